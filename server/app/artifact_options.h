@@ -16,7 +16,8 @@
 
 namespace assay::server {
 
-/// The texts of the options on the command line. An empty text means the default.
+/// The values of the command-line options, as text. An empty text means that the option was not
+/// given, so its default applies.
 struct ArtifactOptions {
   std::string job_bytes, owner_bytes, store_bytes;  // sizes in the form that bytes_from() reads
   std::string age;  // a duration in the form that seconds_from() reads
@@ -24,11 +25,12 @@ struct ArtifactOptions {
 
 void add_artifact_options(CLI::App& command, ArtifactOptions& options);
 
-/// Returns the limits that the options set. Errors: invalid_argument if a value is invalid, and the
+/// Returns the limits that the options set. Error: invalid_argument if a value is invalid. The
 /// message names the option and the valid values.
 Result<ArtifactLimits> artifact_limits(const ArtifactOptions& options);
 
-/// Returns the options that are not empty as command-line arguments.
+/// Returns the options that are not empty as command-line arguments, with which another process of
+/// `assay` gets the same limits.
 std::vector<std::string> arguments_of(const ArtifactOptions& options);
 
 }  // namespace assay::server

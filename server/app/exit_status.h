@@ -1,5 +1,5 @@
-// Defines the exit statuses of `assay`, each of which has one meaning (docs/reference/cli.md lists
-// them), and a function that prints an error message for a status. Thread-safe.
+// Defines the exit statuses of `assay` (docs/reference/cli.md lists them). Also defines a function
+// that prints an error message and returns a status. Thread-safe.
 //
 //   if (!store) return print_error("serve", kStoreUnusable, store.error().message);
 #pragma once
@@ -40,8 +40,9 @@ inline int print_error(const std::string& command, int status, const std::string
   return status;
 }
 
-/// Returns kUnknownName if `error` says that no device has the given name. Otherwise the device is
-/// not usable on this machine, and the function returns kUnavailable.
+/// Returns the exit status for an error of sandbox::make_device(). It is kUnknownName if no device
+/// has the given name. Otherwise the device exists, but it cannot be used on this machine, and the
+/// status is kUnavailable.
 inline int status_of_device_error(const Error& error) {
   return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::not_found
              ? kUnknownName

@@ -20,7 +20,8 @@
 namespace assay::server {
 namespace {
 
-/// Returns false if the bytes contain a zero byte or malformed UTF-8, as an image file does.
+/// Returns true if the bytes are valid UTF-8 without zero bytes. Returns false for a binary file,
+/// such as an image.
 bool looks_like_text(const std::string& bytes) {
   std::size_t continuation = 0;
   for (const char character : bytes) {

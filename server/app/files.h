@@ -1,5 +1,5 @@
-// Reads and writes files that a user names on the command line: reads submissions, and writes
-// artifacts. Thread-safe.
+// Reads and writes files that a user names on the command line, such as submissions and artifacts.
+// Thread-safe.
 //
 //   Result<std::string> source = read_source("kernel.py", 1 << 20);
 //   Result<std::string> plan = read_file_bytes("kernel.plan", sandbox::kMaxPlanBytes, "a plan");
@@ -28,8 +28,8 @@ Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_by
 Result<std::string> read_source(const std::string& path, std::int64_t max_bytes);
 
 /// Creates `folder`, writes each artifact into a file in it, and returns the paths of the files.
-/// The artifacts' names are untrusted: every character with a meaning in a path becomes '-', and
-/// equal names are numbered. Error: io.
+/// The artifacts' names are untrusted. Therefore every character that has a meaning in a path, such
+/// as '/', is replaced by '-', and equal names get different numbers. Error: io.
 Result<std::vector<std::filesystem::path>> write_artifacts(
     const std::vector<sandbox::Artifact>& artifacts, const std::filesystem::path& folder);
 

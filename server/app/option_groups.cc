@@ -13,8 +13,8 @@
 namespace assay::server {
 namespace {
 
-// The least value of a job's time limit. A shorter limit would end before the candidate has
-// imported the remaining parts of torch.
+// The shortest time limit of a job, in milliseconds. With a shorter limit the time would be over
+// before the candidate has imported the parts of torch that the zygote has not imported.
 constexpr std::int64_t kLeastWallMs = 100;
 constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton need this much
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
@@ -29,7 +29,8 @@ constexpr unsigned kCoresPerJudge = 4;  // each judge uses one core fully
 constexpr int kMostDefaultJudges = 4;
 constexpr std::int64_t kLeastSanitizeMs = 1'000;  // a GPU context takes this long to make
 
-/// Applies an option that names a program: its absolute path, "auto" or "none".
+/// Sets `program` to the value of an option that names a program. The value is the program's
+/// absolute path, or "none" for no program. "auto" leaves `program` unchanged.
 Status choose_program(const char* option, const std::string& chosen, std::string& program) {
   if (chosen == "auto") return {};
   if (chosen != "none" && !chosen.starts_with('/'))
@@ -50,9 +51,10 @@ int default_gpu_sharers() {
   return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1;
 }
 
-// The default is one job per core. The recorders of a job use two cores for a part of the job's
-// time, but most of the time a job waits for the GPU. With fewer jobs, the GPU is sometimes idle.
-// With more jobs, the recorders compete for the cores (measurements/README.md).
+// Returns the default number of jobs in progress on one GPU: one for each core of the machine, but
+// at most kMostDefaultJobs. The recorders of a job use two cores for a part of the job's time, but
+// most of the time a job waits for the GPU. With fewer jobs, the GPU is sometimes idle. With more
+// jobs, the recorders compete for the cores (measurements/README.md).
 int default_gpu_jobs() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(),
                     kMostDefaultJobs);
@@ -229,7 +231,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
   config.judges = options.judges;
-  // This number of waiting candidates is enough for the next jobs while used candidates are being
+  // This number of parked candidates is enough for the next jobs while used candidates are being
   // replaced.
   config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;
   return config;

@@ -21,8 +21,8 @@
 
 namespace assay::server {
 
-/// The defaults depend on the number of cores, because each recorder and each judge uses one core
-/// fully.
+/// The defaults of options below. They depend on the number of the machine's cores, because each
+/// recorder and each judge uses one core fully.
 int default_recorders();
 int default_gpu_sharers();
 int default_gpu_jobs();
@@ -60,8 +60,9 @@ Result<IsolationChoice> isolation_from(const std::string& text);
 std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options);
 /// Returns the options that differ from their defaults, as command-line arguments.
 std::vector<std::string> arguments_of(const SandboxOptions& options);
-/// Returns the configuration of the sandbox, and leaves out the isolation layers that `without`
-/// names. Error: invalid_argument if a value is invalid, and the message lists the valid values.
+/// Returns the configuration of the sandbox. Switches off the isolation layers that
+/// `options.without` names. Error: invalid_argument if a value is invalid. The message lists the
+/// valid values.
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths);
 
 struct LogOptions {
@@ -74,7 +75,7 @@ void add_log_options(CLI::App& command, LogOptions& options);
 /// Returns the options as command-line arguments.
 std::vector<std::string> arguments_of(const LogOptions& options);
 
-/// Configures the log. Errors: invalid_argument if a name is unknown, and the message lists the
+/// Configures the log. Errors: invalid_argument if a name is unknown, with a message that lists the
 /// valid names; other errors if the file cannot be opened.
 Status start_log(const LogOptions& options);
 

@@ -128,8 +128,9 @@ struct Child {
   UniqueFd pidfd;
 };
 
-/// Returns a file in memory with this content. Input and output of the child are files, not pipes,
-/// so that neither process waits for the other to read.
+/// Returns a file in memory with this content. The child process reads its input from such a file
+/// and writes its output to another one. With pipes instead, each process might wait until the
+/// other one reads.
 Result<UniqueFd> memory_file(const std::string& content) {
   UniqueFd file(::memfd_create("codebleu", MFD_CLOEXEC));
   if (!file) return fail_errno("memfd_create");

@@ -23,13 +23,13 @@
 namespace assay::server {
 
 /// Returns the report of `run`, or of the newest run if `run` is empty. Errors: not_found if there
-/// is no such run, and the message names the newest runs; io if there is no store file; unavailable
-/// or corrupt if the store is unusable.
+/// is no such run, with a message that names the newest runs; io if there is no store file;
+/// unavailable or corrupt if the store is unusable.
 Result<report::Report> read_report(const std::filesystem::path& store,
                                    const operators::Catalog& catalog, const std::string& run);
 
-/// Returns one report of several runs, or of the newest run if `runs` is empty.
-/// report::make_report() says which runs can be combined in one report.
+/// Returns one report that combines several runs. If `runs` is empty, returns the report of the
+/// newest run. report::make_report() says which runs can be combined.
 Result<report::Report> read_report(const std::filesystem::path& store,
                                    const operators::Catalog& catalog,
                                    const std::vector<std::string>& runs);
@@ -40,7 +40,8 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
                                                 const operators::Catalog& catalog,
                                                 const std::vector<std::string>& runs);
 
-/// Returns the submitted sources by job, for all rows that have a job.
+/// Returns the submitted sources, by the handle of their job. A row of the report that has no job
+/// has no source.
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store,
                                                         const operators::Catalog& catalog,
                                                         const report::Report& report);

@@ -10,12 +10,14 @@
 namespace assay::server {
 namespace {
 
-/// The eventfd of the newest StopOnSignal. The eventfd is never closed, because a signal handler
-/// may still run in another thread after the StopOnSignal is destroyed.
+/// The eventfd to which the signal handler writes. It belongs to the newest StopOnSignal. It is
+/// never closed, because a signal handler may still run in another thread after the StopOnSignal is
+/// destroyed.
 std::atomic<int> signal_event{-1};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 
-/// Wakes the thread that reads the eventfd. Async-signal-safe.
+/// Writes to the eventfd, which wakes the thread that reads it. A signal handler may call this
+/// function.
 void wake(int event) {
   const std::uint64_t one = 1;
   (void)!::write(event, &one, sizeof(one));

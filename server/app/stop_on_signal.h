@@ -23,7 +23,7 @@ class StopOnSignal {
  public:
   /// Installs the handlers and starts the thread.
   static Result<std::unique_ptr<StopOnSignal>> install();
-  /// Restores the previous handlers. Requests the stop if no signal has arrived.
+  /// Restores the previous signal handlers. Also requests the stop, if no signal has done so.
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;

@@ -38,7 +38,8 @@ std::vector<fs::path> folders_of_path() {
   return folders;
 }
 
-/// Returns the first place that is an absolute path of a program. Returns "" if there is none.
+/// Returns the first path in `places` that is absolute and names a program. Returns "" if there is
+/// none.
 std::string first_program(const std::vector<fs::path>& places) {
   for (const fs::path& place : places) {
     if (place.is_absolute() && ::access(place.c_str(), X_OK) == 0) return place.string();

@@ -30,7 +30,7 @@ BenchIdentity identity_of(const json& line) {
           line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
 }
 
-/// The functions below return lines of the journal as JSON. journal.h shows examples.
+/// The functions from here on return lines of the journal as JSON. journal.h shows examples.
 json identity_line(const BenchIdentity& identity) {
   json line = {
       {"kind", "bench"},           {"format", kJournalFormat}, {"agent", identity.agent},
@@ -63,8 +63,9 @@ json finished_line(std::int64_t sample, const std::string& operator_name,
   return line;
 }
 
-/// Compares two identity lines. Returns a text such as "model is 'a' there and 'b' here", or "" if
-/// both lines describe the same bench.
+/// Compares the identity line of an existing journal (`there`) with that of the bench to start
+/// (`here`). Returns a text such as "model is 'a' there and 'b' here". Returns "" if both lines
+/// describe the same bench.
 std::string identity_difference(const json& there, const json& here) {
   for (const auto& [key, value] : here.items()) {
     if (!there.contains(key) || there[key] != value)
@@ -76,8 +77,8 @@ std::string identity_difference(const json& there, const json& here) {
   return "";
 }
 
-/// Adds the content of a line. Ignores lines of unknown kinds. Throws an exception of the JSON
-/// library if a member is missing or has a wrong type.
+/// Adds the content of one line of a journal to `content`. Ignores lines of unknown kinds. Throws
+/// an exception of the JSON library if a member is missing or has a wrong type.
 void read_journal_line(const json& line, JournalContent& content) {
   const std::string kind = line.at("kind").get<std::string>();
   if (kind == "bench") content.identity = identity_of(line);
@@ -103,7 +104,7 @@ struct Parsed {
 Result<Parsed> parse(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   Parsed parsed;
-  // If the last line has no newline, a crash cut it short, so it is ignored.
+  // A last line without a newline is ignored, because a crash cut it short.
   for (std::string text; std::getline(stream, text) && !stream.eof();) {
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object())
@@ -153,7 +154,8 @@ Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::
 Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   fd_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!fd_) return fail_errno("open " + path_);
-  // If two benches used the same journal, both would pay for the same replies.
+  // Only one bench may use the journal at a time. Two benches would pay a provider twice for the
+  // same replies.
   if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail_errno("flock " + path_);
     return fail(
@@ -174,7 +176,8 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
         path_ +
             " belongs to an earlier bench; --resume continues it, --out names another directory");
   }
-  // A journal without a run contains nothing of value, so the bench starts from the beginning.
+  // If the journal contains no run, it contains nothing to continue, so the bench starts from the
+  // beginning.
   const std::size_t kept = resume ? there->whole : 0;
   if (resume) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0)
@@ -229,7 +232,8 @@ std::string end_text(const JournalledEnd& end) {
              : end.outcome + " (" + end.error_kind + ")";
 }
 
-/// Describes how an attempt differs from the recorded attempt. Empty if the two are equal.
+/// Returns a text that says how an attempt of a replay (`here`) differs from the recorded attempt
+/// (`there`). Returns "" if the two are equal.
 std::string deviation_of(const JournalledEnd* there, const JournalledEnd& here) {
   if (there == nullptr)
     return "not finished there, " +

@@ -1,6 +1,6 @@
-// Keeps the journal of a bench: the identity of the bench, its runs and its finished attempts, with
-// one JSON object per line. Each line is appended and synced immediately. Therefore, after a kill
-// -9, a resumed bench knows which attempts it need not repeat. `assay bench --replay` reads the
+// Keeps the journal of a bench: the identity of the bench, its runs and its finished attempts. Each
+// line of the journal is one JSON object. It is written to the disk immediately. So if the bench is
+// killed and resumed, it knows which attempts it need not repeat. `assay bench --replay` reads the
 // journal of a recorded bench and compares the recorded attempts with the attempts of the replay.
 //
 //   const auto journal = BenchJournal::open(directory, identity, /*resume=*/true);
@@ -40,8 +40,8 @@
 
 namespace assay::bench {
 
-/// The identity of a bench: what it runs and where. A bench can be resumed only with the same
-/// identity.
+/// The identity of a bench: what it runs and where. Only a bench with the same identity can be
+/// resumed from a journal.
 struct BenchIdentity {
   std::string agent, model, suite, device, server, store;
   std::int64_t samples = 1;
@@ -80,22 +80,22 @@ bool has_journal(const std::filesystem::path& directory);
 class BenchJournal {
  public:
   /// Opens the journal in `directory`. Creates the journal and the directory if they are missing.
-  /// If `resume` is true, the journal must have the same identity. If `resume` is false, the
-  /// journal must not contain a run. Errors: invalid_argument if such a condition is violated;
-  /// unavailable if another bench has opened the journal.
+  /// If `resume` is true, an existing journal must have the same identity. If `resume` is false, an
+  /// existing journal must not contain a run. Errors: invalid_argument if one of these conditions
+  /// is violated; unavailable if another bench has opened the journal.
   static Result<std::unique_ptr<BenchJournal>> open(const std::filesystem::path& directory,
                                                     const BenchIdentity& identity, bool resume);
 
-  /// Returns the run of a sample (counted from 1), or null if no part of the bench has started this
-  /// run yet.
+  /// Returns the run of a sample (counted from 1). Returns null if the bench has not started this
+  /// run yet, neither in this process nor before it was resumed.
   const agents::RunHandle* run_of(std::int64_t sample) const;
   bool is_finished(std::int64_t sample, const std::string& operator_name) const;
-  /// Returns the attempts that were finished before this part of the bench started.
+  /// Returns the attempts that were finished before this process resumed the bench.
   const std::map<std::pair<std::int64_t, std::string>, JournalledEnd>& finished_before() const {
     return content_.finished;
   }
   /// Returns the amount in US dollars that the attempts in finished_before() charged to the
-  /// spending limit.
+  /// spending limit (--max-cost).
   double spent_before_usd() const;
 
   Status add_run(std::int64_t sample, const agents::RunHandle& run);
@@ -111,8 +111,8 @@ class BenchJournal {
   const std::string path_;
   UniqueFd fd_;
   Mutex mutex_;  // locked while a line is written
-  /// The runs of all parts of the bench, including this part, and the finished attempts of the
-  /// earlier parts.
+  /// Contains all runs of the bench, including those that this process started. Contains only the
+  /// finished attempts that the journal had when this process opened it.
   JournalContent content_;
 };
 
@@ -123,13 +123,14 @@ struct RecordedBench {
 };
 
 /// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
-/// Errors: not_found if there is no bench; corrupt if a journal is damaged; invalid_argument if the
-/// benches differ in operators or samples, because the pairs of one bench always have the same
-/// operators and samples.
+/// Each bench has one agent and one model. Errors: not_found if there is no bench; corrupt if a
+/// journal is damaged; invalid_argument if the benches differ in operators or samples. Benches that
+/// one command recorded never differ in these.
 Result<std::vector<RecordedBench>> find_recorded(const std::filesystem::path& directory);
 
-/// Returns the suite of the recorded bench in the form that `start_run` accepts. It is a list of
-/// operators, so that it is the same even if the catalog has changed since.
+/// Returns the suite of the recorded bench in the form that `start_run` accepts. The result is a
+/// list of operators, so that the replay has the same operators even if the catalog has changed
+/// since the recording.
 std::string recorded_suite(const JournalContent& journal);
 
 struct ReplayOutcome {

@@ -119,7 +119,8 @@ Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
   fs::path recorded = fs::weakly_canonical(fs::absolute(options.replay), error);
   if (error)
     return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
-  // If the name ends with a slash, the last part of the path is empty.
+  // If the path ends with a slash, its last part is empty. Then the folder is the path without this
+  // part.
   if (recorded.filename().empty()) recorded = recorded.parent_path();
   const fs::path out =
       options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);

@@ -27,8 +27,8 @@ Status check_no_repeat(const std::vector<std::string>& names, const std::string&
   return {};
 }
 
-/// Returns an error if the agent submits several versions, but the track grades only the first
-/// version.
+/// Returns an error if the agent submits several versions of its source, but the track `name`
+/// accepts only the first version.
 Status check_track(const agents::AgentChoice& choice, const std::string& name) {
   const std::optional<tools::Track> track = tools::track_from(name);
   if (!track || !tools::rules_of(*track).locks_source || choice.entry->track == name) return {};

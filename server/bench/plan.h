@@ -1,6 +1,6 @@
-// Decides what a bench runs: which agents, with which models, over which operators. The decision
-// follows the command line or a recorded bench. This file's functions also open one journal for
-// each pair. They call no model.
+// Decides what a bench runs: which agents, with which models, over which operators. The command
+// line or a recorded bench determines this. The file's functions also open one journal for each
+// pair of an agent and a model. None of the functions calls a model.
 //
 //   Result<BenchPlan> plan = chosen_pairs(options, &catalog, agents_dir);
 //   Status priced = find_prices(*plan, options);
@@ -60,8 +60,8 @@ struct BenchPlan {
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
   std::optional<double> max_cost_usd;  // the spending limit over all pairs
-  /// No attempt starts after this time. The time is counted from the start of this process, so a
-  /// resumed bench has the full time again.
+  /// After this duration, no further attempt starts. The duration is counted from the start of this
+  /// process, so a resumed bench has the full duration again.
   std::optional<std::chrono::seconds> max_time;
 };
 
@@ -91,8 +91,9 @@ Result<BenchPlan> recorded_pairs(const BenchOptions& options,
 /// damaged or missing.
 Status find_prices(BenchPlan& plan, const BenchOptions& options);
 
-/// Opens the journal of each pair. If an earlier part of the bench was killed before it began some
-/// pairs, the journals of these pairs are created now. Errors: the errors of BenchJournal::open().
+/// Opens the journal of each pair. Creates a journal that is missing. When a bench is resumed, a
+/// pair has no journal if the bench was killed before it began this pair. Errors: the errors of
+/// BenchJournal::open().
 Status open_journals(BenchPlan& plan, const BenchOptions& options,
                      const std::filesystem::path& store);
 

@@ -58,7 +58,7 @@ std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t
   double seconds = 0;
   double dollars_in_all = 0;
   for (const ProgressGroup& group : groups) {
-    // If a pair has no finished attempt, the average of all pairs is used for its estimate.
+    // The estimate of a pair without finished attempts uses the average time of all pairs.
     const ProgressGroup& timed = group.timed > 0 ? group : all;
     if (timed.timed > 0)
       seconds += timed.wall_s / static_cast<double>(timed.timed) *
@@ -146,7 +146,8 @@ void BenchProgress::finished(std::size_t group, const std::string& task, report:
   std::string line = count + report::padded(task, name_column_) + " " +
                      report::padded(std::string(to_string(label)), kLabelColumn) + " " +
                      report::printable_line(explanation, kExplanationCharacters);
-  // If there is no bar, the estimate is part of this line.
+  // Only a terminal has a progress bar, which contains the estimate. Without the bar, this line
+  // contains the estimate.
   if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";
   print(line);
 }

@@ -2,9 +2,9 @@
 // terminal, it also draws a bar below these lines with the number of finished attempts, their cost,
 // and an estimate of the remaining time and cost. Thread-safe.
 //
-// Each pair has a separate estimate, because agents and models differ by orders of magnitude. The
-// estimate uses all finished attempts, including the attempts of earlier parts of the bench. So a
-// resumed bench has an estimate from its start.
+// Each pair of an agent and a model has a separate estimate, because agents and models differ by
+// orders of magnitude. The estimate uses all finished attempts, including those from before the
+// bench was resumed. So a resumed bench has an estimate from its start.
 //
 //   BenchProgress progress(stderr, terminal, groups, jobs);
 //   progress.step("vector_add", "submit");
@@ -44,13 +44,14 @@ class BenchProgress {
   BenchProgress& operator=(const BenchProgress&) = delete;
 
   /// Shows the step that an attempt has reached. `task` is the attempt's name, which begins with
-  /// the operator. If the bench has several samples, agents or models, the name also says which.
+  /// the operator's name. If the bench has several samples, agents or models, `task` also names the
+  /// sample, the agent or the model.
   void step(const std::string& task, const std::string& what);
-  /// Counts an attempt and prints its line. An absent `cost_usd` means that the cost is unknown.
-  /// After that, the group has no estimate of its cost.
+  /// Counts a finished attempt and prints its line. If `cost_usd` is absent, the cost is unknown.
+  /// From then on, the group has no estimate of its cost.
   void finished(std::size_t group, const std::string& task, report::Label label,
                 const std::string& explanation, std::optional<double> cost_usd, double wall_s);
-  /// Prints a line for an attempt that ended without a result.
+  /// Prints a line for an attempt that ended without a result. `why` is the reason.
   void unfinished(const std::string& task, const std::string& why);
 
  private:
@@ -65,14 +66,16 @@ class BenchProgress {
   std::vector<ProgressGroup> groups_ ASSAY_GUARDED_BY(mutex_);
   // Maps the task of each running attempt to its current step.
   std::map<std::string, std::string> running_ ASSAY_GUARDED_BY(mutex_);
-  /// The width of the longest name so far. Names are long if there are several agents and models.
+  /// The width of the longest name of an attempt so far. If there are several agents and models,
+  /// the names contain them and are long.
   std::size_t name_column_ ASSAY_GUARDED_BY(mutex_) = 22;
 };
 
 /// Returns a duration as text, such as "41 s", "3 min 20 s" or "2 h 5 min".
 std::string seconds_text(double seconds);
 
-/// Returns text such as "41 s left, $0.12 of about $0.30", or "" until an attempt is finished.
+/// Returns text such as "41 s left, $0.12 of about $0.30". Returns "" as long as no attempt is
+/// finished.
 std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs);
 
 /// Returns text such as "[#####-----] 7/16, 4 pass, 41 s left, $0.12 of about $0.30".

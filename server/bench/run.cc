@@ -35,8 +35,8 @@ using report::Label;
 constexpr const char* kTokenVariable = "ASSAY_TOKEN";
 constexpr double kNsPerS = 1e9;
 
-/// Starts this executable as a server. The server ends when its standard input ends. The keys of
-/// the models are first removed from the environment, because the server does not need them.
+/// Starts this executable as a server, which ends when its standard input ends. First removes the
+/// API keys of the models from the environment, because the server does not need them.
 Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
                                                   const fs::path& store) {
   std::error_code error;
@@ -61,8 +61,8 @@ std::optional<agents::Price> price_of(const BenchPair& pair) {
   return pair.model == nullptr ? std::nullopt : pair.model->price;
 }
 
-/// Asks the server whether it still knows the run, and returns an error if it does not. Without
-/// this check, the bench would pay a model for attempts that the server cannot add to the run.
+/// Asks the server whether it still has the run, and returns an error if it does not. Without this
+/// check, the bench would pay for replies of a model and then fail to add the attempts to the run.
 Status check_run(mcp::Client& client, const std::string& run) {
   const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
   if (!answer) return fail(answer.error());
@@ -101,11 +101,12 @@ Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const 
   return BenchAttempt{end, *deviation};
 }
 
-/// The number of consecutive attempts after which a pair stops, if they all failed to finish or
-/// their prompts were refused. The model or the server is then presumably unavailable.
+/// A pair of an agent and a model stops after this number of consecutive failures. A failure is an
+/// attempt that did not finish, or an attempt whose prompt was refused. After so many failures, the
+/// model or the server is presumably unavailable.
 constexpr int kMostFailuresInARow = 3;
 
-/// Returns true if the next attempt of the pair would end with the same error.
+/// Returns true if the next attempt of the same pair would presumably end with the same error.
 bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument ||
          error.code == ErrorCode::io;
@@ -165,8 +166,8 @@ class Workers {
                        end.cost_known ? std::optional(end.cost_usd) : std::nullopt, wall_s);
     const MutexLock lock(mutex_);
     --ends_[task.pair].unfinished;
-    // An endpoint that refuses several prompts in a row probably refuses all prompts. So the pair
-    // stops and does not try the whole suite.
+    // Here a refused prompt counts as a failure. An endpoint that refuses several prompts in a row
+    // probably refuses all prompts. So the pair then stops and does not try the whole suite.
     if (end.error_kind == agents::kPromptRefused)
       return failed_in_a_row(task.pair, end.explanation);
     failures_in_a_row_[task.pair] = 0;

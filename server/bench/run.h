@@ -24,10 +24,10 @@
 
 namespace assay::bench {
 
-/// With --server, connects to that server. Otherwise starts a server that uses `store`, and stops
-/// the server when the client is destroyed. Before the start, the models' keys are removed from the
-/// environment; by then, the models' clients have read the keys. Error: unavailable if the server
-/// does not start or does not answer.
+/// With --server, connects to that server. Otherwise starts a server that uses `store`; this server
+/// stops when the client is destroyed. Before the start, removes the models' API keys from the
+/// environment. The models' clients must have read the keys before that. Error: unavailable if the
+/// server does not start or does not answer.
 Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
                                                    const std::filesystem::path& store);
 
@@ -52,19 +52,19 @@ std::filesystem::path transcript_path(const std::filesystem::path& directory, st
                                       const std::string& operator_name);
 
 /// Starts the runs that do not exist yet and writes them to the journals. Sets `runs` and
-/// `attempts` in `ends`. Returns the attempts that remain. They are sorted by sample, then
-/// operator, then pair. So if a bench stops early, it has tried each pair equally often. Returns an
-/// error if the server refuses a run or no longer knows a run.
+/// `attempts` in `ends`. Returns the attempts that remain, sorted by sample, then operator, then
+/// pair. Because of this order, a bench that stops early has tried each pair equally often. Returns
+/// an error if the server refuses a run or no longer has a run.
 Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan,
                                           std::vector<PairEnd>& ends);
 
-/// Returns the amount in US dollars that earlier parts of the bench charged to the spending limit,
-/// for finished attempts and for replies of interrupted attempts. For a reply without token counts,
-/// the sum includes the amount that was charged when the reply arrived.
+/// Returns the amount in US dollars that was charged to the spending limit before the bench was
+/// resumed. The amount covers finished attempts, and replies of interrupted attempts. A reply
+/// without token counts counts with the amount that was charged when it arrived.
 Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks);
 
-/// Returns the progress of each pair, including the attempts that earlier parts of the bench
-/// finished.
+/// Returns the progress of each pair, including the attempts that were finished before the bench
+/// was resumed.
 std::vector<ProgressGroup> progress_groups(const BenchPlan& plan, const std::vector<PairEnd>& ends);
 
 struct BenchAttempt {
@@ -74,9 +74,9 @@ struct BenchAttempt {
   std::string replay;
 };
 
-/// Makes one attempt with the pair's model or with recorded replies. If the attempt has a
-/// transcript, the attempt continues from the transcript's end. An error means that the attempt did
-/// not finish. Thread-safe.
+/// Makes one attempt with the pair's model or with recorded replies. If an earlier process has left
+/// a transcript of this attempt, the attempt continues where the transcript ends. An error means
+/// that the attempt did not finish. Thread-safe.
 Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& budget,
                                   const BenchPlan& plan, const BenchTask& task,
                                   const std::function<void(const std::string& step)>& step);

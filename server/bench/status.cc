@@ -32,7 +32,8 @@ void set_progress(ComparisonRow& row, const PairEnd& end) {
   row.finished = end.attempts - end.unfinished;
 }
 
-/// Adds the operators of one run as samples. Returns false if the server's answer was truncated.
+/// Adds the outcomes for each operator in `card`, the scorecard of one run, to `suite`. Returns
+/// false if the server has truncated the scorecard.
 bool add_samples(const json& card, std::map<std::string, metrics::OperatorSamples>& suite) {
   const json* entries = field(card, "operators");
   if (entries == nullptr || !entries->is_array() || field(card, "truncated") != nullptr)

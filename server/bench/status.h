@@ -1,6 +1,6 @@
-// Prints the results at the end of a bench: its reports and their comparison, the differences of a
-// replay, and the unfinished attempts. Also computes the exit status (docs/reference/cli.md lists
-// them).
+// Prints the results at the end of a bench: reports, a comparison of the reports, the differences
+// between a replay and the recording, and the unfinished attempts. Also computes the exit status of
+// `assay bench` (docs/reference/cli.md lists the statuses).
 //
 //   Result<std::string> reports = reports_text(store, catalog, ends);
 //   return print_unfinished(plan, ends, status);
@@ -18,23 +18,23 @@
 
 namespace assay::bench {
 
-/// These functions return the exit status of a bench that cannot start. Each function is for the
-/// errors of one step.
+/// Each of these functions returns the exit status of a bench that cannot start because of `error`.
+/// The function's name says in which step the error occurred.
 int status_of_option_error(const Error& error);
 int status_of_setup_error(const BenchOptions& options, const Error& error);
 int status_of_price_error(const Error& error);
 int status_of_journal_error(const Error& error);
 int status_of_start_error(const Error& error);
 
-/// Returns a report for each pair over all its samples, and a table that compares the pairs. The
-/// reports are read from the store of the server that the bench started. Errors: the errors of
-/// read_report().
+/// Returns a report for each pair of an agent and a model over all samples, and a table that
+/// compares the pairs. The function reads the results from the store of the server that the bench
+/// started. Errors: the errors of read_report().
 Result<std::string> reports_text(const std::filesystem::path& store,
                                  const operators::Catalog& catalog,
                                  const std::vector<PairEnd>& ends);
 
-/// Returns the results from a running server: the scorecard of each run, and a comparison that is
-/// computed from the scorecards.
+/// Returns the results of a bench with --server: the scorecard of each run, and a comparison that
+/// is computed from the scorecards.
 Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan,
                                  const std::vector<PairEnd>& ends);
 

@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;  // keeps members in the usual order: comma
 
 constexpr const char* kName = "assay";
 
-/// Quotes a path or an argument. The result is a valid string literal in JSON, TOML, Python and
-/// JavaScript.
+/// Quotes a path or an argument as JSON. The result is also a valid string literal in TOML, Python
+/// and JavaScript.
 std::string quoted(const std::string& text) { return Json(text).dump(); }
 
 std::string quoted_list(const std::vector<std::string>& items) {

@@ -19,20 +19,21 @@ namespace assay::server {
 inline constexpr const char* kTokenVariable = "ASSAY_TOKEN";
 
 struct ServerEntry {
-  // For stdio: the program that the client starts. `env` contains the variables that the program
-  // needs, because clients pass on only some variables of their environment.
+  // For a server over stdio: the program that the client starts. A client passes only some
+  // variables of its environment on to the program. Therefore `env` contains the variables that the
+  // program needs.
   std::string command;  // an absolute path
   std::vector<std::string> args;
   std::map<std::string, std::string> env;
-  // For HTTP: the URL of the server. Empty for stdio.
+  // For a server over HTTP: the server's URL. Empty for stdio.
   std::string url;
   bool token = false;  // the server requires a token
 };
 
 struct ClientConfig {
   std::string text;  // the content of the file; it ends with a newline
-  /// A sentence that says which file needs the text. If the client has a command that does the
-  /// same, the sentence names the command too.
+  /// A sentence that says into which file the text belongs. If a command of the client can write
+  /// the same configuration, the sentence names this command too.
   std::string where;
 };
 

@@ -1,6 +1,6 @@
-// Declares the sub-commands of `assay`. Each is in its own source file. Each function adds a
-// command and the command's options to the app. CLI11 runs the command's callback, which stores the
-// exit status in `status`.
+// Declares one function for each sub-command of `assay`. Each function has its own source file. It
+// adds the sub-command and its options to the app. When CLI11 runs the sub-command, the sub-command
+// stores its exit status in `status`.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -60,8 +60,8 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace,
           {"devices", devices}};
 }
 
-/// Prints the GPUs of a driver. Jobs can run on these GPUs if there are devices with the driver's
-/// name, such as "cuda:0".
+/// Prints the GPUs that a driver reports. Jobs can run on these GPUs only if Assay has devices with
+/// the driver's name, such as "cuda:0".
 void print(const sandbox::DriverProbe& driver) {
   const char* name = driver.driver.c_str();
   const bool has_device = sandbox::check_device_name(driver.driver + ":0").has_value();

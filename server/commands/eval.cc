@@ -64,7 +64,8 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
     }
     return job;
   }
-  // A maintainer may run a single hidden case, so the case is searched among all cases.
+  // A maintainer may run a single hidden case. So the case is looked up among all cases, public and
+  // hidden.
   job.cases = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
   if (const Status chosen = tools::choose_case(job, options.case_id); !chosen)
     return fail(chosen.error());
@@ -72,8 +73,9 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
 }
 
 /// Returns a job that replays stored plans. Each plan must belong to a different case. Errors:
-/// invalid_argument if the case of a plan is ambiguous or a case has two plans; permission_denied
-/// if --case names no case; the errors of read_plan().
+/// invalid_argument if it is unclear to which case a plan belongs, or if two plans belong to the
+/// same case; permission_denied if the operator has no case with the name that --case gives; the
+/// errors of read_plan().
 Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options,
                                  sandbox::JobKind kind, const std::filesystem::path& store) {
   sandbox::Job job = tools::operator_job(op, kind, "");

@@ -21,8 +21,8 @@ namespace {
 constexpr int kMaxPort = 65535;
 // The default rate limit: requests per second for each token. An agent needs fewer than 10.
 constexpr double kDefaultRate = 50;
-// The burst size, in seconds: after a pause, a client may send as many requests at once as the rate
-// limit allows in this time.
+// The size of a burst, in seconds. After a pause, a client may send at once as many requests as the
+// rate limit allows in this time.
 constexpr double kBurstSeconds = 4;
 constexpr off_t kMaxTokenFileBytes = 1 << 20;
 
@@ -34,7 +34,8 @@ tl::unexpected<Error> malformed(const std::string& text) {
 
 int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
-/// Reads the token file. Returns an error if other users can access the file.
+/// Reads the token file. If the file cannot be used, or if other users can access it, prints the
+/// reason, sets `status` and returns nullopt.
 std::optional<std::string> read_token_file(const std::string& path, int& status) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};

@@ -1,6 +1,6 @@
 // Implements `assay import KIND DIR --out FOLDER`, which creates operator folders from the files of
-// another benchmark. A script in importers/ does the work. The script's process replaces this
-// process, so the exit status of the command is the script's exit status.
+// another benchmark. A script in importers/ does the work. The command replaces its own process
+// with the script (exec), so the script's exit status is the exit status of the command.
 // docs/how-to/add-an-importer.md shows how to add a script.
 #include <unistd.h>
 

@@ -1,5 +1,6 @@
-// Implements `assay operators list|show|lint|compiled`: lists the catalog, shows operators in full,
-// checks that operators are sound, and times their references after torch.compile.
+// Implements `assay operators list|show|lint|compiled`. `list` lists the catalog, `show` shows
+// operators in full, and `lint` checks that operators are sound. `compiled` times the operators'
+// references, compiled with torch.compile.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -118,8 +119,8 @@ int lint(const OperatorsOptions& options) {
   if (!chosen) return status;
   SandboxOptions sandbox;
   sandbox.isolation = options.isolation;
-  // Several jobs can share the GPU: an oracle's job mostly compiles and computes references, and
-  // only its timing needs the GPU exclusively.
+  // Several jobs can share the GPU. An oracle's job mostly compiles and computes references; only
+  // its timing needs the GPU exclusively.
   sandbox.gpu_sharers = std::min(options.jobs, kMostGpuSharers);
   const Result<sandbox::SandboxConfig> config = sandbox_config(sandbox, workspace->paths);
   if (!config) return print_error("operators lint", kUsage, config.error().message);

@@ -1,5 +1,5 @@
 // Implements `assay plan show`, which prints stored launch plans, and `assay plan diff`, which
-// compares them. `diff` exits with 0 if the plans do the same work, otherwise with 1.
+// compares two plans. The exit status of `diff` is 0 if the plans do the same work, otherwise 1.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -1,5 +1,6 @@
 // Implements `assay report`, which reads the results of runs from the store and shows them. Several
-// runs are combined as samples of one agent and model, or they are compared.
+// runs of one agent and model are combined in one report, each as a sample. Other runs are
+// compared.
 #include <cstdio>
 #include <memory>
 #include <string>

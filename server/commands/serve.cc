@@ -57,8 +57,8 @@ constexpr const char* kInstructions =
     "Answers "
     "name the next step; work longer than 20 s answers with a job handle for the job tool.";
 
-/// Creates the devices that the options name. The devices then warm up in the background. If a
-/// device cannot be created, prints the error, sets `status` and returns nullopt.
+/// Creates the devices that the options name, and lets them warm up in the background. If a device
+/// cannot be created, prints the error, sets `status` and returns nullopt.
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
   if (!config) {
@@ -77,8 +77,9 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
   return devices;
 }
 
-/// Returns the entry for a client's configuration that starts or addresses the server of these
-/// options. Paths are absolute, because the client starts the server in a different directory.
+/// Returns what a client's configuration must contain for a server with these options: the command
+/// that starts the server or, with --http, the server's URL. All paths are absolute, because the
+/// client starts the server in a different directory.
 Result<ServerEntry> entry_of(const ServeOptions& options) {
   const Result<Paths> paths = find_paths();
   if (!paths) return fail(paths.error());
@@ -92,7 +93,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
           "port 0 stands for a port that is chosen at the start, so no configuration can name "
           "it; give --http another port");
     std::string host = address->host;
-    // These addresses mean all addresses of this machine. A client cannot connect to them.
+    // Each of these two addresses stands for all addresses of this machine, so a client cannot
+    // connect to it.
     if (host == "0.0.0.0" || host == "::") {
       if (options.http.allowed_hosts.empty())
         return fail(ErrorCode::invalid_argument,

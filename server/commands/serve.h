@@ -1,6 +1,6 @@
-// Declares register_all(), which registers the tools, resources and prompts of the MCP server that
+// Declares register_all(), which adds the tools, resources and prompts to the MCP server that
 // `assay serve` runs. The function is separate from the command, so that a test can call it without
-// a transport.
+// a transport (stdio or HTTP).
 //
 //   const Status added = register_all(server, services, guides);
 #pragma once
@@ -15,7 +15,7 @@
 namespace assay::server {
 
 /// Registers all tools, resources and prompts of Assay. `services` must outlive the server. Returns
-/// an error if a name is used twice or a schema is invalid. The message names the entry.
+/// an error if two entries have the same name or a schema is invalid. The message names the entry.
 Status register_all(mcp::Server& server, const tools::Services& services,
                     const std::vector<operators::Guide>& guides);
 

@@ -1,6 +1,6 @@
-// Implements `assay store stats`, which prints what a store contains, and `assay store prune`,
-// which removes artifacts of practice from the store. Both commands work while a server uses the
-// store.
+// Implements `assay store stats` and `assay store prune`. `stats` prints what a store contains.
+// `prune` removes artifacts of practice jobs from the store. Both commands also work while a server
+// uses the store.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -21,8 +21,8 @@ struct TokenOptions {
 int make_token(const TokenOptions& options) {
   const auto token = mcp::new_token(options.name, options.scopes, token_scopes());
   if (!token) return print_error("token", kUsage, token.error().message);
-  // Only the line for the token file goes to stdout, so that `>> tokens` appends it to a token
-  // file.
+  // The token's line is the only output to stdout, so that `>> tokens` appends exactly this line to
+  // a token file.
   stderr_line("secret of '" + options.name + "', shown this once: " + token->secret +
               "\nline for the token file:");
   std::printf("%s\n", token->line.c_str());

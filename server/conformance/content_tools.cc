@@ -1,5 +1,5 @@
-// Defines tools that answer with each kind of content, report progress, log, fail, and change the
-// lists of tools, resources and prompts.
+// Defines the tools of the conformance server that return each kind of content, report progress,
+// log, fail, or change the lists of tools, resources and prompts.
 #include <chrono>
 
 #include "base/clock.h"
@@ -13,7 +13,8 @@ using mcp::Tool;
 using mcp::ToolResult;
 using nlohmann::json;
 
-/// A pause that is longer than the minimum interval between two progress notifications.
+/// The pause between two steps of a tool. It is longer than the minimum interval between two
+/// progress notifications, so that the server sends every notification.
 constexpr std::chrono::milliseconds kBetweenSteps{120};
 
 ToolResult blocks(std::vector<json> content) { return {false, "", nullptr, std::move(content)}; }
@@ -47,8 +48,8 @@ ToolResult with_progress(RequestContext& context) {
   return text("Progress reported");
 }
 
-/// Handles a call and ends its stream in the middle, so that the client must reconnect to get the
-/// result.
+/// A tool that ends its event stream before its result is sent, so that the client must reconnect
+/// to get the result.
 ToolResult reconnect(RequestContext& context) {
   context.release_stream();
   system_clock().pause(kBetweenSteps, context.stop);

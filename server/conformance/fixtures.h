@@ -1,5 +1,6 @@
-// Creates the server that the official MCP conformance suite expects: tools, resources and prompts
-// with fixed names. `assay serve --conformance` runs it. It is unrelated to kernels.
+// Creates the server that the official MCP conformance suite tests. The suite expects tools,
+// resources and prompts with fixed names. `assay serve --conformance` runs this server, which has
+// nothing to do with kernels.
 //
 //   Result<std::unique_ptr<mcp::Server>> server =
 //       make_conformance_server();  // an Error is a defect of a fixture
@@ -31,7 +32,8 @@ Status add_documents(mcp::Server& server);
 
 /// Returns a result whose content is the text `words`.
 mcp::ToolResult text(std::string words, bool is_error = false);
-/// Returns a result that asks the client for input. The client sends `state` back with the answers.
+/// Returns a result that asks the client for input. The client sends `state` back together with its
+/// answers.
 mcp::ToolResult need(std::map<std::string, mcp::InputRequest> requests, std::string state = "");
 /// Returns a request for a form with one required field.
 mcp::InputRequest ask_for(std::string message, const char* field, const char* type = "string");
@@ -40,8 +42,8 @@ mcp::InputRequest ask_for(std::string message, const char* field, const char* ty
 nlohmann::json object_schema(nlohmann::json properties,
                              nlohmann::json required = nlohmann::json::array());
 
-/// Returns `inputs[key].content[field]` as text. Returns nothing when the client declined or sent
-/// no such answer.
+/// Returns `inputs[key].content[field]` as text. Returns nothing if the client declined to answer
+/// or its answer has no such field.
 std::optional<std::string> answered(const mcp::RequestContext& context, const char* key,
                                     const char* field);
 

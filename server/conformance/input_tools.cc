@@ -1,5 +1,6 @@
-// Defines tools that need input from the client. Each tool has one implementation; the server asks
-// for the input in the way that the client's protocol revision requires.
+// Defines tools that need input from the client. One implementation of a tool works in both
+// protocol eras, because the server asks the client in the way that the client's revision of MCP
+// requires.
 #include "server/conformance/fixtures.h"
 
 namespace assay::conformance {
@@ -31,7 +32,7 @@ Tool tool(std::string name, std::string description, Answer answer,
   return out;
 }
 
-/// Returns a handler that asks for input once, and then returns the answer.
+/// Returns a handler whose first call asks for input. Its second call returns the client's answer.
 Answer ask_once(const char* key, const InputRequest& request, const std::string& shown) {
   return [=](const json&, RequestContext& context) {
     if (!context.inputs.contains(key)) return need({{key, request}});
@@ -73,7 +74,8 @@ ToolResult two_rounds(const json&, RequestContext& context) {
   return need({{"step1", ask_for("Step 1: What is your name?", "name")}}, "round 1");
 }
 
-/// Asks only for the kinds of input whose capability the client declared.
+/// Asks for each kind of input for which the client has declared the capability, and for no other
+/// kind.
 ToolResult by_capability(const json&, RequestContext& context) {
   if (!context.inputs.empty()) return text("the answers are there");
   std::map<std::string, InputRequest> requests;

@@ -52,7 +52,8 @@ ToolResult fail_later(const json&, RequestContext&) {
   });
 }
 
-/// Returns a tool that violates its own output schema, so that its task ends with a protocol error.
+/// Returns a tool whose result violates the tool's own output schema, so that its task ends with a
+/// protocol error.
 Tool broken_tool() {
   Tool out = tool(
       "protocol_error_job", "Ends in a protocol error", json::object(), TaskSupport::optional,
@@ -81,7 +82,7 @@ ToolResult two_inputs(const json&, RequestContext&) {
   });
 }
 
-/// Asks for input before the task begins, and then becomes a task.
+/// A tool that first asks for input and becomes a task only after the client has answered.
 ToolResult ask_then_work(const json&, RequestContext& before) {
   const auto name = answered(before, "user_name", "name");
   if (!name) return need({{"user_name", ask_for("What is your name?", "name", "string")}});

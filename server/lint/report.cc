@@ -26,8 +26,8 @@ std::string where(const sandbox::LintCheck& check) {
   return check.case_id.empty() ? "" : ", case " + check.case_id;
 }
 
-/// Returns the first kMostNamedChecks names, separated by commas, and the number of the remaining
-/// names.
+/// Returns a text that lists the first kMostNamedChecks names, separated by commas, and says how
+/// many names follow.
 std::string named(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kMostNamedChecks); ++i)
@@ -130,14 +130,15 @@ std::string bytes_of(const fs::path& file) {
   return text.str();
 }
 
-/// Combines the hash `known` with the hash of the content `more`. Each content is hashed
-/// separately, so that moving bytes from one content to the next changes the result.
+/// Combines the hash `known` of earlier contents with the next content `more`. `more` is hashed
+/// separately. Otherwise, bytes could move from one content to the next without changing the
+/// result.
 std::string both(const std::string& known, std::string_view more) {
   return sha256_hex(known + "\n" + sha256_hex(more));
 }
 
-/// Returns the paths below `folder` for which `wanted` returns true. Their order is the same on
-/// every machine. Returns an empty list if the folder does not exist.
+/// Returns the paths below `folder` for which `wanted` returns true. The paths are sorted, so that
+/// their order is the same on every machine. Returns an empty list if the folder does not exist.
 template <class Wanted>
 std::vector<fs::path> below(const fs::path& folder, Wanted wanted) {
   std::vector<fs::path> found;
@@ -210,7 +211,8 @@ void LintCache::keep(const operators::Operator& op, const LintReport& report) co
   const fs::path path = path_of(op);
   const fs::path unfinished = path.string() + "." + std::to_string(::getpid());
   std::ofstream(unfinished, std::ios::binary) << lint_to_json(report).dump();
-  // rename() is atomic, even if another process writes the same report.
+  // rename() is atomic, so a reader sees a complete report even if two processes write the same
+  // report.
   fs::rename(unfinished, path, error);
   if (error) fs::remove(unfinished, error);
 }

@@ -1,7 +1,8 @@
 // LintReport is the result of `assay operators lint` for one operator. It can be written as text
-// for people, and as JSON for tables and for the cache. LintCache stores the reports of sound
-// operators. Its keys are hashes of all contents that a report depends on. So the same Assay on the
-// same device does not lint an unchanged operator again.
+// for people, and as JSON for the generated tables and for the cache. LintCache stores the reports
+// of sound operators. The key of a report is a hash of everything that the report depends on: the
+// operator, Assay itself, its Python packages and the device. So if none of these has changed, the
+// operator is not linted again.
 //
 //   const LintCache cache(state / "lint", content_of_judges(paths, device->info()));
 //   if (std::optional<LintReport> known = cache.find(op)) return *known;
@@ -36,7 +37,8 @@ struct LintReport {
   /// about the operator. Empty if they were finished.
   std::string undecided;
   std::string oracle;  // the result of the oracle's job: "pass", "compiles; ...", "fail"
-  /// Says which cases were recorded as launch plans. Empty if the lint ran on a GPU.
+  /// Says which cases were recorded as launch plans. Empty if the lint ran on a GPU, because
+  /// recording is then not checked separately.
   std::string recorded;
   nlohmann::json verdict;  // the verdict of the oracle's job, assay.verdict/2
   double checks_s = 0;     // the wall time of the checks, including waits for other operators
@@ -48,10 +50,10 @@ struct LintReport {
 // The maximum number of checks that failure_lines() names in one line.
 inline constexpr std::size_t kMostNamedChecks = 8;
 
-/// Returns short lines for people about the failed checks of an operator. A check that fails in
-/// several cases has one line, with the detail of the first case. Mutants that pass have two lines:
-/// the first mutant with its detail, and the names of the other mutants. Their details are omitted,
-/// because these mutants pass for the same reason.
+/// Returns short lines for people about the failed checks of an operator. If a check fails in
+/// several cases, one line gives the detail of the first case. If mutants pass, there are two
+/// lines: the first mutant with its detail, and the names of the other mutants. The details of the
+/// other mutants are omitted, because these mutants pass for the same reason.
 std::vector<std::string> failure_lines(const std::string& operator_name,
                                        const std::vector<sandbox::LintCheck>& checks);
 
@@ -76,8 +78,8 @@ class LintCache {
       : folder_(std::move(folder)), judges_(std::move(judges)), fresh_(fresh) {}
 
   std::optional<LintReport> find(const operators::Operator& op) const;
-  /// Stores the report if the operator is sound. Other reports are not stored, because a failure
-  /// may have been caused by the machine.
+  /// Stores the report if the operator is sound. A report with a failure is not stored, because the
+  /// machine may have caused the failure.
   void keep(const operators::Operator& op, const LintReport& report) const;
 
  private:

@@ -13,17 +13,18 @@
 namespace assay::server {
 namespace {
 
-// Limits for cases that a judge on a CPU checks quickly. kSmallVolume limits the product of the
-// case's axes, which approximates the work. kSmallElements limits the number of elements of the
-// case's tensors, because a tensor can use an axis twice. Larger cases are linted on a GPU.
+// A case within these two limits is small enough for a judge on a CPU. kSmallVolume limits the
+// product of the case's axes, which approximates the work. kSmallElements limits the number of
+// elements of the case's tensors. The second limit is needed because a tensor can have the same
+// axis twice. Larger cases are linted on a GPU.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
 // The share of the tolerance that the oracle's error may use. Correct kernels that sum in a
 // different order need the rest of the tolerance.
 constexpr double kMostOfTolerance = 0.5;
-// The case whose times are shown in the generated tables. Only one case is timed, because the
-// timing of a case takes seconds.
+// The case whose times the generated tables show. Only one case is timed, because timing a case
+// takes seconds.
 constexpr const char* kTimedCase = "large";
 
 /// Measures the seconds since its construction.
@@ -58,8 +59,8 @@ double elements_of(const operators::Operator& op, const operators::Case& item) {
   return sum;
 }
 
-/// Returns true if the operator's dialect is an extension of Triton that is not installed, so that
-/// the oracle could not be imported.
+/// Returns true if the oracle could not be imported, because the operator's dialect is not
+/// installed. Only the dialect `tlx` can be missing.
 bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
   return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported &&
          verdict.stage == sandbox::Stage::import;
@@ -77,7 +78,7 @@ void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict
   for (const operators::Output& output : op.outputs)
     tolerance = std::max(tolerance, output.max_abs_error);
   for (const sandbox::CaseRecord& item : verdict.cases) {
-    // If the case does not pass, the verdict already describes the failure.
+    // A case that does not pass is skipped, because the verdict already describes its failure.
     const bool passes = item.outcome == sandbox::Outcome::pass;
     if (!passes || item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
     char text[160];
@@ -144,7 +145,8 @@ void LintRun::lint_all(const std::vector<const operators::Operator*>& chosen,
     });
   } else {
     // The oracles are timed after all checks, because nothing else may use the GPU while an oracle
-    // is timed. The flags in `loaded` are bytes, not bits, because several threads write them.
+    // is timed. The flags in `loaded` are bytes, because several threads write them. In a
+    // std::vector<bool>, several flags would share a byte.
     std::vector<std::uint8_t> loaded(chosen.size(), 0);
     for_each(indices, jobs,
              [&](std::size_t i, sandbox::Linter& linter) { loaded[i] = check(i, linter); });
@@ -157,8 +159,8 @@ void LintRun::lint_all(const std::vector<const operators::Operator*>& chosen,
   }
 }
 
-/// Calls `step` for each index, on `jobs` threads. Each thread has its own linter, whose process
-/// starts with the first request.
+/// Calls `step` for each index, on `jobs` threads. Each thread has its own linter. The linter
+/// starts its judge process when it gets its first request.
 void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs,
                        const std::function<void(std::size_t, sandbox::Linter&)>& step) const {
   std::atomic<std::size_t> next{0};
@@ -172,9 +174,9 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
   for (std::thread& worker : workers) worker.join();
 }
 
-/// Checks the reference, the mutants and the cost model. These checks do not require the oracle.
-/// Returns false if the judge could not load the operator or had too little memory, because a job
-/// would fail for the same reason.
+/// Checks the reference, the mutants and the cost model, without the oracle. Returns false if the
+/// judge could not load the operator or had too little memory. Then the oracle is not graded,
+/// because that job would fail for the same reason.
 bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
@@ -200,9 +202,9 @@ bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   return true;
 }
 
-/// Grades the oracle like a submission, because this is the strictest check. Returns false if the
-/// oracle's dialect is not installed. In this case, the report names the missing dialect, and the
-/// operator counts as sound if all other checks passed.
+/// Grades the oracle like a submission, because a grade is the strictest check. Returns false if
+/// the oracle's dialect is not installed. In this case the report names the missing dialect, and
+/// the operator counts as sound if all other checks passed.
 bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
@@ -230,7 +232,8 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   return true;
 }
 
-/// Records every case as a launch plan, including cases that are too large to run without a GPU.
+/// Records every case as a launch plan, because recording needs no GPU. This covers the cases that
+/// are too large to run without a GPU.
 void LintRun::check_recording(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);

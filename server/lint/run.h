@@ -1,8 +1,8 @@
 // LintRun lints several operators simultaneously. For each operator, a judge checks the reference,
 // the mutants and the cost model. Then the oracle is graded in a job like a submission. Without a
-// GPU, every case is also recorded as a launch plan. On a GPU, the oracles are graded after all
-// checks, because one case of each oracle is timed, and nothing else may use the GPU at that time.
-// A LintRun belongs to one thread.
+// GPU, every case is also recorded as a launch plan. On a GPU, the oracles are graded after the
+// checks of all operators, because one case of each oracle is timed and nothing else may use the
+// GPU at that time. A LintRun belongs to one thread.
 //
 //   LintRun run(device, config, cache, seed);
 //   std::vector<LintReport> reports =
@@ -37,8 +37,9 @@ class LintRun {
       : device_(device), config_(config), cache_(cache), seed_(seed) {}
 
   /// Returns the reports in the order of `chosen`. `jobs` is the number of operators that are
-  /// linted simultaneously. Each of them needs a judge process of about 400 MiB. An operator that
-  /// stays undecided, perhaps because the others left too little memory, is linted once more alone.
+  /// linted simultaneously. Each such operator needs a judge process with about 400 MiB of memory.
+  /// An operator may stay undecided because the others left too little memory. It is then linted
+  /// once more, alone.
   std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen,
                                std::size_t jobs, const Done& done);
 

@@ -20,9 +20,10 @@ std::ptrdiff_t count_of(const Plan& plan, BufferKind kind) {
                        [kind](const auto& buffer) { return buffer.kind == kind; });
 }
 
-/// Returns the keys by which buffers are aligned: the name for inputs, the kind for all other
-/// buffers. If the plans have different numbers of buffers of a kind, the key of this kind includes
-/// the size.
+/// Returns a key for each buffer of `plan`; buffers with equal keys are aligned. The key of an
+/// input contains its name, and the key of any other buffer contains its kind. If `plan` and
+/// `other` have different numbers of buffers of a kind, the keys of this kind also contain the
+/// buffer's size.
 std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   std::vector<std::string> keys;
   for (const sandbox::PlanBuffer& buffer : plan.buffers) {
@@ -35,8 +36,8 @@ std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   return keys;
 }
 
-/// Returns the names for the second plan's buffers: the name of the aligned buffer in the first
-/// plan, or "new ..." for a buffer that the first plan does not have.
+/// Returns names for the buffers of the second plan. A buffer has the name of the first plan's
+/// buffer with which it is aligned. If there is no such buffer, its name begins with "new".
 BufferNames names_after(const Plan& before, const Plan& after, const BufferNames& names) {
   BufferNames renamed = buffer_names(after);
   for (const Aligned& pair : align(buffer_keys(before, after), buffer_keys(after, before))) {
@@ -59,7 +60,8 @@ std::string facts_text(const Entry& entry) {
   return text;
 }
 
-/// Returns text such as "grid 4x1x1 -> 8x1x1; argument 3 1000 -> 2000".
+/// Returns the differences between the facts of two aligned entries, such as "grid 4x1x1 -> 8x1x1;
+/// argument 3 1000 -> 2000".
 std::string changes(const Entry& before, const Entry& after) {
   std::map<std::string, std::string> was(before.facts.begin(), before.facts.end());
   std::string text;
@@ -79,7 +81,9 @@ std::string changes(const Entry& before, const Entry& after) {
   return text;
 }
 
-/// Returns the numbers of operations, like `plan show`. Operations inside a choice have no number.
+/// Returns the text at the start of each entry's line. If `numbered` is true, the entries are
+/// operations and get the numbers that `plan show` prints. Operations inside a choice have no
+/// number, only an indentation.
 std::vector<std::string> numbers(const std::vector<Entry>& entries, bool numbered) {
   std::vector<std::string> found;
   int next = 0;

@@ -1,13 +1,14 @@
-// Shows the differences between two launch plans in their buffers, binaries, operations and
-// outputs. Each of these lists is aligned separately. Pure functions.
+// Shows the differences between two launch plans. The lists of buffers, binaries, operations and
+// outputs are compared separately: each list of one plan is first aligned with the same list of the
+// other plan. Pure functions.
 //
 //   const PlanDiff diff = diff_plans(before, after);
 //   if (!diff.same) std::cout << diff.text;
 //
-// Operations are aligned by their identity (the kernel's name, or the buffers of a copy). Then the
-// facts of aligned operations are compared. Scratch buffers have no names, so they are aligned by
-// order and size. A buffer of the second plan gets the name of its aligned buffer in the first
-// plan.
+// Two operations are aligned if they have the same identity: the kernel's name, or the buffers of a
+// copy. Then the facts of aligned operations are compared. Scratch buffers have no names, so they
+// are aligned by their order and size. In the text, a buffer of the second plan has the name of the
+// buffer of the first plan with which it is aligned.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +28,8 @@ struct PlanDiff {
 
 PlanDiff diff_plans(const sandbox::Plan& before, const sandbox::Plan& after);
 
-/// The positions of an item in the two lists. At least one position is set.
+/// An item of two aligned lists: its position in each list. An item that is in only one list has
+/// only one position.
 struct Aligned {
   std::optional<std::size_t> left, right;
   bool operator==(const Aligned&) const = default;

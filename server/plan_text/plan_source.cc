@@ -74,7 +74,7 @@ int status_of_plan_error(const Error& error) {
 
 namespace {
 
-/// Returns the size in bytes of each tensor argument, if the tensor is contiguous.
+/// Returns the size in bytes that each tensor argument of the case has if the tensor is contiguous.
 std::map<std::string, std::uint64_t> tensor_bytes(const operators::Operator& op,
                                                   const operators::Case& one) {
   std::map<std::string, std::uint64_t> bytes;

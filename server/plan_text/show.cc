@@ -21,8 +21,8 @@ using namespace sandbox;
 
 constexpr std::size_t kShownHash = 16;  // the number of digits of a hash that are shown
 constexpr std::size_t kShownName = 120;
-// A larger integer may be the bits of a floating-point number, so the text shows the integer and
-// the floating-point number.
+// An argument of a kernel has no type in a plan. An integer above these limits may be the bits of a
+// floating-point number. The text then shows the integer and the floating-point number.
 constexpr std::int64_t kLikelyFloat = 1 << 23;
 constexpr std::int64_t kLikelyDouble = 1LL << 52;
 constexpr double kLeastFloat = 1e-30, kMostFloat = 1e30;
@@ -245,14 +245,14 @@ namespace {
 
 using sandbox::Plan;
 
-// The maximum number of facts that are printed on one line with the entry's title. A longer entry
-// has one line for each of its kernel's arguments.
+// The maximum number of facts that are printed on one line together with the entry's title. If an
+// entry has more facts, each argument of its kernel has its own line.
 constexpr std::size_t kLongEntry = 5;
 
 std::string indent(int depth) { return std::string(static_cast<std::size_t>(2 * depth), ' '); }
 
-/// Adds an entry to the text. The entry is one line; if it has many facts, each argument of its
-/// kernel is on a separate line.
+/// Adds an entry to the text. The entry is one line. If it has many facts, the arguments of its
+/// kernel are on further lines, one line for each argument.
 void put_entry(std::string& text, const std::string& number, const Entry& entry) {
   const std::string margin = "  " + indent(entry.depth);
   text += margin + number + entry.title;

@@ -1,5 +1,5 @@
-// ActiveJob is a job in memory, from its acceptance to its verdict. It contains the progress of the
-// job, wakes the threads that wait for the job, and cancels the job. Thread-safe.
+// ActiveJob is a job in memory, from its acceptance to its verdict. Through it, other threads can
+// read the progress of the job, wait for a change, and cancel the job. Thread-safe.
 //
 //   ActiveJob active(job, queue, clock);
 //   device.execute(active.job(), active.monitor());  // reports progress, and observes cancel()
@@ -37,8 +37,8 @@ class ActiveJob {
     bool operator==(const Progress&) const = default;
   };
 
-  /// Creates the object. The job counts as queued from this time on. The queue and the clock must
-  /// outlive this object.
+  /// Creates the object. The job's time in the queue begins with this call. The queue and the clock
+  /// must outlive this object.
   ActiveJob(sandbox::Job job, DeviceQueue& queue, const Clock& clock);
   ActiveJob(const ActiveJob&) = delete;
   ActiveJob& operator=(const ActiveJob&) = delete;
@@ -49,7 +49,7 @@ class ActiveJob {
 
   Progress progress() const;
   /// Waits until the progress differs from `seen`, and returns the new progress. Returns nothing if
-  /// the clock reaches `until_ns` (monotonic) or `stop` is requested first.
+  /// the monotonic clock reaches `until_ns` first, or if `stop` is requested first.
   std::optional<Progress> wait_for_change(const Progress& seen, std::int64_t until_ns,
                                           std::stop_token stop = {}) const;
 
@@ -60,8 +60,8 @@ class ActiveJob {
   void begin();
   /// Stores the verdict in this object and wakes all waiting threads.
   void end(tools::JobState state, sandbox::Verdict verdict);
-  /// Wakes all waiting threads without a verdict, because the server stops. The job stays
-  /// unfinished in the store.
+  /// Wakes all waiting threads without a verdict, because the server stops. In the store, the job
+  /// stays unfinished, so that the next server runs it again.
   void abandon();
 
  private:

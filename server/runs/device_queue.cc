@@ -11,8 +11,9 @@ std::string about(const std::optional<std::int64_t>& wait_ms) {
                  : std::string("some seconds");
 }
 
-/// Practice has no run, so a caller's practice counts as one client. The prefixes keep the names of
-/// callers apart from the handles of runs.
+/// Returns the client that a job belongs to. A practice job has no run, so all practice jobs of a
+/// caller belong to one client. The prefixes make sure that the name of a caller cannot equal the
+/// handle of a run.
 std::string client_of(const sandbox::Job& job) {
   return job.run.empty() ? "caller " + job.caller : "run " + job.run;
 }
@@ -60,8 +61,8 @@ void DeviceQueue::push_recovered(const std::shared_ptr<ActiveJob>& job) {
 
 void DeviceQueue::add(const std::shared_ptr<ActiveJob>& job) {
   const sandbox::Job& made = job->job();
-  // Practice has no run, so a caller's practice counts as one client. The prefixes keep the names
-  // of callers apart from the handles of runs.
+  // The same name as that of client_of(): all practice jobs of a caller belong to one client,
+  // because they have no run.
   const std::string client = made.run.empty() ? "caller " + made.caller : "run " + made.run;
   queue_.push(client, {made.id, made.kind});
   waiting_[job->job().id] = job;
@@ -120,7 +121,8 @@ std::optional<std::string> JobQueue::pop() {
 }
 
 std::optional<JobQueue::Waiting> JobQueue::take() {
-  // Among equal clients, the one that was served longest ago is the first of the list.
+  // If several clients have been served up to the same time, min_element() returns the first of the
+  // list. This is the client whose last job was taken longest ago.
   const auto next =
       std::min_element(clients_.begin(), clients_.end(),
                        [](const Client& a, const Client& b) { return a.served_ms < b.served_ms; });
@@ -139,7 +141,9 @@ std::optional<JobQueue::Waiting> JobQueue::take() {
   return taken;
 }
 
-/// Removes a client without waiting jobs. If no client waits any more, nothing is owed to anybody.
+/// Removes a client that has no more waiting jobs, and remembers the time up to which it was
+/// served. If no other client has waiting jobs, the queue forgets all these times, because no
+/// client has to make up for earlier use.
 void JobQueue::drop(std::list<Client>::iterator client) {
   ahead_[client->name] = client->served_ms;
   clients_.erase(client);
@@ -196,8 +200,8 @@ void JobQueue::add_duration(const std::string& client, sandbox::JobKind kind, st
   if (!first) mean->second += kWeight * (newest - mean->second);
 }
 
-/// Returns the mean of the kind. If no job of the kind has ended, returns the longest mean, and 1
-/// if no job has ended at all.
+/// Returns the mean duration of jobs of this kind in milliseconds. If no job of this kind has
+/// ended, returns the longest mean of the other kinds. Returns 1 if no job has ended at all.
 double JobQueue::expected_ms(sandbox::JobKind kind) const {
   if (const auto own = mean_ms_.find(kind); own != mean_ms_.end())
     return std::max(own->second, 1.0);

@@ -8,7 +8,8 @@
 //   while (const std::shared_ptr<ActiveJob> next = queue.pop(stop))
 //     queue.device().execute(next->job(), next->monitor());
 //
-// Lock order: a thread that has locked the queue may lock a job, but not the reverse.
+// Lock order: a thread that holds the mutex of the queue may lock the mutex of a job. A thread that
+// holds the mutex of a job must not lock that of the queue.
 #pragma once
 
 #include <cstddef>
@@ -29,16 +30,19 @@
 
 namespace assay::server {
 
-/// Orders the jobs that wait for one device, and estimates how long they wait. Clients that wait
-/// get equal shares of the device's time, not equal numbers of jobs: a client is a run or, for
-/// practice, a caller. So the short jobs of a client do not wait for as many long jobs of another
-/// client. A client's own jobs keep their order.
+/// Orders the jobs that wait for one device, and estimates how long they wait. A client is a run
+/// or, for practice, a caller. Waiting clients get equal shares of the device's time, not equal
+/// numbers of jobs. So if one client has short jobs and another client has long jobs, a short job
+/// does not wait for one long job each time. A client's own jobs keep their order.
 ///
-/// This is fair queuing by virtual time. Each client has a time up to which it was served, and the
-/// client with the earliest time is served next. A job adds the mean duration of its kind, which is
-/// corrected when the job has ended. The queue's own time advances by the share of each waiting
-/// client, and a new client starts there. So neither an idle client gets credit for the time in
-/// which it had no jobs, nor do ever new clients keep an earlier one waiting. Not thread-safe.
+/// The algorithm is fair queuing by virtual time. Each client has a virtual time up to which it was
+/// served, and the client with the earliest time is served next. When a job is taken, the client's
+/// time advances by the mean duration of jobs of this kind. When the job has ended, its real
+/// duration corrects the client's time. The queue has a virtual time too. When a job is taken, the
+/// queue's time advances by the same mean duration, divided by the number of waiting clients. A new
+/// client starts at the queue's time. A client that was already served beyond the queue's time
+/// starts at its own time. So a client gets no credit for the time in which it had no jobs. And new
+/// clients, however many, do not keep an earlier client waiting. Not thread-safe.
 ///
 ///   JobQueue queue(2);  // the device runs two jobs at once
 ///   queue.push("run_a", {"job_1", sandbox::JobKind::test});
@@ -63,17 +67,19 @@ class JobQueue {
 
   struct Place {
     std::size_t position = 0;  // 1: pop() returns the job next; 0: the job is not in the queue
-    /// An estimate for display; no decision depends on it. Empty until the first job has ended.
+    /// An estimate of the job's wait, for display only. Empty until the first job has ended.
     std::optional<std::int64_t> wait_ms;
   };
   Place place_of(const std::string& job) const;
-  /// Estimates how long a job would wait that all jobs of the queue precede.
+  /// Estimates how long a job would wait if all jobs of the queue ran before it.
   std::optional<std::int64_t> wait_of_all_ms() const;
 
-  /// Adds the duration of a finished job to the estimate, in which newer jobs have more weight.
-  /// Also corrects the time of the client, which had been counted by the estimate.
+  /// Must be called with the duration of each finished job. Updates the mean duration of this kind
+  /// of job, in which newer jobs have more weight. Also corrects the client's virtual time: pop()
+  /// had advanced it by the mean instead of the real duration.
   void add_duration(const std::string& client, sandbox::JobKind kind, std::int64_t job_ms);
-  /// The number of clients without waiting jobs that the queue remembers. It is 0 if no job waits.
+  /// Returns the number of clients without waiting jobs whose virtual times the queue remembers. It
+  /// is 0 if no job waits.
   std::size_t remembered() const { return ahead_.size(); }
 
  private:
@@ -92,7 +98,8 @@ class JobQueue {
   std::list<Client> clients_;  // the clients with jobs; the one served last is at the end
   std::size_t size_ = 0;
   double now_ms_ = 0;  // the time at which a new client starts
-  // The times of clients without waiting jobs that were served already beyond now_ms_.
+  // The virtual times of clients without waiting jobs, by client. Contains only times later than
+  // now_ms_, because all other clients start at now_ms_.
   std::map<std::string, double> ahead_;
   std::map<sandbox::JobKind, double> mean_ms_;
 };
@@ -107,21 +114,22 @@ class DeviceQueue {
   sandbox::Device& device() const { return *device_; }
   int workers() const { return workers_; }
 
-  /// Reserves a place in the queue for a job that is about to be stored. push() then uses the
-  /// reservation; release() cancels it. Returns an error if the queue is full. The message contains
-  /// the queue's length and the expected wait.
+  /// Reserves a place in the queue for a job that is about to be stored. After that, push() uses
+  /// the reservation, or release() cancels it. Returns an error if the queue is full. The message
+  /// contains the queue's length and the expected wait.
   Status reserve();
   void release();
   void push(const std::shared_ptr<ActiveJob>& job);
-  /// Adds a job of an earlier process without a reservation, even above the capacity.
+  /// Adds a job that an earlier process left unfinished. Needs no reservation, and works even if
+  /// the queue is full.
   void push_recovered(const std::shared_ptr<ActiveJob>& job);
   /// Waits for a job and marks it as running. Returns null when `stop` is requested.
   std::shared_ptr<ActiveJob> pop(const std::stop_token& stop);
   /// Removes a job. Returns false if the job is not in the queue, for example because a worker has
   /// taken it.
   bool remove(const std::string& job);
-  /// Must be called when a job from pop() has ended. `job_ms` is the time that the device worked on
-  /// the job, in milliseconds.
+  /// Must be called when a job from pop() has ended. `job_ms` is the time in milliseconds for which
+  /// the device worked on the job.
   void ended(const sandbox::Job& job, std::int64_t job_ms);
 
   struct Place {

@@ -24,8 +24,8 @@ bool is_skipped(const Verdict& verdict, const std::string& id) {
                      });
 }
 
-/// Returns the number of skipped hidden cases. The device reports only their number, not their
-/// names.
+/// Returns the number of hidden cases that the device skipped. A verdict contains only this number,
+/// not the names of these cases.
 std::int64_t hidden_skips(const Verdict& verdict) {
   std::int64_t total = 0;
   for (const sandbox::SkippedCases& skip : verdict.skipped_cases)
@@ -33,7 +33,8 @@ std::int64_t hidden_skips(const Verdict& verdict) {
   return total;
 }
 
-/// Describes the evidence that a passing verdict lacks. Returns "" if nothing is missing.
+/// Returns a text about the evidence that a verdict needs for a pass, but does not have. Returns ""
+/// if nothing is missing.
 std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
   if (job.kind == sandbox::JobKind::compile) return "";  // a compile job judges no cases
   std::size_t judged = 0;
@@ -56,7 +57,8 @@ std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
   return "";
 }
 
-/// Returns the times of the stages in milliseconds, as "queue:0.1,execute:812.4".
+/// Returns the stages of the job with their times in milliseconds, such as
+/// "queue:0.1,execute:812.4".
 std::string stage_times(const sandbox::Verdict& verdict) {
   std::string text;
   for (const auto& [stage, ms] : verdict.stage_ms) {
@@ -101,7 +103,8 @@ Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind ki
 void log_finished_job(const sandbox::Job& job, tools::JobState state,
                       const sandbox::Verdict& judged) {
   // A client over stdio can read this log. So the line of a grade does not say which stages the
-  // grade entered, because the submission decides at which stage it stops.
+  // grade reached. A submission could otherwise send information about hidden cases to the client,
+  // by the choice of the stage at which it stops.
   const tools::PublicVerdict shown = tools::public_verdict(judged, nullptr);
   const Verdict& verdict = shown.verdict();
   log::info("job finished", {{"job", job.id},

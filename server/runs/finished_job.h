@@ -12,20 +12,21 @@
 
 namespace assay::server {
 
-/// Checks a device's verdict before it is stored. If the outcome is a pass, the verdict must
-/// contain exactly one passing record for each case of the job, except skipped cases. Otherwise the
-/// verdict becomes an internal_error that names the case. The returned verdict has the job's id,
-/// kind and operator.
+/// Checks a device's verdict before it is stored. A passing verdict must contain exactly one
+/// passing record for each case of the job, except for skipped cases. If it does not, the returned
+/// verdict is an internal_error that names the case. The returned verdict has the job's id, kind
+/// and operator.
 sandbox::Verdict checked_verdict(const sandbox::Job& job, sandbox::Verdict verdict);
 
 /// Returns the verdict of a job that did not run. `summary` is the reason.
 sandbox::Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind kind,
                                            std::string summary);
 
-/// Writes one line to the log with the job's handle, operator, device, outcome and, unless the job
-/// is a grade, its stages. The line contains only numbers and names from Assay's own tables. It
-/// contains no source, message, output or case, because a submission can influence these. The line
-/// of a grade contains no more than the client may learn (tools/model/public_verdict.h).
+/// Writes one line to the log with the job's handle, operator, device and outcome. Unless the job
+/// is a grade, the line also contains its stages. The line contains only numbers and names from
+/// Assay's own tables. It contains no source, message, output or case, because a submission can
+/// influence these. The line of a grade contains no more than the client may learn
+/// (tools/model/public_verdict.h).
 void log_finished_job(const sandbox::Job& job, tools::JobState state,
                       const sandbox::Verdict& judged);
 

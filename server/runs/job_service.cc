@@ -33,7 +33,8 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
     const DeviceQueue::Place place = active.queue().place_of(active.job().id);
     status.queue_position = place.position;
     status.expected_wait_ms = place.expected_wait_ms;
-    // Position 0 means that the job left the queue after `now` was read, so `now` is read again.
+    // Position 0 means that the job has left the queue since `now` was read. So `now` is outdated
+    // and is read again.
     if (place.position == 0) now = active.progress();
   }
   status.job = active.job().id;
@@ -48,7 +49,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
   return status;
 }
 
-/// Returns the status of a job that is only in the store, not in memory.
+/// Returns the status of a job that is not in memory, from the store.
 Result<JobStatus> stored_status(Store& store, const std::string& job) {
   ASSAY_TRY(stored, store.finished_job(job));
   if (!stored)
@@ -80,8 +81,9 @@ StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devic
 }
 
 StoredJobs::~StoredJobs() {
-  // The stop request must come first: a worker whose job is cancelled below must see that the
-  // service stops.
+  // The stop request must come before the jobs are cancelled. When a worker's job is cancelled
+  // below, the worker must already see that the service stops, so that it does not store the
+  // verdict.
   stop_.request_stop();
   std::map<std::string, std::shared_ptr<ActiveJob>> active;
   {
@@ -180,7 +182,7 @@ Status StoredJobs::cancel(const std::string& job) {
   const std::shared_ptr<ActiveJob> found = active(job);
   if (!found) {
     const auto known = wait(job, 0, nullptr);
-    // A finished job keeps its verdict, so there is nothing to cancel.
+    // A job that has already ended keeps its verdict, so a cancellation changes nothing.
     return known ? Status() : fail(known.error());
   }
   const bool was_queued = found->queue().remove(job);
@@ -203,17 +205,17 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   try {
     verdict = queue.device().execute(active.job(), active.monitor());
   } catch (const std::exception& error) {
-    // execute() must not throw. If it throws, the worker must still continue.
+    // execute() should never throw. If it does, the worker must still continue with other jobs.
     verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
                                         std::string("the device failed: ") + error.what());
   }
   const std::int64_t end_ns = clock_.monotonic_ns();
-  // The queue time is added here, because the device does not know how long the job waited.
+  // The time in the queue is added here, because the device does not know this time.
   verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] +=
       static_cast<double>(begin_ns - active.queued_ns()) / kNsPerMs;
-  // A verdict that arrives after the stop request is not stored. The stop may have interrupted an
-  // auxiliary step, so the verdict may differ from the verdict of an undisturbed run. The next
-  // server runs the job again.
+  // A verdict that arrives after the stop request is not stored. The stop may have interrupted a
+  // part of the job, so the verdict may differ from that of an undisturbed job. After a restart,
+  // the server runs the job again.
   if (stop_.stop_requested()) return;
   verdict = stored(active.job(), checked_verdict(active.job(), std::move(verdict)));
   queue.ended(active.job(), (end_ns - begin_ns) / kNsPerMs);
@@ -225,8 +227,8 @@ Verdict StoredJobs::stored(const sandbox::Job& job, Verdict verdict) {
   const JobState state = end_state(verdict);
   auto kept = store_.finish(job.id, state, std::move(verdict), refund, clock_.unix_ms());
   if (kept) return std::move(*kept);
-  // A verdict that is not stored is not announced. After a restart the verdict would be lost, and
-  // the job would run again.
+  // The verdict could not be stored, so callers must not see it. After a restart, the store would
+  // have no verdict, and the server would run the job again.
   return verdict_without_execution(job, ErrorKind::internal_error,
                                    "the verdict could not be stored: " + kept.error().message);
 }

@@ -1,7 +1,7 @@
 // StoredJobs runs jobs and keeps them in the store. Each device has a queue (device_queue.h) and
-// worker threads, which call Device::execute. A job is in the store before submit() returns. A
-// verdict is in the store before any caller sees it. Thread-safe: no lock is held during I/O. The
-// store, the runs and the clock must outlive this object.
+// worker threads, which call Device::execute. submit() returns only after the job is in the store.
+// A caller sees a verdict only after the verdict is in the store. Thread-safe: no mutex is locked
+// during I/O. The store, the runs and the clock must outlive this object.
 //
 //   Result<std::string> handle = jobs.submit(std::move(job), run, "");  // "": the first device
 //   Result<tools::JobStatus> status = jobs.wait(*handle, 20'000, nullptr);
@@ -31,7 +31,7 @@
 
 namespace assay::server {
 
-/// Devices with their names. The first device is the default.
+/// The devices with their names. A job that names no device runs on the first device.
 using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Device>>>;
 
 struct QueueLimits {
@@ -68,15 +68,15 @@ class StoredJobs final : public tools::JobService {
   /// Returns the numbers of waiting and running jobs for each device.
   std::vector<Load> load() const;
 
-  /// Queues the unfinished jobs of an earlier process again. Aborts a job if its source cannot be
-  /// read, if its device no longer exists, or if the job was interrupted too often. Must be called
-  /// once, before the first submit().
+  /// Queues the jobs that an earlier process left unfinished. Aborts such a job if its source
+  /// cannot be read, if its device no longer exists, or if it was interrupted too often. Must be
+  /// called once, before the first submit().
   Result<Recovered> recover();
 
  private:
   void work(DeviceQueue& queue);
   void execute(DeviceQueue& queue, ActiveJob& active);
-  /// Stores the verdict. Returns the verdict that callers may see, which is an internal error if
+  /// Stores the verdict, and returns the verdict that callers may see. This is an internal error if
   /// the verdict could not be stored.
   sandbox::Verdict stored(const sandbox::Job& job, sandbox::Verdict verdict);
   void announce(ActiveJob& active, sandbox::Verdict verdict);
@@ -93,7 +93,8 @@ class StoredJobs final : public tools::JobService {
   mutable Mutex mutex_;
   /// The jobs whose verdict has not been announced yet, by handle.
   std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
-  /// The last member, so that the destructor joins the threads first.
+  /// This member must be the last one, so that the destructor joins the threads before it destroys
+  /// the other members.
   std::vector<std::jthread> workers_;
 };
 

@@ -16,7 +16,8 @@ namespace assay::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
-// The maximum number of tokens in one report. The sum of many reports must not overflow.
+// The maximum number of tokens that an agent may report at once. With this limit, the sum over many
+// reports does not overflow.
 constexpr std::int64_t kMaxTokens = 1LL << 50;
 constexpr double kMaxCostUsd = 1e9;
 
@@ -26,8 +27,9 @@ Status check_name(const char* what, const std::string& text) {
               std::string(what) + " must have 1 to " + std::to_string(kMaxNameBytes) + " bytes");
 }
 
-/// Returns a message with the rule and the counts that an agent needs. The message does not contain
-/// the budgets of other tools, because these would require more queries.
+/// Returns the message for a call that the budget does not allow. The message contains the rule and
+/// the counts for this tool. It does not contain the budgets of other tools, because these would
+/// need further queries of the store.
 std::string over_budget(const tools::RunInfo& run, const std::string& operator_name,
                         sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
   const std::string tool(tools::tool_of(kind));
@@ -162,13 +164,13 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
   for (const std::string& name : card.run.operators) {
     tools::OperatorScore score;
     score.operator_name = name;
-    // Null if the operator was removed from the catalog after the run.
+    // `op` is null if the operator was removed from the catalog after the run.
     const operators::Operator* op = catalog_.find(name);
     score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
     score.tool_calls = calls[name];
-    // Only the newest submission counts. A track with a submission budget allows one submission
-    // for each operator. There is a second one only if the charge for the first was refunded,
-    // because the first ended with an infrastructure error.
+    // Only the newest submission of an operator counts. A track with a budget of submissions allows
+    // one submission for each operator. A second submission exists only if the first one ended with
+    // an infrastructure error, because then its charge was refunded.
     for (GradedJob& job : graded) {
       if (job.operator_name != name) continue;
       score.submitted = true;

@@ -1,7 +1,7 @@
 // StoredRuns keeps scored runs in the store, with their handles, tracks, budgets, usage and
-// scorecards. tools/model/tracks.h defines the rules of the tracks. Thread-safe: one transaction of
-// the store checks a budget and charges the call. The catalog, the store and the clock must outlive
-// this object.
+// scorecards. tools/model/tracks.h defines the rules of the tracks. Thread-safe: the store checks a
+// budget and charges the call in one transaction, so two calls cannot both use the last unit. The
+// catalog, the store and the clock must outlive this object.
 //
 //   Result<tools::RunInfo> run =
 //       runs.start({.agent = "mine", .model = "m", .track = tools::Track::one_shot});
@@ -34,7 +34,7 @@ class StoredRuns final : public tools::RunService {
   Result<tools::Scorecard> scorecard(const std::string& run) override;
 
   /// Checks the job against the rules of `job.run`, charges the run and stores the job for
-  /// `device`. If the job breaks a rule, returns an error that states the rule, and stores nothing.
+  /// `device`. If the job breaks a rule, stores nothing and returns an error that states the rule.
   /// A job without a run is stored without checks.
   Status accept(const sandbox::Job& job, const std::string& device);
 
@@ -46,12 +46,13 @@ class StoredRuns final : public tools::RunService {
   const Clock& clock_;
 };
 
-/// Returns how many calls of this kind the budgets allow for each operator; -1 means unlimited.
+/// Returns how many calls of this kind the budgets allow for each operator. -1 means that the
+/// number is unlimited.
 std::int64_t limit_of(const tools::Budgets& budgets, sandbox::JobKind kind);
 
-/// Returns the operators of a suite in catalog order, without duplicates. `suite` is "all", a
-/// split, or a list separated by commas, such as "softmax_last_dim,vector_add". The error for an
-/// unknown name lists the unknown operators and the valid splits.
+/// Returns the operators of a suite in the order of the catalog, without duplicates. `suite` is
+/// "all", a split, or a list separated by commas, such as "softmax_last_dim,vector_add". If a name
+/// is unknown, the error's message lists the unknown names and the valid splits.
 Result<std::vector<std::string>> resolve_suite(const std::string& suite,
                                                const operators::Catalog& catalog);
 

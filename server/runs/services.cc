@@ -39,7 +39,8 @@ Result<tools::ArtifactSlice> StoredArtifacts::read(const std::string& artifact, 
 }
 
 std::vector<std::pair<std::string, std::string>> StoredArtifacts::list(const std::string& job) {
-  // The list is only an addition to an answer. An answer without the list is still correct.
+  // An error of the store is ignored. The list of artifacts only supplements a tool's answer, which
+  // is correct without the list too.
   return store_.list_artifacts(job).value_or(std::vector<std::pair<std::string, std::string>>());
 }
 

@@ -9,9 +9,9 @@
 //   Result<Recovered> recovered = (*services)->jobs().recover();  // before any tool call
 //   StoredTasks tasks((*services)->store());
 //
-// The catalog must outlive ServerServices. ServerServices owns the store, so it must outlive
-// StoredTasks. All classes are thread-safe, except for open() and destruction. The destructor stops
-// the running jobs and leaves them unfinished in the store.
+// The catalog must outlive the ServerServices object. This object owns the store, so it must
+// outlive the StoredTasks object. All classes are thread-safe, except for open() and destruction.
+// The destructor stops the running jobs and leaves them unfinished in the store.
 #pragma once
 
 #include <cstdint>

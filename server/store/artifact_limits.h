@@ -1,14 +1,14 @@
 // Defines the limits for artifacts in the store, and the time after which artifacts of practice
-// jobs expire. Without limits a client could fill the disk, because a submission chooses the
+// jobs expire. Without limits, a client could fill the disk, because a submission determines the
 // content of its artifacts. ArtifactLimits is a plain value.
 //
 //   const ArtifactLimits small{.job_bytes = 1 << 20, .store_bytes = 64 << 20};
 //   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write, small);
 //
-// If an artifact exceeds a limit, it is dropped. The verdict then lists the artifact in
-// `artifacts_dropped`; nothing else in the verdict changes. A new artifact of a practice job
-// displaces older artifacts of practice jobs. Nothing displaces the artifacts of scored runs.
-// docs/reference/limits.md lists the defaults.
+// If an artifact exceeds a limit, it is not stored. The verdict then lists the artifact in
+// `artifacts_dropped`; nothing else in the verdict changes. If there is no room for a new artifact
+// of a practice job, older artifacts of practice jobs are removed. Artifacts of scored runs are
+// never removed. docs/reference/limits.md lists the defaults.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace assay::server {
 
 struct ArtifactLimits {
-  /// The maximum size of one artifact, in bytes. SQLite keeps an artifact in one value.
+  /// The maximum size of one artifact, in bytes. SQLite stores an artifact as a single value.
   std::int64_t artifact_bytes = 64LL << 20;
   /// The maximum size of all artifacts of one job, in bytes.
   std::int64_t job_bytes = 64LL << 20;

@@ -15,8 +15,8 @@ namespace {
 
 using sandbox::DropReason;
 
-// The maximum length of a name or kind in a list of dropped artifacts. An untrusted name can have
-// 64 KiB, and a job can drop many artifacts.
+// The maximum number of bytes of a name or kind in a list of dropped artifacts. The limit is needed
+// because an untrusted name can have 64 KiB, and a job can drop many artifacts.
 constexpr std::size_t kDroppedNameBytes = 200;
 
 template <class... Values>
@@ -26,8 +26,8 @@ std::int64_t number_of(SQLite::Database& db, const char* sql, const Values&... v
   return query.executeStep() ? query.getColumn(0).getInt64() : 0;
 }
 
-/// Returns the oldest artifacts of this caller's practice jobs: so many that they have at least
-/// `bytes` bytes together.
+/// Returns the oldest artifacts of the practice jobs of `caller`. The list ends as soon as its
+/// artifacts have at least `bytes` bytes together.
 std::vector<StoredArtifact> oldest_practice_of(SQLite::Database& db, const std::string& caller,
                                                std::int64_t bytes) {
   SQLite::Statement query(db,
@@ -71,8 +71,9 @@ std::int64_t counted_bytes(const sandbox::Artifact& artifact) {
 
 ArtifactChoice choose_artifacts(const std::vector<sandbox::Artifact>& artifacts,
                                 const ArtifactLimits& limits, const ArtifactUse& use) {
-  // Older artifacts of the same caller's practice jobs will be removed to make room, so they do not
-  // count. Artifacts of a scored run stay, so they count.
+  // The owner's older artifacts reduce the room only if the owner is a scored run. Older artifacts
+  // of a caller's practice jobs do not, because they are removed if a new artifact needs their
+  // room.
   const std::int64_t owner_room = limits.owner_bytes - (use.scored ? use.owner_bytes : 0);
   const std::int64_t store_room = limits.store_bytes - use.scored_bytes;
   ArtifactChoice choice;

@@ -1,7 +1,7 @@
-// Applies ArtifactLimits inside a transaction of the store. It decides which artifacts of a job are
-// kept, removes older artifacts of practice jobs to make room, and stores the kept artifacts. A
-// rollback undoes all these changes. Only server/store includes this header. Only the thread that
-// has locked the connection may call the functions.
+// Applies ArtifactLimits inside a transaction of the store. The functions decide which artifacts of
+// a job are kept, remove older artifacts of practice jobs to make room, and store the kept
+// artifacts. A rollback undoes all these changes. Only server/store includes this header. A thread
+// may call the functions only while it has locked the connection.
 //
 //   const ArtifactOwner owner = owner_of(db, job);
 //   const std::vector<sandbox::DroppedArtifact> dropped =
@@ -25,13 +25,13 @@ namespace assay::server {
 
 /// The owner of an artifact. The artifact counts against the owner's limit.
 struct ArtifactOwner {
-  /// True if the owner is a run on a scored track. The artifacts of such a run never expire and are
-  /// never displaced.
+  /// True if the owner is a run on a scored track. Artifacts of such a run never expire and are
+  /// never removed to make room.
   bool scored = false;
   std::string name;  // the scored run's handle, or the name of the caller of practice jobs
 };
 
-/// The numbers of bytes that the store's artifacts have when a job ends.
+/// The sizes of the artifacts that the store already contains when a job ends.
 struct ArtifactUse {
   bool scored = false;           // true if the job's owner is a scored run
   std::int64_t owner_bytes = 0;  // the bytes of the job's owner
@@ -39,8 +39,8 @@ struct ArtifactUse {
       0;  // the bytes of all scored runs; all other artifacts can be removed
 };
 
-/// The kept and the dropped artifacts of one job. Both lists are in the order in which the job made
-/// the artifacts.
+/// Says which artifacts of one job are kept, and which are dropped. Both lists have the order in
+/// which the job made the artifacts.
 struct ArtifactChoice {
   std::vector<const sandbox::Artifact*> kept;
   std::vector<sandbox::DroppedArtifact> dropped;
@@ -53,20 +53,21 @@ struct StoredArtifact {
   std::int64_t bytes = 0;
 };
 
-/// Selects the artifacts of practice jobs that are removed. An artifact that was stored before
-/// `before_unix_ms` is removed. After that, the oldest artifacts are removed as long as all
-/// artifacts in the store have more than `most_bytes` together.
+/// Says which artifacts of practice jobs are removed. First, an artifact is removed if it was
+/// stored before `before_unix_ms`. Then the oldest artifacts are removed, until all artifacts in
+/// the store together have at most `most_bytes`.
 struct RemovalRule {
   std::int64_t before_unix_ms = std::numeric_limits<std::int64_t>::min();
   std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Returns the number of bytes with which an artifact counts against the limits: the sizes of its
-/// content, kind and name.
+/// Returns the number of bytes that an artifact adds to the sizes that the limits restrict: the
+/// sizes of its content, kind and name.
 std::int64_t counted_bytes(const sandbox::Artifact& artifact);
 
-/// Decides which artifacts fit into the limits. It looks at the artifacts in order. An artifact
-/// that does not fit is dropped; a later, smaller artifact can still be kept.
+/// Decides which artifacts of a job are within the limits. The function considers the artifacts in
+/// order. If an artifact does not fit, it is dropped, but a later, smaller artifact can still be
+/// kept.
 ArtifactChoice choose_artifacts(const std::vector<sandbox::Artifact>& artifacts,
                                 const ArtifactLimits& limits, const ArtifactUse& use);
 
@@ -75,16 +76,16 @@ ArtifactOwner owner_of(SQLite::Database& db, const std::string& job);
 /// Returns the number of bytes of all artifacts in the store.
 std::int64_t artifact_bytes_of(SQLite::Database& db);
 
-/// Returns artifacts of practice jobs that the rule selects, oldest first. The list ends when its
-/// artifacts have at least `batch_bytes` together.
+/// Returns the artifacts of practice jobs that `rule` selects, oldest first. The list ends as soon
+/// as its artifacts have at least `batch_bytes` together.
 std::vector<StoredArtifact> next_to_remove(
     SQLite::Database& db, const RemovalRule& rule,
     std::int64_t batch_bytes = std::numeric_limits<std::int64_t>::max());
 
 void remove_artifacts(SQLite::Database& db, const std::vector<StoredArtifact>& artifacts);
 
-/// Removes expired artifacts, makes room within the limits, and stores the artifacts of the job
-/// that fit. Returns the job's artifacts that do not fit.
+/// Removes expired artifacts, makes room within the limits, and stores those artifacts of the job
+/// that fit. Returns the artifacts of the job that do not fit.
 std::vector<sandbox::DroppedArtifact> keep_artifacts(
     SQLite::Database& db, const std::string& job, const std::vector<sandbox::Artifact>& artifacts,
     const ArtifactLimits& limits, std::int64_t now_unix_ms);

@@ -1,15 +1,15 @@
-// CommitGroup lets threads that write at the same time share one commit, so that one wait for the
-// disk makes the writes of all of them durable. A thread that finds no commit in progress commits
-// at once, so a single writer waits no longer than without a group. Writes that arrive during a
-// commit become the next commit.
+// CommitGroup combines the writes of several threads in one commit, because each commit waits for
+// the disk. One wait then makes all these writes durable. If no commit is in progress, a thread
+// commits its write at once, so a single writer does not wait longer than without a group. Writes
+// that arrive during a commit are combined in the next commit.
 //
 //   CommitGroup group(
 //       [&](const CommitGroup::Writes& writes) { commit_durably(db, path, writes); });
 //   const Status stored =
 //       group.commit([&](SQLite::Database& database) { return insert(database, job); });
 //
-// Thread-safe. The thread of one write commits for the others, so `apply` may run on any of the
-// threads that are inside commit().
+// Thread-safe. One of the waiting threads commits the writes of all of them. Therefore `apply` may
+// run on any thread that is inside commit().
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -26,7 +26,8 @@ namespace assay::server {
 
 class CommitGroup {
  public:
-  /// Writes to the database. Returns false if nothing of this write must be kept.
+  /// A function that writes to the database. It returns false if the database must not keep
+  /// anything of this write.
   using Apply = std::function<bool(SQLite::Database&)>;
   struct Write {
     Apply apply;
@@ -35,16 +36,17 @@ class CommitGroup {
   };
   using Writes = std::vector<Write*>;
 
-  /// `commit_all` applies the writes in their order, commits them and sets each status. Only one
-  /// thread at a time calls it. It must not throw, and may apply a write again after a rollback.
+  /// `commit_all` must apply the writes in their order, commit them and set the status of each
+  /// write. It is never called by two threads at the same time. It must not throw. After a rollback
+  /// it may apply a write again.
   explicit CommitGroup(std::function<void(const Writes&)> commit_all)
       : commit_all_(std::move(commit_all)) {}
 
-  /// Commits the write, alone or together with others. Success means that it is on the disk, or
-  /// that `apply` returned false.
+  /// Commits the write, alone or together with others. A success means that the write is on the
+  /// disk, or that `apply` returned false.
   Status commit(Apply apply);
-  /// Waits until exactly `count` writes wait for the commit that is in progress. Tests use this
-  /// function to choose which writes are committed together.
+  /// Waits until exactly `count` writes are waiting for the next commit. Tests use this function to
+  /// choose which writes are committed together.
   void wait_for_waiting(std::size_t count) const;
 
  private:

@@ -7,12 +7,12 @@
 namespace assay::server {
 namespace {
 
-/// Sets SQLite's level FULL while the object exists: each commit then waits for the disk. The
-/// level cannot be set inside a transaction.
+/// Sets SQLite's option `synchronous` to FULL while this object exists, so that each commit waits
+/// for the disk. SQLite does not allow a change of this option inside a transaction.
 class WaitForDisk {
  public:
   explicit WaitForDisk(SQLite::Database& db) : db_(db) { db_.exec("PRAGMA synchronous=FULL"); }
-  // If this fails, later writes are slower, but still safe.
+  // If this statement fails, `synchronous` stays FULL. Later writes are then slower, but safe.
   ~WaitForDisk() { db_.tryExec("PRAGMA synchronous=NORMAL"); }
   WaitForDisk(const WaitForDisk&) = delete;
   WaitForDisk& operator=(const WaitForDisk&) = delete;
@@ -40,7 +40,8 @@ void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
       apply_and_commit(db, writes);
       return;
     } catch (const std::exception&) {
-      // Nothing was committed. The loop below commits each write alone, and finds the broken one.
+      // Nothing was committed. The loop below commits each write alone, so that only the write with
+      // the error fails.
     }
   }
   for (CommitGroup::Write* write : writes) {

@@ -1,6 +1,6 @@
 // Connection is a Store's connection to SQLite. It serialises all calls, makes transactions durable
-// and converts SQLite's exceptions to Errors. The functions below it bind values to statements.
-// Only server/store includes this header. Thread-safe.
+// and converts SQLite's exceptions to Errors. The functions after the class bind values to
+// statements. Only server/store includes this header. Thread-safe.
 //
 //   return connection_->with([&](SQLite::Database& db) -> Result<std::string> {
 //     SQLite::Statement query(db, "SELECT source FROM submissions WHERE job = ?");
@@ -33,9 +33,9 @@ namespace assay::server {
 /// Converts an exception to an Error whose message names `path`.
 Error sqlite_error(const SQLite::Exception& error, const std::filesystem::path& path);
 
-/// Commits the writes in one transaction, and waits for the disk. If that fails, each write gets a
-/// transaction of its own, so that no write fails because of another one. Sets each status; an
-/// error names `path`.
+/// Commits the writes in one transaction, and waits for the disk. If this transaction fails,
+/// commits each write in its own transaction, so that an error of one write does not affect the
+/// others. Sets the status of each write. The message of an error names `path`.
 void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
                     const CommitGroup::Writes& writes);
 
@@ -69,9 +69,9 @@ struct Store::Connection {
     }
   }
 
-  /// Calls `work(db)` like with(), but in one transaction, which is committed if `work` succeeds.
-  /// Returns an error for a read-only store. After the return, a kill -9 of this process cannot
-  /// lose the write, but a power failure can.
+  /// Calls `work(db)` like with(), but inside a transaction, which is committed if `work` succeeds.
+  /// Returns an error if the store is read-only. When this function has returned, the write
+  /// survives a kill -9 of this process, but may be lost in a power failure.
   template <class Work>
   auto write(Work&& work) -> decltype(work(db)) {
     if (mode == StoreMode::read_only) return fail(read_only_error());
@@ -83,9 +83,9 @@ struct Store::Connection {
     });
   }
 
-  /// Does the same, and a power failure cannot lose the write either. Writes of several threads
-  /// share a transaction. So another thread may call `work`, and may call it again after a
-  /// rollback.
+  /// Calls `work(db)` like write(), but the write also survives a power failure. Writes of several
+  /// threads share a transaction. So another thread may call `work`, and `work` may be called again
+  /// after a rollback.
   template <class Work>
   auto write_durably(Work&& work) -> decltype(work(db)) {
     if (mode == StoreMode::read_only) return fail(read_only_error());
@@ -127,8 +127,7 @@ void bind_all(SQLite::Statement& statement, const Values&... values) {
   (bind_one(statement, ++index, values), ...);
 }
 
-/// Parses the `document` column of the table verdicts. Error: corrupt, and the message names the
-/// job.
+/// Parses the column `document` of the table `verdicts`. Error: corrupt; the message names the job.
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job);
 
 }  // namespace assay::server

@@ -25,15 +25,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The maximum number of bytes that one transaction removes, and of pages that it moves. Such a
-/// transaction takes some tens of milliseconds.
+/// One transaction removes artifacts of about kBatchBytes, or moves at most kBatchPages pages of
+/// the file. Such a transaction takes some tens of milliseconds.
 constexpr std::int64_t kBatchBytes = 16LL << 20;
 constexpr int kBatchPages = 2'000;
-/// The pause after each transaction while a server uses the same file. SQLite retries a busy lock
-/// after at most 100 ms, so a waiting server gets its turn in this pause.
+/// The pause after each transaction while a server uses the same file. The pause is long enough for
+/// the server to write: a writer that finds the database locked tries again after at most 100 ms.
 constexpr std::chrono::milliseconds kTurnOfServer(120);
-// The maximum number of kinds of artifacts that are shown, and the maximum length of a kind's name.
-// A submission can invent any number of kinds, with long names.
+// The statistics show at most this number of kinds of artifacts, with names of at most this length.
+// The limits are needed because a submission can invent any number of kinds with long names.
 constexpr std::size_t kShownKinds = 16;
 constexpr std::size_t kKindBytes = 32;
 
@@ -70,8 +70,8 @@ void count(Counts& counts, const std::string& kind, bool scored, std::int64_t by
   one.bytes += bytes;
 }
 
-/// Returns the counts, largest first. After the first kShownKinds kinds, the remaining kinds become
-/// one entry, "other kinds".
+/// Returns the counts, sorted by size, largest first. If there are more than kShownKinds kinds, the
+/// smaller kinds are combined in one entry, "other kinds".
 std::vector<ArtifactCount> sorted(const Counts& counts) {
   std::vector<ArtifactCount> all;
   for (const auto& [key, one] : counts) {
@@ -101,7 +101,8 @@ std::vector<ArtifactCount> sorted(const Counts& counts) {
   return shown;
 }
 
-/// Returns the statistics of a store. It can read the tables of every version of the schema.
+/// Returns the statistics of a store. The schema of the store may have any version up to the
+/// current one.
 StoreStats stats_of(SQLite::Database& db, const fs::path& path) {
   StoreStats stats;
   stats.sizes = sizes_of(db, path);
@@ -177,15 +178,17 @@ class Pruning {
       if (value_of(db_, "PRAGMA auto_vacuum") == kIncremental) {
         report.space = free_pages_go() ? SpaceReturn::returned : SpaceReturn::partly;
       } else if (alone_) {
-        // An older Assay created this file without auto_vacuum. The next two statements rewrite the
-        // file with auto_vacuum, so that later removals can give back single pages.
+        // The file was created without auto_vacuum, by an older version of Assay. The next two
+        // statements rewrite the file with auto_vacuum, so that later removals can give single
+        // pages back to the file system.
         db_.exec("PRAGMA auto_vacuum=INCREMENTAL");
         db_.exec("VACUUM");
         report.space = SpaceReturn::returned;
       } else {
         report.space = SpaceReturn::in_server;
       }
-      // The file shrinks only when SQLite copies the log into the file. A reader can prevent that.
+      // The file shrinks only when SQLite copies its log into the file. A process that reads the
+      // file can prevent this.
       SQLite::Statement checkpoint(db_, "PRAGMA wal_checkpoint(TRUNCATE)");
       const bool blocked = checkpoint.executeStep() && checkpoint.getColumn(0).getInt() != 0;
       if (blocked && report.space == SpaceReturn::returned) report.space = SpaceReturn::partly;
@@ -195,8 +198,8 @@ class Pruning {
     }
   }
 
-  /// Moves free pages to the end of the file and cuts them off. Returns false if some free pages
-  /// stay.
+  /// Moves the free pages to the end of the file and cuts the file there. Returns false if some
+  /// free pages remain.
   bool free_pages_go() {
     for (std::int64_t left = value_of(db_, "PRAGMA freelist_count"); left > 0;) {
       db_.exec("PRAGMA incremental_vacuum(" + std::to_string(kBatchPages) + ")");
@@ -222,7 +225,8 @@ class Pruning {
   std::int64_t removed_bytes_ = 0;
 };
 
-/// Returns an error if the store has an older schema.
+/// Returns an error if the store does not have the current schema, because the calling function
+/// cannot work on an older one.
 Status has_current_schema(SQLite::Database& db, const fs::path& path, const std::string& remedy) {
   const std::int64_t version = value_of(db, "PRAGMA user_version");
   if (version == kSchemaVersion) return {};

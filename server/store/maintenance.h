@@ -1,14 +1,14 @@
-// Maintains a store's file: counts what the file contains, and removes artifacts of practice jobs
-// from the file. The commands `assay store stats` and `assay store prune` use these functions, also
-// while a server uses the file.
+// Maintains the file of a store: counts what the file contains, and removes artifacts of practice
+// jobs. The commands `assay store stats` and `assay store prune` use these functions. They work
+// even while a server uses the file.
 //
 //   const Result<StoreStats> stats = store_stats("assay.db");
 //   const Result<PruneReport> removed =
 //       prune_store("assay.db", {.before_unix_ms = now_unix_ms - 86'400'000});
 //
-// While a server uses the file, each transaction is short, and after each transaction there is a
-// pause in which the server can write. The functions keep no state; several processes may call them
-// at once. Errors: those of Store::open(), except that a store in use is no error.
+// While a server uses the file, each transaction is short, and a pause after each transaction gives
+// the server time to write. The functions keep no state, and several processes may call them at
+// once. Errors: those of Store::open(), except that a store in use is no error.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace assay::server {
 
-/// The artifacts of one kind: how many there are, and their total size.
+/// The artifacts of one kind: their number and their total size.
 struct ArtifactCount {
   std::string kind;  // escaped; a submission may have chosen it
   bool scored = false;
@@ -51,10 +51,10 @@ struct StoreStats {
 Result<StoreStats> store_stats(const std::filesystem::path& path);
 
 struct PruneOptions {
-  /// An artifact of a practice job is removed if it is older than this time.
+  /// An artifact of a practice job is removed if it was stored before this time.
   std::int64_t before_unix_ms = std::numeric_limits<std::int64_t>::min();
-  /// The maximum number of bytes of all artifacts. While the artifacts have more, the oldest
-  /// artifacts of practice jobs are removed.
+  /// The maximum number of bytes of all artifacts in the store. As long as the artifacts have more
+  /// bytes, the oldest artifacts of practice jobs are removed.
   std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
   bool dry_run = false;  // true: only report what would be removed
 };
@@ -77,8 +77,8 @@ struct PruneReport {
   std::string why = {};  // the reason if `space` is `failed`
 };
 
-/// Removes artifacts of practice jobs, and gives their space back to the file system as far as
-/// possible.
+/// Removes artifacts of practice jobs. Then gives their space back to the file system, as far as
+/// this is possible.
 Result<PruneReport> prune_store(const std::filesystem::path& path, const PruneOptions& options);
 
 }  // namespace assay::server

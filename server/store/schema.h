@@ -1,12 +1,14 @@
-// Defines the store's tables and the version of their schema (PRAGMA user_version). When a store of
-// an older version is opened for writing, it is migrated, one version at a time. A store of a newer
-// version is refused and not changed. docs/reference/store.md describes the tables.
+// Defines the store's tables and the version of their schema, which SQLite keeps as PRAGMA
+// user_version. When a store with an older version is opened for writing, it is migrated, one
+// version at a time. A store with a newer version is refused and not changed.
+// docs/reference/store.md describes the tables.
 #pragma once
 
 namespace assay::server {
 
 inline constexpr int kSchemaVersion = 3;
-/// The value of PRAGMA application_id, "ASSY". It distinguishes a store from any other SQLite file.
+/// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
+/// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
 
 inline constexpr const char* kSchemaSql = R"sql(
@@ -118,9 +120,11 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
-/// Migrates a store from version 1 to version 2. Version 1 listed the rows of `usage` whose cost is
-/// known to be 0 in a table `free_usage`. It charged a call before the call's job was stored. The
-/// first releases with version 1 had no tables `free_usage` and `tasks`.
+/// Migrates a store from version 1 to version 2. Three things differ in version 1:
+///
+/// - If the cost of a row of `usage` is known to be 0, the row is listed in a table `free_usage`.
+/// - A call is charged before its job is stored.
+/// - Files of the first releases have no tables `free_usage` and `tasks`.
 inline constexpr const char* kMigrateFromVersion1Sql = R"sql(
 CREATE TABLE IF NOT EXISTS free_usage (usage INTEGER PRIMARY KEY REFERENCES usage(id)) STRICT;
 ALTER TABLE usage ADD COLUMN cost_known INTEGER NOT NULL DEFAULT 0;
@@ -140,8 +144,8 @@ CREATE TABLE IF NOT EXISTS tasks (
 CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
-/// Version 2 did not limit artifacts, so it stored neither their sizes nor their owners. This
-/// migration adds both.
+/// Migrates a store from version 2 to version 3. Version 2 has no limits for artifacts, so it
+/// contains neither the sizes nor the owners of artifacts. The migration adds both.
 inline constexpr const char* kMigrateFromVersion2Sql = R"sql(
 ALTER TABLE submissions ADD COLUMN caller TEXT NOT NULL DEFAULT '';
 CREATE TABLE artifact_sizes (
@@ -175,9 +179,9 @@ INSERT INTO artifact_sizes
   ORDER BY a.rowid;
 )sql";
 
-/// Makes a store of version 1 look like the current version to a read-only connection: a temporary
-/// view has precedence over the table of the same name. The second statement is for a file that has
-/// a table `free_usage`.
+/// Makes a store of version 1 look like the current version to a read-only connection. This works
+/// because a temporary view has precedence over the table of the same name. The second statement is
+/// for files that have a table `free_usage`.
 inline constexpr const char* kReadVersion1Sql = R"sql(
 CREATE TEMP VIEW usage AS SELECT *, cost_usd > 0 AS cost_known FROM main.usage
 )sql";

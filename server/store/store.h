@@ -1,17 +1,18 @@
 // The store keeps runs, charged tool calls, submissions, verdicts, artifacts and usage in one
-// SQLite file (WAL). Its functions accept and return typed rows. server/runs implements the rules
-// (budgets, tracks, expiry). Each job needs two transactions. accept() checks the budget, charges
-// the call and stores the job. finish() stores artifacts and verdict, and can refund the call.
+// SQLite file (in WAL mode). Its functions accept and return typed rows. The rules about budgets,
+// tracks and expiry are in server/runs. Each job needs two transactions. accept() checks the
+// budget, charges the call and stores the job. finish() stores the artifacts and the verdict, and
+// can refund the call.
 //
 //   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write);
 //   Result<Acceptance> accepted = (*store)->accept(job, "cpu", {.limit = 10}, now_unix_ms);
 //   Result<sandbox::Verdict> stored = (*store)->finish(
 //       job.id, tools::JobState::finished, std::move(verdict), /*refund=*/false, now_unix_ms);
 //
-// Only one Store can write to a file. While the file is open for writing, any further open with
-// read_write is refused, in this process and in all others. An open with read_only succeeds.
+// Only one Store can write to a file. While the file is open for writing, another open() with
+// read_write fails, in this process and in all others. An open() with read_only succeeds.
 // Thread-safe: one connection serialises all calls. Errors: unavailable if the file cannot be
-// opened or written, or has a newer schema; corrupt; not_found.
+// opened or written, or has a newer schema; corrupt if it is damaged or is not a store; not_found.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +50,8 @@ struct FinishedJob {
   std::int64_t elapsed_ms = 0;
 };
 
-/// The rules for charging a job to its run. A job costs one call of its kind for its operator.
+/// The rules for charging a job to its run. A job is charged as one call of its kind for its
+/// operator.
 struct Charge {
   /// The maximum number of calls of this kind for this operator; -1 means unlimited.
   std::int64_t limit = -1;
@@ -61,7 +63,7 @@ struct Acceptance {
   bool accepted = false;
   std::int64_t used = 0;  // the number of earlier calls of this kind
   /// The SHA-256 of the operator's first source. Set only if the job was refused because its source
-  /// differs.
+  /// differs from the first one.
   std::string locked_to = {};
 };
 
@@ -85,28 +87,28 @@ class Store {
   Result<std::vector<tools::RunInfo>> runs();  // newest first
   Status add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms);
   Result<tools::Usage> usage(const std::string& run);
-  /// Returns for each operator the number of charged calls, without refunded calls.
+  /// Returns the number of charged calls for each operator. Refunded calls do not count.
   Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);
-  /// Returns for each kind of job the number of charged calls, without refunded calls.
+  /// Returns the number of charged calls for each kind of job. Refunded calls do not count.
   Result<std::map<std::string, std::int64_t>> calls_by_kind(const std::string& run,
                                                             const std::string& operator_name);
   /// Returns the run's submissions that were sent for a grade, in the order of acceptance.
   Result<std::vector<GradedJob>> graded(const std::string& run);
-  /// Returns for each operator the results of its finished compile, run_tests and profile calls, in
-  /// the order of acceptance.
+  /// Returns the results of the finished calls of compile, run_tests and profile, by operator. The
+  /// calls of an operator are in the order of acceptance.
   Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(
       const std::string& run);
 
   // Functions in store_jobs.cc
-  /// Charges `job.run`, unless it is empty, and stores the job. The write is durable (fsync) when
-  /// this returns.
+  /// Charges the job to `job.run`, unless `job.run` is empty, and stores the job. When this
+  /// function returns, the write is durable (fsync).
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
-  /// Stores the verdict, and the verdict's artifacts as far as ArtifactLimits allow. If the verdict
-  /// has artifacts, this also removes expired artifacts. If `refund` is true, the job's call does
-  /// not count against the budget. Returns the stored verdict. It has no artifacts; its
-  /// `artifacts_dropped` lists the artifacts that were not kept. The write is durable when this
-  /// returns. Returns an error if the job already has a verdict.
+  /// Stores the verdict, and those of its artifacts that ArtifactLimits allow. If the verdict has
+  /// artifacts, also removes expired artifacts. If `refund` is true, the job's call does not count
+  /// against the budget. Returns the verdict in its stored form: without the artifacts, and with
+  /// the list `artifacts_dropped` of the artifacts that were not kept. When this function returns,
+  /// the write is durable. Returns an error if the job already has a verdict.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
   /// Returns the finished job, or nothing while the job is unfinished. Errors: not_found if there
@@ -118,18 +120,19 @@ class Store {
   Status count_attempt(const std::string& job);
 
   // Functions in store_artifacts.cc
-  /// Removes expired artifacts. While the store is above its limit, also removes the oldest
-  /// artifacts of practice jobs.
+  /// Removes expired artifacts. If the artifacts in the store still exceed their limit, also
+  /// removes the oldest artifacts of practice jobs.
   Status remove_expired_artifacts(std::int64_t now_unix_ms);
 
   Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset,
                                              std::int64_t limit_bytes);
-  /// Returns the handle and "KIND NAME" of each artifact, in the order of the verdict.
+  /// Returns the handle and the text "KIND NAME" of each artifact of a job, in the order in which
+  /// the verdict had the artifacts.
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
 
   // Functions in store_tasks.cc
-  /// Inserts or replaces the task, and deletes expired tasks. The write is durable when this
-  /// returns.
+  /// Inserts or replaces the task, and deletes expired tasks. When this function returns, the write
+  /// is durable.
   Status save_task(const mcp::TaskRecord& task);
   Result<std::optional<mcp::TaskRecord>> task(const std::string& id);
 

@@ -14,8 +14,8 @@
 namespace assay::server {
 namespace {
 
-/// One transaction removes artifacts until it has removed this number of bytes. So SQLite's log
-/// stays short.
+/// The number of bytes after which a transaction that removes artifacts ends. A longer transaction
+/// would make SQLite's log long.
 constexpr std::int64_t kRemovalBatchBytes = 64LL << 20;
 
 }  // namespace

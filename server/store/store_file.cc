@@ -19,12 +19,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The size of the largest file that is checked for damage when it is opened. The check reads the
-/// whole file. In a larger file, damage is found when the damaged rows are read.
+/// The size in bytes of the largest file that is checked for damage when it is opened. The check
+/// reads the whole file, which takes too long for a larger file. There, damage is found only when
+/// damaged rows are read.
 constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
 
-/// The size to which SQLite cuts its log after a checkpoint, in bytes. A large artifact makes the
-/// log longer.
+/// The size in bytes to which SQLite shortens its log after a checkpoint. A large artifact makes
+/// the log longer for a time.
 constexpr int kMostLogBytes = 16 << 20;
 
 void create_schema(SQLite::Database& db) {
@@ -83,8 +84,8 @@ Status check_store_file(const fs::path& path) {
 }
 
 Result<std::optional<UniqueFd>> try_lock_store_file(const fs::path& path) {
-  // The lock is on a separate file, not on the database. Closing any descriptor of the database
-  // would release SQLite's own locks on it.
+  // The lock is on a separate file, not on the database. If a descriptor of the database were
+  // opened and closed here, SQLite would lose its own locks on the database.
   const std::string lock_path = path.string() + ".lock";
   UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) return fail(not_writable(path, "open " + lock_path + ": " + std::strerror(errno)));
@@ -104,7 +105,8 @@ Result<UniqueFd> lock_store_file(const fs::path& path) {
 }
 
 Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
-  // SQLite opens a write-protected file for reading, without an error.
+  // SQLite opens a write-protected file without an error, but only for reading. Therefore this
+  // check is needed.
   if (sqlite3_db_readonly(db.getHandle(), "main") == 1)
     return fail(not_writable(path, "the file is write-protected"));
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
@@ -113,8 +115,9 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   if (tables == 0) db.exec("PRAGMA auto_vacuum=INCREMENTAL");
   db.exec("PRAGMA journal_mode=WAL");
   db.exec("PRAGMA journal_size_limit=" + std::to_string(kMostLogBytes));
-  // With this setting, SQLite overwrites removed content only if that costs no further writes.
-  // Otherwise, a removal of a large artifact would write the whole artifact to the log.
+  // With this setting, SQLite overwrites removed content with zeros only if that needs no further
+  // writes. Otherwise, the removal of a large artifact would write as many bytes to the log as the
+  // artifact has.
   db.exec("PRAGMA secure_delete=FAST");
   db.exec("PRAGMA synchronous=NORMAL");
   db.exec("PRAGMA foreign_keys=ON");
@@ -123,7 +126,8 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   } else {
     migrate(db);
   }
-  // The statement fails if the file cannot be written. The destructor rolls the transaction back.
+  // This transaction changes nothing. It fails if the file cannot be written. Its destructor rolls
+  // it back.
   SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);
   return {};
 }

@@ -1,7 +1,7 @@
-// Opens the SQLite file of a store: checks that the file is a store, locks it for a writer, and
-// creates or migrates its tables. Store and the maintenance commands use the same steps. Only
-// server/store includes this header. The functions keep no state; a database belongs to one thread
-// at a time.
+// Opens the SQLite file of a store. The functions check that the file is a store, lock it for a
+// writer, and create or migrate its tables. Store and the commands `assay store ...` use these
+// functions. Only server/store includes this header. The functions keep no state; a database
+// belongs to one thread at a time.
 //
 //   ASSAY_RETURN_IF_ERROR(check_store_file(path));
 //   ASSAY_TRY(lock, lock_store_file(path));
@@ -30,8 +30,8 @@ inline constexpr int kBusyTimeoutMs = 5'000;
 /// Returns the error `unavailable` for a file that cannot be written.
 Error not_writable(const std::filesystem::path& path, const std::string& why);
 
-/// Returns an error for an existing file that is not a usable store, before anything can change the
-/// file.
+/// Returns an error if an existing file is not a usable store. Must be called before anything that
+/// can change the file.
 Status check_store_file(const std::filesystem::path& path);
 
 /// Makes this process the only writer until the descriptor is closed. Returns nothing if another
@@ -46,8 +46,8 @@ Result<UniqueFd> lock_store_file(const std::filesystem::path& path);
 /// schema, migrates the tables.
 Status prepare_for_writing(SQLite::Database& db, const std::filesystem::path& path);
 
-/// Sets up the connection for reading. If the file has an older schema, the connection sees the
-/// tables as if they had the current schema.
+/// Sets up the connection for reading. Does not change the file: if the file has version 1 of the
+/// schema, a temporary view makes it readable like a file with the current version.
 Status prepare_for_reading(SQLite::Database& db, const std::filesystem::path& path);
 
 }  // namespace assay::server

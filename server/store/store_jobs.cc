@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the document as text. Bytes that are not UTF-8 become U+FFFD, because dump() would throw
-/// otherwise.
+/// Returns the document as text. Bytes that are not UTF-8 are replaced by U+FFFD. Without this
+/// replacement, dump() would throw an exception.
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -38,7 +38,8 @@ std::optional<tools::JobState> over_state_from(const std::string& text) {
   return std::nullopt;
 }
 
-/// Checks a job against its run's budget and locked source. Does not write anything.
+/// Checks a job against its run's budget and, if the track accepts only the first source, against
+/// the operator's first source. Does not write anything.
 Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
                  const Charge& charge) {
   Acceptance found;
@@ -128,8 +129,8 @@ Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState s
   };
   Status stored = store_with(artifacts);
   if (!stored && !artifacts.empty()) {
-    // Even if there is no room for the artifacts, there may be room for the verdict. A verdict is
-    // small.
+    // The write with the artifacts failed, perhaps because the disk is full. A verdict is small, so
+    // it may still fit without the artifacts.
     verdict.artifacts_dropped.clear();
     for (const sandbox::Artifact& artifact : artifacts)
       verdict.artifacts_dropped.push_back(

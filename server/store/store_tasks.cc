@@ -1,5 +1,5 @@
-// Implements the functions of Store that save and read tasks of the MCP protocol. A client can ask
-// for the status of a task even after a restart of the server.
+// Implements the functions of Store that save and read tasks of the MCP protocol. Tasks are stored,
+// so that a client can ask for the status of a task even after a restart of the server.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 

@@ -35,18 +35,18 @@ class Channel {
  public:
   virtual ~Channel() = default;
   /// Sends a request and waits for the response with the same id. The response is an object with
-  /// `result` or `error`. `version` is the revision of MCP that both sides use. If the caller
-  /// puts a progress token into the request, the token must equal the request's id. When the wait
-  /// ends early, the request is cancelled at the server. Errors: cancelled if `stop` was requested;
-  /// otherwise unavailable.
+  /// `result` or `error`. `version` is the revision of MCP that both sides use. If the request has
+  /// a progress token, the token must equal the request's id. If the wait ends early, the channel
+  /// also cancels the request at the server. Errors: cancelled if `stop` was requested; otherwise
+  /// unavailable.
   virtual Result<nlohmann::json> request(const nlohmann::json& message, const std::string& version,
                                          const Wait& wait) = 0;
   /// Sends a notification.
   virtual Status notify(const nlohmann::json& message, const std::string& version) = 0;
 };
 
-/// Starts the server as a child process. The clock must outlive the channel, for both kinds of
-/// channels.
+/// Starts `command`, a server, as a child process and opens a channel to it. For this function and
+/// the next one, the clock must outlive the channel.
 Result<std::unique_ptr<Channel>> open_stdio_channel(const std::vector<std::string>& command,
                                                     const Clock& clock = system_clock());
 std::unique_ptr<Channel> open_http_channel(const std::string& url, const std::string& bearer_token,

@@ -36,7 +36,8 @@ class HttpChannel final : public Channel {
     goodbye.headers = authorization();
     goodbye.headers[kHeaderSession] = session_;
     goodbye.timeout_ms = kNotifyTimeoutMs;
-    // The result does not matter, because the server removes an idle session anyway.
+    // The result of this request to end the session does not matter, because the server removes an
+    // idle session anyway.
     static_cast<void>(http_exchange(url_, goodbye, clock_));
   }
 
@@ -68,8 +69,8 @@ class HttpChannel final : public Channel {
       if (why.code != ErrorCode::cancelled && !intake.events.last_id().empty())
         why = resume(intake, version, wait, until_ns);
       if (intake.response) return *intake.response;
-      // Closing the connection cancels a stateless request. A session-based server needs a
-      // notification.
+      // This code cancels the request at the server. In a session, a notification is needed. A
+      // stateless request needs none, because closing its connection cancels it.
       static_cast<void>(
           notify(make_notification("notifications/cancelled",
                                    {{"requestId", message["id"]}, {"reason", why.message}}),
@@ -89,7 +90,8 @@ class HttpChannel final : public Channel {
   }
 
  private:
-  /// Reads the stream of a request. Passes notifications on immediately and stores the response.
+  /// Reads the event stream that answers a request. Passes each notification on immediately and
+  /// stores the response.
   struct Intake {
     Intake(const json& id_in, const Wait& wait_in) : id(id_in), wait(wait_in) {}
     const json id;
@@ -127,8 +129,9 @@ class HttpChannel final : public Channel {
     return type != response.headers.end() && type->second.rfind("text/event-stream", 0) == 0;
   }
 
-  /// Fetches the rest of a broken stream. Reconnects until the response has arrived, or until
-  /// several consecutive attempts bring no new event. Returns the reason for giving up.
+  /// Fetches the rest of a broken stream. Reconnects until the response has arrived in `intake`.
+  /// Gives up if several consecutive attempts bring no new event, or if the request is cancelled,
+  /// refused or too slow. Then returns the reason.
   Error resume(Intake& intake, const std::string& version, const Wait& wait,
                std::int64_t until_ns) {
     Error why{ErrorCode::unavailable, url_ + " broke the stream of a request"};

@@ -30,8 +30,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
-/// The time that the server has to exit after its stdin is closed. After SIGTERM it has the same
-/// time again.
+/// The time that the server has to exit after its stdin is closed. If it does not exit, it receives
+/// SIGTERM and has the same time again.
 constexpr std::chrono::milliseconds kExitTimeout{6'000};
 
 class StdioChannel final : public Channel {
@@ -76,8 +76,8 @@ class StdioChannel final : public Channel {
     if (body) return body;
     if (body.error().code == ErrorCode::io)
       return fail(ErrorCode::unavailable, body.error().message);
-    // The caller receives the reason why the wait ended. If the pipe is broken, the next request
-    // reports that.
+    // An error of notify() is ignored. The caller needs the reason why the wait ended, and if the
+    // pipe is broken, the next request returns an error.
     static_cast<void>(
         notify(make_notification("notifications/cancelled",
                                  {{"requestId", message["id"]}, {"reason", body.error().message}}),
@@ -95,8 +95,8 @@ class StdioChannel final : public Channel {
     return write_line(to_child_.get(), line);
   }
 
-  /// Returns the response. Errors: io if no response can arrive any more; cancelled or unavailable
-  /// if the wait ended early.
+  /// Returns the response to the request with the id `key`. Errors: io if no response can arrive
+  /// any more; cancelled or unavailable if the wait ended early.
   Result<json> wait_for(const std::string& key, const Wait& wait) {
     const std::int64_t until_ns = clock_.monotonic_ns() + wait.timeout_ms * kNsPerMs;
     MutexLock lock(mutex_);

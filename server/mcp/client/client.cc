@@ -17,8 +17,8 @@ using nlohmann::json;
 constexpr std::int64_t kHandshakeTimeoutMs = 15'000;
 constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;
-/// The least and the greatest poll interval for a task. A server suggests an interval, which is
-/// clamped to this range.
+/// The shortest and the longest interval between two polls of a task. The server suggests an
+/// interval, which is clamped to this range.
 constexpr std::int64_t kMinPollMs = 20, kMaxPollMs = 5'000;
 const json kClientInfo = {{"name", "assay-agent"}, {"version", "0.1.0"}};
 
@@ -51,7 +51,8 @@ ToolResult read_result(const json& result) {
   return out;
 }
 
-/// Runs `work`. An answer with an unexpected form becomes an Error.
+/// Runs `work`, which reads a server's answer. If the answer has an unexpected form, `work` throws
+/// an exception, and this function returns an Error.
 template <class Work>
 auto guarded(const std::string& what, const Work& work) -> decltype(work()) {
   try {
@@ -225,7 +226,8 @@ Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json
     auto result = request("tools/call", params, options);
     if (!result && options.as_task && version_ != kStatelessVersion &&
         result.error().code == ErrorCode::not_found) {
-      // A 2025-11-25 server refuses to create a task when the tool does not support tasks.
+      // A server of revision 2025-11-25 refuses to create a task if the tool does not support
+      // tasks. So the tool is called again, without a task.
       CallOptions plain = options;
       plain.as_task = false;
       result = request("tools/call", params, plain);

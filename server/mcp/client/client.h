@@ -1,6 +1,6 @@
-// Defines MCP clients. Client is the interface that the reference agents use and that their tests
-// replace. ProtocolClient implements Client and supports every request that a client can send, in
-// both protocol eras.
+// Defines MCP clients. Client is the interface that the reference agents use; their tests provide a
+// different implementation. ProtocolClient implements Client. It supports every request that a
+// client can send, in both protocol eras.
 //
 //   const Result<std::unique_ptr<Client>> client =
 //       Client::connect_stdio({"assay", "serve", "--stdio"});
@@ -31,8 +31,8 @@ class Client {
  public:
   virtual ~Client() = default;
   virtual Result<std::vector<std::string>> list_tools() = 0;
-  /// Calls a tool. A tool that fails returns a ToolResult with is_error. An Error means that the
-  /// connection failed.
+  /// Calls a tool. If the tool fails, the result is a ToolResult with is_error. An Error means that
+  /// the connection failed.
   virtual Result<ToolResult> call_tool(const std::string& name, const nlohmann::json& arguments,
                                        std::int64_t timeout_ms = 300'000) = 0;
   /// Returns the URIs of the resources that the server lists.
@@ -41,8 +41,8 @@ class Client {
   /// message, if there is no such resource. Any other Error means that the connection failed.
   virtual Result<std::string> read_resource(const std::string& uri) = 0;
 
-  /// Starts `command` and communicates with it over its stdin and stdout. The process inherits
-  /// stderr.
+  /// Starts `command` and communicates with it over its stdin and stdout. Its stderr is that of
+  /// this process.
   static Result<std::unique_ptr<Client>> connect_stdio(const std::vector<std::string>& command);
   /// Connects to a running server. `url` has the form http://HOST:PORT/mcp.
   static Result<std::unique_ptr<Client>> connect_http(const std::string& url,
@@ -51,8 +51,8 @@ class Client {
 
 struct CallOptions {
   std::int64_t timeout_ms = 300'000;  // the time limit of one request; a task may take longer
-  /// Receives the progress of the call. `total` is 0 when the total is unknown. Null: the client
-  /// does not ask for progress.
+  /// Receives the progress of the call. `total` is 0 if the total is unknown. Null: the client does
+  /// not ask for progress.
   std::function<void(double progress, double total, const std::string& message)> progress = {};
   /// The caller requests a stop to abandon the call and cancel it at the server.
   std::stop_token stop = {};
@@ -69,8 +69,8 @@ class ProtocolClient final : public Client {
   /// The clock must outlive the client.
   explicit ProtocolClient(std::unique_ptr<Channel> channel, const Clock& clock = system_clock());
 
-  /// Finds out whether the server supports the stateless revision. Opens a session when it does
-  /// not, or when `legacy` is true.
+  /// Finds out whether the server supports the stateless revision. If the server does not, or if
+  /// `legacy` is true, opens a session.
   Status connect(bool legacy = false);
   /// The revision that client and server agreed to use.
   const std::string& version() const { return version_; }
@@ -84,12 +84,12 @@ class ProtocolClient final : public Client {
   Result<std::string> read_resource(const std::string& uri) override;
 
   /// Sends any request and returns its `result`. A JSON-RPC error becomes an Error with the
-  /// server's message. Its code is invalid_argument, not_found or unavailable.
+  /// server's message. The code of this Error is invalid_argument, not_found or unavailable.
   Result<nlohmann::json> request(const std::string& method, nlohmann::json params,
                                  const CallOptions& options = {});
-  /// Returns the entries of all pages of a list. Valid pairs of method and key: tools/list "tools",
-  /// resources/list "resources", resources/templates/list "resourceTemplates", prompts/list
-  /// "prompts".
+  /// Returns the entries of all pages of a list. `key` is the name of the list in the answer. The
+  /// valid pairs of method and key are: tools/list "tools", resources/list "resources",
+  /// resources/templates/list "resourceTemplates", prompts/list "prompts".
   Result<std::vector<nlohmann::json>> list(const std::string& method, const std::string& key);
 
  private:

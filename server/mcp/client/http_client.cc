@@ -1,6 +1,7 @@
 #include "server/mcp/client/http_client.h"
 
-// CMake defines CPPHTTPLIB_OPENSSL_SUPPORT, which changes the layout of httplib's classes.
+// CMake defines CPPHTTPLIB_OPENSSL_SUPPORT for this file. The definition changes the layout of
+// httplib's classes, so every file that includes httplib must have the same definition.
 #include <httplib.h>
 
 #include <algorithm>
@@ -99,7 +100,8 @@ Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange, const
   if (!exchange.content_type.empty()) request.set_header("Content-Type", exchange.content_type);
   request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
     too_large = static_cast<std::int64_t>(out.body.size() + size) > exchange.max_response_bytes;
-    // This deadline limits the whole response. httplib's read timeout restarts with each part.
+    // This deadline limits the time for the whole response. httplib's own read timeout does not,
+    // because it restarts with each part.
     too_late = clock.monotonic_ns() > until_ns;
     if (too_large || too_late) return false;
     out.body.append(data, size);

@@ -42,8 +42,8 @@ struct HttpExchange {
   std::string body = {}, content_type = {};  // empty content type: no body
   std::int64_t timeout_ms = 300'000;         // the time limit of the whole response
   std::int64_t max_response_bytes = 16LL << 20;
-  /// Receives each part of the body. May be null. HttpResponse::body contains the parts too. When
-  /// the function returns false, the exchange ends and the connection is closed.
+  /// Receives each part of the body when it arrives. If the function returns false, the exchange
+  /// ends and the connection is closed. HttpResponse::body contains all parts too. May be null.
   std::function<bool(std::string_view part)> arrived = {};
   /// The caller requests a stop to end the exchange. The Error is then `cancelled`, and the
   /// connection is closed.

@@ -121,8 +121,8 @@ json input_required_result(const InputRequired& needed, const CallScope& call,
                            const SignedState& seal) {
   json out = {{"resultType", "input_required"}};
   if (!needed.requests.empty()) out["inputRequests"] = to_json(needed.requests);
-  // The client retries with the answers or the state, so the result must contain at least one of
-  // the two.
+  // The client must send answers or the state when it repeats the call. So the result must contain
+  // questions, the state, or both.
   if (!needed.state.empty() || needed.requests.empty())
     out["requestState"] = seal.seal(
         needed.state,

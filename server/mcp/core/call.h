@@ -3,7 +3,7 @@
 // - TransportContext: the functions that reach the client, and the client's name
 // - ResolvedCall: the message and its method, tool, protocol era and _meta. Each is looked up once.
 // - CallScope: the running request, with cancellation, progress, log messages and input
-// - RequestContext: the part of the scope that a handler sees (request_context.h)
+// - RequestContext: the part of the CallScope that a handler sees (request_context.h)
 //
 //   const ResolvedCall resolved = dispatcher.resolve(message);
 //   CallScope call(resolved, transport, in_flight, system_clock());
@@ -36,9 +36,9 @@
 
 namespace assay::mcp {
 
-/// Sends the progress notifications of one request: at most ten a second, each with a higher value
-/// than the previous notification, and none after close(). Thread-safe, because a handler may
-/// report progress from any of its threads.
+/// Sends the progress notifications of one request. It sends at most ten notifications a second,
+/// each with a higher value than the previous one, and none after close(). Thread-safe, because a
+/// handler may report progress from any of its threads.
 class ProgressGate {
  public:
   using Notify = std::function<void(const nlohmann::json& notification)>;
@@ -67,24 +67,26 @@ class ProgressGate {
 /// sent the message. The context exists while the message is handled. Many threads may call its
 /// functions simultaneously.
 struct TransportContext {
-  /// The client within which request ids are unique. Empty: the request cannot be cancelled by its
-  /// id.
+  /// Names the client. Request ids are unique only within one client, so a cancellation finds its
+  /// request by scope and id. Empty: the request cannot be cancelled by its id.
   std::string scope = {};
   /// Sends to the client a notification or request that belongs to this message. Null: the
-  /// transport cannot send any.
+  /// transport cannot send messages before the answer.
   std::function<void(const nlohmann::json&)> notify = {};
-  /// A stop is requested when the client disconnects, which cancels a call of the stateless era.
+  /// A stop of this token is requested when the client disconnects. In the stateless era, this
+  /// cancels the call.
   std::stop_token hung_up = {};
-  /// True when the transport knows from an HTTP header that the request is of the stateless era.
+  /// True if an HTTP header says that the request is of the stateless era.
   bool stateless = false;
   /// The client's name and scopes. Null: the server has no tokens, so everything is allowed.
   std::shared_ptr<const Caller> caller = {};
-  /// The ticket from Dispatcher::admit(). Null unless the message waited in a queue.
+  /// The entry in the table of running requests, which Dispatcher::admit() made when the message
+  /// began to wait in a queue. Null if the message did not wait.
   const InFlight::Ticket* ticket = nullptr;
   /// The session of a legacy (session-based) client. Null when the client has no session.
   std::shared_ptr<Session> session = {};
-  /// Ends the event stream of this request, so that the client must resume the stream. Null: the
-  /// transport has no such stream.
+  /// Ends the event stream of this request, so that the client must reconnect to get the rest of
+  /// the stream. Null: the client cannot reconnect to a stream.
   std::function<void()> release_stream = {};
 
   std::string principal() const { return name_of(caller); }
@@ -110,15 +112,16 @@ struct ResolvedCall {
   const Method* method = nullptr;
   ExecutionClass execution = ExecutionClass::at_once;
   const ToolRegistry::Entry* tool = nullptr;  // the tool that tools/call names; null: unknown tool
-  /// The error with which the dispatcher refuses a stateless request before it runs.
+  /// The error with which the dispatcher refuses a stateless request instead of running it. Empty:
+  /// the request is not refused.
   std::optional<RpcError> problem = {};
 
   const nlohmann::json& params() const { return message.params; }
-  /// Returns true when the call will reach its tool. A transport may then begin a stream before the
-  /// outcome is known.
+  /// Returns true if the call will reach its tool. A transport may then begin an event stream
+  /// before the outcome of the call is known.
   bool reaches_tool() const { return tool != nullptr && !problem; }
-  /// Returns true when progress, log messages, questions or changes may precede the answer, so that
-  /// the answer should be an event stream.
+  /// Returns true if the answer should be an event stream, because other messages may precede it:
+  /// progress, log messages, questions to the client or changes.
   bool wants_stream() const;
 };
 
@@ -130,11 +133,12 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  /// In the stateless era, reads params.inputResponses, verifies params.requestState, and puts the
-  /// contents of both into the context. Returns the error when either is malformed.
+  /// In the stateless era, a client repeats a call with its answers to the server's questions. This
+  /// function reads params.inputResponses, verifies params.requestState, and puts the contents of
+  /// both into the context. Returns an error if either is malformed.
   std::optional<RpcError> take_input(const SignedState& seal);
-  /// In the legacy (session-based) era, asks the client each question of `needed` in turn and puts
-  /// the answers into the context.
+  /// In the legacy (session-based) era, asks the client the questions of `needed`, one after
+  /// another, and puts the answers into the context.
   std::optional<RpcError> ask(const InputRequired& needed);
 
   const ResolvedCall& call() const { return call_; }
@@ -144,10 +148,10 @@ class CallScope {
   RequestContext& context() { return context_; }
   /// Ends progress and log messages: after close(), none is sent.
   void close();
-  /// Returns true when the client sent notifications/cancelled and therefore expects no answer.
+  /// Returns true if the client sent notifications/cancelled. The client then expects no answer.
   bool cancelled() const { return cancelled_.value_or(ticket().cancelled()); }
-  /// Overrides cancelled(). subscriptions/listen uses this function, because that request is
-  /// answered only when the server ends it.
+  /// Sets the result of cancelled(). The method subscriptions/listen uses this function. Its
+  /// requests are answered only if the server ends them.
   void set_cancelled(bool cancelled) { cancelled_ = cancelled; }
 
  private:
@@ -162,16 +166,17 @@ class CallScope {
   std::optional<bool> cancelled_;
   ProgressGate progress_;
   RequestContext context_;
-  /// Stops the work of the ticket when the client disconnects.
+  /// Requests a stop of the call's work when the client disconnects.
   std::optional<std::stop_callback<std::function<void()>>> on_hang_up_;
 };
 
 constexpr int kMaxInputRounds = 8;
 
 /// Calls `attempt` until it needs no more input. `attempt` takes the context and returns an Rpc
-/// whose value has `input_required`. In the legacy (session-based) era, the client is asked between
-/// two attempts, at most kMaxInputRounds times. In the stateless era, the returned value may still
-/// have `input_required`. Returns an error when a question needs a capability that the client did
+/// whose value has the member `input_required`. In the legacy (session-based) era, the client is
+/// asked between two calls of `attempt`, at most kMaxInputRounds times. In the stateless era,
+/// `attempt` is called once. The returned value may then still have `input_required`, and the
+/// client repeats the call. Returns an error if a question needs a capability that the client did
 /// not declare.
 template <class Attempt>
 auto gather_input(CallScope& call, const Attempt& attempt) -> decltype(attempt(call.context())) {

@@ -11,7 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The queue of changes to send. It contains each combination of kind and subject at most once.
+/// The queue of the changes that one subscription still has to send. A change that is already in
+/// the queue is not added again.
 class Pending {
  public:
   void add(const Change& change) {
@@ -25,7 +26,8 @@ class Pending {
     }
     arrived_.notify_one();
   }
-  /// Waits for a change. Returns an empty vector when `stop` is requested first.
+  /// Waits for a change and returns all queued changes. Returns an empty vector if `stop` is
+  /// requested first.
   std::vector<Change> take(std::stop_token stop) {
     MutexLock lock(mutex_);
     arrived_.wait(lock, std::move(stop),

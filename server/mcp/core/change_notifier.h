@@ -1,5 +1,6 @@
-// ChangeNotifier passes changes on to its listeners. The listeners are the sessions of
-// session-based (legacy) clients and the streams of subscriptions/listen.
+// ChangeNotifier tells its listeners about changes, for example that a resource was updated. A
+// listener belongs to the session of a legacy (session-based) client, or to the stream of a
+// subscriptions/listen request.
 //
 //   std::atomic<int> changes = 0;
 //   const ChangeNotifier::Listener listener =
@@ -10,9 +11,9 @@
 // kinds of changes that it will report, then reports changes until the client or the server ends
 // the request. If the same change is published twice before it is sent, it is reported once.
 //
-// Thread-safe. A listener is called on the publisher's thread, one call at a time. The destructor
-// of a listener waits for a running call. A listener must be quick, and it must call neither
-// publish() nor listen().
+// Thread-safe. A listener's function is called on the publisher's thread, one call at a time. The
+// destructor of a listener waits for a running call. The function must be quick, and it must call
+// neither publish() nor listen().
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,9 @@ struct Change {
   std::string subject = {};  // the URI of the changed resource, or the id of the changed task
 };
 
-/// Creates notifications/.../list_changed or notifications/resources/updated. Must not be called
-/// for a change of a task, because its notification differs between the protocol eras.
+/// Returns the notification for a change: notifications/.../list_changed or
+/// notifications/resources/updated. The change must not be one of a task, because the notification
+/// for a task differs between the protocol eras.
 nlohmann::json to_notification(const Change& change);
 
 class ChangeNotifier {
@@ -71,8 +73,8 @@ class ChangeNotifier {
   std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// The maximum number of URIs in one subscription. The same maximum applies to task ids. A
-/// subscription above it is refused.
+/// The maximum number of URIs in one subscription, and also the maximum number of task ids. A
+/// subscription with more is refused.
 constexpr std::size_t kMaxSubscribedSubjects = 256;
 
 /// The changes about which a client wants to be notified.
@@ -85,12 +87,13 @@ struct ListenFilter {
   nlohmann::json to_json() const;
 };
 
-/// Reads params.notifications. The caller must remove the changes that the server does not offer.
+/// Reads the changes that a client wants from params.notifications. The caller must remove from the
+/// result the changes that the server does not offer.
 Rpc<ListenFilter> read_filter(const nlohmann::json& params);
 
-/// Sends the acknowledgement, then the notification that `to_message` returns for each change. A
-/// null notification is not sent. Every message contains the id of the subscription. Returns when
-/// `stop` is requested.
+/// Sends the acknowledgement of a subscription, then the notification that `to_message` returns for
+/// each change. If `to_message` returns null, nothing is sent. Every message contains the id of the
+/// subscription. Returns when `stop` is requested.
 void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& notifier,
                   const std::function<void(const nlohmann::json&)>& notify,
                   const std::function<nlohmann::json(const Change&)>& to_message,

@@ -21,22 +21,22 @@ namespace assay::mcp {
 class PromptRegistry;
 class ResourceRegistry;
 
-/// Returns all suggestions for `typed`, best first. The server sends the first kMaxCompletionValues
-/// suggestions and the total number of suggestions. `others` are the values that the user has
-/// already filled in.
+/// Returns all suggestions for the text `typed`, best first. The server sends only the first
+/// kMaxCompletionValues suggestions, and the number of all suggestions. `others` are the values
+/// that the user has already filled in.
 using Completer =
     std::function<std::vector<std::string>(const std::string& typed, const Variables& others)>;
 
-/// Returns a completer that suggests first the `values` that begin with the typed text, then the
-/// `values` that contain it elsewhere. The comparison ignores case.
+/// Returns a completer that suggests some of `values`: first those that begin with the typed text,
+/// then those that contain it elsewhere. The comparison ignores case.
 Completer complete_from(std::vector<std::string> values);
 
 /// The protocol's limit on the number of suggestions in one answer.
 constexpr std::size_t kMaxCompletionValues = 100;
 
-/// Answers completion/complete. It finds the completer of the argument that `params` names and
-/// sends at most kMaxCompletionValues suggestions. For an argument without a completer it sends an
-/// empty list, not an error.
+/// Answers the request completion/complete. The function finds the completer of the argument that
+/// `params` names, and returns at most kMaxCompletionValues suggestions. For an argument without a
+/// completer, it returns an empty list, not an error.
 Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptRegistry& prompts,
                                    const ResourceRegistry& resources);
 

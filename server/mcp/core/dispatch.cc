@@ -20,8 +20,8 @@ json describe(const ServerInfo& info) {
   return out;
 }
 
-/// Returns the HTTP status of a response with this error in the stateless era. In the legacy
-/// (session-based) era the status is always 200.
+/// Returns the HTTP status of a response with the error `code` in the stateless era. In the legacy
+/// (session-based) era, the status of such a response is always 200.
 int http_status_of(int code) {
   switch (code) {
     case kMethodNotFound: return kHttpNotFound;
@@ -47,8 +47,8 @@ MessageCounts::Ending ending_of(const Outcome& outcome) {
 
 }  // namespace
 
-/// An entry of the table of methods. The server offers a method only if what the method `needs` is
-/// registered.
+/// An entry of the table of methods. `needs` says what must be registered so that the server offers
+/// the method, for example a tool.
 struct Method {
   enum class Needs {
     nothing,

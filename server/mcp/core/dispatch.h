@@ -1,8 +1,8 @@
 // Dispatcher handles JSON-RPC messages from any transport. Each message has at most one response.
 // The dispatcher serves both protocol eras simultaneously. A request whose params._meta names a
-// protocol version is of the stateless era (2026-07-28). All other requests follow the rules of the
-// legacy, session-based era (2025-11-25 back to 2024-11-05). The only state between requests is the
-// Session of a session-based client, which the transport passes in.
+// protocol version is of the stateless era (2026-07-28). All other requests are of the legacy,
+// session-based era (2025-11-25 back to 2024-11-05). Between two requests, only a session-based
+// client has state: its Session, which the transport passes in.
 //
 //   const ResolvedCall call = dispatcher.resolve(message);
 //   const Outcome out = dispatcher.handle(call, {.scope = "stdio", .notify = write_line});
@@ -57,23 +57,25 @@ class Dispatcher {
   Outcome handle(Message message, const TransportContext& transport) {
     return handle(resolve(std::move(message), transport.stateless), transport);
   }
-  /// Sends changes to the session until the returned listener is destroyed. The session must
-  /// outlive the listener.
+  /// Sends each published change to the session, until the returned listener is destroyed. The
+  /// session must outlive the listener.
   ChangeNotifier::Listener join(const Session& session);
-  /// Makes a request cancellable while it waits for handle().
+  /// Adds a request to the table of running requests, so that the client can cancel the request
+  /// while it still waits for handle().
   InFlight::Ticket admit(const ResolvedCall& call, const std::string& scope) {
     return in_flight_.open(scope, call.message.id);
   }
-  /// Shuts down: cancels running and later calls and tasks, and ends each subscription with a
-  /// result.
+  /// Shuts the dispatcher down. Cancels the running calls and tasks and all that start later. Ends
+  /// each subscription with a result.
   void end();
   void cancel_scope(const std::string& scope) { in_flight_.cancel_scope(scope); }
   /// Cancels the calls of one client because the server shuts down.
   void end_scope(const std::string& scope) { in_flight_.end_scope(scope); }
   std::size_t in_flight() const { return in_flight_.size(); }
 
-  /// Compares the HTTP headers that mirror arguments of a tool with these arguments
-  /// (http_headers.h). Returns the problem, or nothing when headers and arguments match.
+  /// In the stateless era, some HTTP headers must repeat arguments of a tool. This function
+  /// compares these headers with the arguments (http_headers.h). Returns a sentence about the first
+  /// difference, or nothing if there is none.
   static std::optional<std::string> argument_mismatch(const ResolvedCall& call,
                                                       const HeaderLookup& header);
 
@@ -115,8 +117,8 @@ class Dispatcher {
   nlohmann::json capabilities(bool stateless) const;
   nlohmann::json cacheable(nlohmann::json result, bool stateless) const;
   Rpc<nlohmann::json> page(const nlohmann::json& all, const char* key, const CallScope& call) const;
-  /// Runs `attempt`, which reads a resource or gets a prompt, and obtains the input that `attempt`
-  /// requires.
+  /// Runs `attempt`, which reads a resource or gets a prompt. If `attempt` needs input from the
+  /// client, obtains the input first.
   template <class Attempt, class Render>
   Rpc<nlohmann::json> run_handler(CallScope& call, const Attempt& attempt, const Render& render);
 

@@ -1,12 +1,13 @@
-// InFlight is the table of the requests that run or wait. Through it, notifications/cancelled finds
-// the request to cancel. Thread-safe.
+// InFlight is the table of the requests that run or wait. When a client sends
+// notifications/cancelled, the server finds the request to cancel in this table. Thread-safe.
 //
 //   const InFlight::Ticket ticket = in_flight.open(scope, id);  // the table has it until it dies
 //   in_flight.cancel(scope, id);                                // another thread may call this
 //   if (ticket.cancelled()) return;
 //
-// Ids are unique only within one client, so the key of a request is (scope, id). A scope is the
-// stdio pipe or a session over HTTP. A request with an empty scope cannot be cancelled by its id.
+// Ids are unique only within one client, so the key of a request is (scope, id). A scope names a
+// client: it is the stdio pipe or a session over HTTP. A request with an empty scope cannot be
+// cancelled by its id.
 #pragma once
 
 #include <algorithm>
@@ -46,14 +47,14 @@ class InFlight {
     ~Ticket() {
       if (owner_ != nullptr) owner_->erase(entry_);
     }
-    /// Returns true when the client or the server's shutdown cancelled the request, so that the
-    /// client expects no answer.
+    /// Returns true if the client or the server's shutdown cancelled the request. The client then
+    /// expects no answer.
     bool cancelled() const { return entry_ && entry_->cancelled; }
     /// Returns true when the server's shutdown, not the client, cancelled the request.
     bool server_ends() const { return entry_ && entry_->server_ends; }
-    /// A stop is requested when the work for the request should stop.
+    /// Returns the token that tells the request's work to stop.
     std::stop_token stop() const { return entry_ ? entry_->stop.get_token() : std::stop_token(); }
-    /// Stops the work because the client has disconnected. The request does not become cancelled().
+    /// Stops the work because the client has disconnected. cancelled() stays false.
     void request_stop() const {
       if (entry_) entry_->stop.request_stop();
     }
@@ -116,7 +117,8 @@ class InFlight {
       std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(found),
                    [&](const auto& entry) { return wanted(*entry); });
     }
-    // The lock is not held here, because request_stop() runs callbacks of the handlers.
+    // The mutex is not locked here, because a stop request runs callbacks of the handlers, which
+    // may take long or use this table.
     for (const auto& entry : found) {
       if (server_ends)
         end(*entry);

@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the capability that a client must declare before the server may call this method of the
-/// client. Returns null when clients have no such method.
+/// Returns the capability that a client must declare so that the server may call `method` of the
+/// client. Returns null if MCP has no such method of clients.
 const char* capability_of(const std::string& method) {
   if (method == "elicitation/create") return "elicitation";
   if (method == "sampling/createMessage") return "sampling";

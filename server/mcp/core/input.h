@@ -1,8 +1,8 @@
-// Defines the input that a handler needs from the client's user, model or host before it can
-// continue. The handler returns InputRequired, and the server calls the handler again with the
-// answers in its context. The same handler works in every protocol era. A 2026-07-28 client repeats
-// the call with the answers. A task waits for tasks/update. A call of a legacy (session-based)
-// client waits while ServerRequests asks the client.
+// Defines how a handler asks for input from the client's user, model or host. The handler returns
+// InputRequired, and the server calls the handler again with the answers in its context. The same
+// handler works in every protocol era; only the way of the answers differs. A 2026-07-28 client
+// repeats the call with the answers. A task waits until the client sends tasks/update. A call of a
+// legacy (session-based) client waits while ServerRequests asks the client.
 //
 //   if (!context.inputs.contains("name")) {
 //     const InputRequest question = elicitation("Your name?", {{"type", "object"}});
@@ -37,9 +37,9 @@ struct InputRequest {
 struct InputRequired {
   /// The questions. The key of a question is the key under which its answer arrives.
   std::map<std::string, InputRequest> requests;
-  /// The state of the handler between two rounds. The state is signed and travels through the
-  /// client. So the client cannot change the state, use it with other arguments, or use it after
-  /// its expiry. The client can read the state and use it more than once.
+  /// The state that the handler needs when it is called again. The state is signed and travels
+  /// through the client. So the client cannot change the state, use it with other arguments, or use
+  /// it after its expiry. But the client can read the state, and can use it more than once.
   std::string state = {};
 };
 
@@ -52,9 +52,9 @@ inline InputRequest elicitation(std::string message, nlohmann::json schema) {
 /// Returns {"key": {"method": ..., "params": ...}}.
 nlohmann::json to_json(const std::map<std::string, InputRequest>& requests);
 
-/// Checks that the client declared every capability that the requests need, because a server may
-/// not ask for anything else. Returns an error that names the missing capabilities
-/// (kMissingCapability, data.requiredCapabilities), or nothing.
+/// Checks that the client declared every capability that the requests need, because MCP forbids a
+/// server to ask for anything else. Returns nothing, or an error that names the missing
+/// capabilities (kMissingCapability, data.requiredCapabilities).
 std::optional<RpcError> missing_capability(const std::map<std::string, InputRequest>& requests,
                                            const nlohmann::json& client_capabilities);
 
@@ -71,8 +71,8 @@ class ServerRequests {
   Result<nlohmann::json> ask(const std::string& method, const nlohmann::json& params,
                              const Send& send, std::stop_token stop,
                              std::chrono::milliseconds timeout);
-  /// Hands an answer over to the waiting ask(). `body` has "result" or "error". Returns false when
-  /// no ask() waits for this id.
+  /// Hands the client's answer over to the ask() that waits for it. `body` has the member "result"
+  /// or "error". Returns false if no ask() waits for this id.
   bool deliver(const nlohmann::json& id, nlohmann::json body);
 
  private:

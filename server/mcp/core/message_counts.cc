@@ -5,8 +5,8 @@
 namespace assay::mcp {
 namespace {
 
-/// The methods of both protocol eras. The last entry stands for all other names. Otherwise a client
-/// could fill the memory with invented names.
+/// The methods of both protocol eras. All other names are counted under the last entry. Without
+/// this entry, a client could fill the memory with invented names.
 constexpr std::array kMethodNames = {"initialize",
                                      "ping",
                                      "server/discover",
@@ -36,8 +36,8 @@ constexpr std::array kMethodNames = {"initialize",
 
 constexpr std::array kEndingNames = {"ok", "failed", "error", "cancelled", "accepted"};
 
-/// The upper bounds of the buckets in seconds, and the bounds as text. A time above the last bound
-/// is counted only in the bucket +Inf.
+/// The buckets of the histogram of times. kBounds contains the upper bounds in seconds, kBoundNames
+/// the same bounds as text. A time above the last bound is counted only in the bucket +Inf.
 constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1,
                                             0.5,    1,     2.5,    5,     10,   25};
 constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1",

@@ -42,8 +42,8 @@ class MessageCounts {
     std::vector<Bucket> buckets;
     double seconds = 0;  // the sum over all messages
   };
-  /// A message that is being counted during the call may be in some members of the snapshot and not
-  /// in others.
+  /// Returns a copy of the counts. If a message is being counted at the same time, some members of
+  /// the copy include the message, and others do not.
   Snapshot snapshot() const;
 
  private:

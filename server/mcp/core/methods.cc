@@ -1,4 +1,4 @@
-// Implements the methods of the dispatcher's table (dispatch.cc).
+// Implements the MCP methods that the table in dispatch.cc lists.
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/completion.h"
@@ -26,9 +26,9 @@ json Dispatcher::capabilities(bool stateless) const {
   if (prompts_.completes() || resources_.completes()) out["completions"] = json::object();
   if (on.logging) out["logging"] = json::object();
   if (tools_.has_tasks() && stateless) out["extensions"][kTasksExtension] = json::object();
-  // The capability `list` is left out, because the server never offers tasks/list. A server that
-  // runs without access tokens cannot tell its clients apart, so tasks/list would show each client
-  // the tasks of all clients.
+  // For tasks, the capability `list` is left out, because the server never offers tasks/list. A
+  // server without access tokens cannot tell its clients apart. So tasks/list would show each
+  // client the tasks of all clients.
   if (tools_.has_tasks() && !stateless)
     out["tasks"] = {{"cancel", json::object()},
                     {"requests", {{"tools", {{"call", json::object()}}}}}};
@@ -188,7 +188,9 @@ Rpc<json> Dispatcher::listen(CallScope& call) {
     return task ? make_notification("notifications/tasks", detailed_task(*task, tasks_.limits()))
                 : json(nullptr);
   };
-  // end() sets ending_ before it cancels the requests that it finds.
+  // No subscription starts after end() has set ending_. If a subscription passed this check
+  // earlier, its request is in the table of running requests, and end() cancels it after setting
+  // ending_.
   if (!ending_)
     tell_changes(call.call().message.id, *filter, notifier_, call.transport().notify, to_message,
                  call.context().stop);

@@ -1,6 +1,6 @@
-// Defines prompts: messages that a user picks, for example as a slash command, to start a
-// conversation with a model. PromptRegistry lists the registered prompts, checks arguments, and
-// returns the messages of a prompt.
+// Defines prompts. A prompt is a list of messages with which a user starts a conversation with a
+// model, for example by a slash command. PromptRegistry lists the registered prompts, checks
+// arguments, and returns the messages of a prompt.
 //
 //   Prompt prompt{.name = "write_kernel",
 //                 .arguments = {{.name = "operator", .required = true}},
@@ -10,9 +10,9 @@
 //                 }};
 //   const Status added = server.add_prompt(std::move(prompt));
 //
-// Many threads call `get` simultaneously. Before each call, the registry has checked that all
-// required arguments are present and that no argument is unknown. The message of an Error reaches
-// the client.
+// Many threads call `get` simultaneously. Before each call, the registry checks that all required
+// arguments are present and that no argument is unknown. If `get` returns an Error, the client
+// receives the Error's message.
 //
 // All prompts must be registered before the first call. After that, a registry is thread-safe.
 #pragma once
@@ -41,8 +41,8 @@ struct PromptMessage {
 struct PromptResult {
   std::string description;
   std::vector<PromptMessage> messages;
-  /// The input that the handler needs before it can return messages (input.h). `messages` is then
-  /// ignored.
+  /// The input that the handler needs before it can return messages (input.h). If it is set,
+  /// `messages` is ignored.
   std::optional<InputRequired> input_required = {};
 };
 

@@ -1,12 +1,13 @@
-// RequestContext gives the handler of a tool, resource or prompt access to its call. With it, a
-// handler can report progress, log, and notice that the client no longer waits.
+// RequestContext connects the handler of a tool, resource or prompt with the call that it handles.
+// With it, a handler can report progress, write log messages, and notice that the client no longer
+// waits.
 //
 //   for (int step = 0; step < 10 && !context.cancelled(); ++step)
 //     context.progress(step, 10, "step " + std::to_string(step));
 //
 // The context exists as long as the call. Until the handler returns, any of its threads may call
-// the functions of the context. The functions are never null. In a default-constructed context they
-// do nothing.
+// the functions of the context. No function is null: in a default-constructed context, the
+// functions do nothing.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +23,8 @@
 
 namespace assay::mcp {
 
-/// The client that sent a request, as the client's token names it. It is immutable, so threads may
-/// share it. The application decides what each scope permits.
+/// The client that sent a request, with the name and the scopes of the client's token. The
+/// application decides what each scope permits. A Caller is immutable, so threads may share it.
 struct Caller {
   std::string name;
   std::vector<std::string> scopes;
@@ -39,24 +40,25 @@ inline std::string name_of(const std::shared_ptr<const Caller>& caller) {
 }
 
 struct RequestContext {
-  /// Sends notifications/progress if the request has a progress token. A report is dropped when it
-  /// follows the previous report too soon, or when its value is not higher. `total` is 0 when the
-  /// total is unknown.
+  /// Sends notifications/progress if the request has a progress token. A report is dropped if it
+  /// follows the previous report too soon, or if its value is not higher than the previous value.
+  /// `total` is 0 if the total is unknown.
   std::function<void(double progress, double total, const std::string& message)> progress =
       [](double, double, const std::string&) {};
-  /// A stop is requested when the client cancels the call or, in the stateless era, disconnects.
-  /// Pass the token to every wait.
+  /// The handler must pass this token to every wait. A stop is requested when the client cancels
+  /// the call or, in the stateless era, disconnects.
   std::stop_token stop = {};
   bool cancelled() const { return stop.stop_requested(); }
-  /// True when `stop` was requested because the server shuts down. The handler should then leave
-  /// durable work as it is, because the next start of the server continues that work.
+  /// Returns true if `stop` was requested because the server shuts down. The handler should then
+  /// not cancel durable work such as a stored job, because the next start of the server continues
+  /// that work.
   std::function<bool()> server_ends = [] { return false; };
-  /// Sends notifications/message if the client wants messages of this level. Over HTTP, only the
-  /// answer of an `interactive` tool can carry log messages.
+  /// Sends notifications/message if the client wants messages of this level. Over HTTP, log
+  /// messages reach the client only if the tool is `interactive`.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =
       [](LogLevel, const std::string&, const nlohmann::json&) {};
   /// Ends the client's event stream, so that the client must reconnect to get the rest of the
-  /// stream. Does nothing outside of sessions over HTTP.
+  /// stream. Does nothing if the client has no session over HTTP.
   std::function<void()> release_stream = [] {};
   /// The client that sent the request. Null when the server has no tokens.
   std::shared_ptr<const Caller> caller = nullptr;
@@ -65,11 +67,11 @@ struct RequestContext {
   /// The client's answers by key (input.h). Each answer is an object.
   nlohmann::json inputs = nlohmann::json::object();
   std::string state = {};  // InputRequired::state of the round before; empty in the first round
-  /// The capabilities that the client declared: for its session or, in the stateless era, for this
-  /// request.
+  /// The capabilities that the client declared. A session-based client declares them for its
+  /// session, a stateless client for each request.
   nlohmann::json client_capabilities = nlohmann::json::object();
-  /// True when the call runs as a task. No connection waits for the answer, so the work may take
-  /// long.
+  /// True if the call runs as a task. The work may then take long, because no connection waits for
+  /// the answer.
   bool is_task = false;
 };
 

@@ -28,7 +28,8 @@ bool has_scheme(const std::string& uri) {
   return colon != std::string::npos && colon > 0 && uri.find_first_of("{}/ ") > colon;
 }
 
-/// Runs a reader. The text of an exception is logged, but not sent to the client.
+/// Calls a function that reads a resource. If the function throws an exception, returns an Error.
+/// The text of the exception is logged, but not sent to the client.
 template <class Read>
 Result<ReadResult> guarded(const std::string& uri, const Read& read) {
   try {

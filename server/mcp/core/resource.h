@@ -1,6 +1,6 @@
-// Defines resources: documents that a client may list and read by URI. A template describes a
-// family of URIs that are too many to list. ResourceRegistry lists the resources and the templates.
-// It finds and reads the document that a URI names.
+// Defines resources: documents that a client may list and read by URI. A resource template
+// describes many URIs by a pattern with variables. ResourceRegistry lists the resources and the
+// templates, and it finds and reads the document that a URI names.
 //
 //   const auto guide = [](RequestContext&) -> Result<ReadResult> {
 //     return one_text("guide://triton", "text/markdown", "# Triton");
@@ -8,9 +8,9 @@
 //   const Status added = server.add_resource(
 //       {.uri = "guide://triton", .name = "triton", .mime_type = "text/markdown", .read = guide});
 //
-// Many threads call `read` simultaneously. Its errors are: not_found if there is no such resource;
-// invalid_argument or permission_denied if the resource may not be read in this way. The message
-// reaches the client.
+// Many threads call `read` simultaneously. `read` may return these errors: not_found if there is no
+// such resource; invalid_argument or permission_denied if the resource may not be read in this way.
+// The client receives the error's message.
 //
 // All resources must be registered before the first call. After that, a registry is thread-safe.
 #pragma once
@@ -68,7 +68,8 @@ struct ResourceTemplate {
       read;
 };
 
-/// Returns the protocol's ReadResourceResult. Only the stateless era has a cache hint.
+/// Returns the protocol's ReadResourceResult. `with_cache_hint` must be true only in the stateless
+/// era, because the legacy era has no cache hint.
 nlohmann::json to_json(const ReadResult& result, bool with_cache_hint);
 
 class ResourceRegistry {
@@ -80,12 +81,12 @@ class ResourceRegistry {
   const nlohmann::json& resources() const { return resource_list_; }
   const nlohmann::json& templates() const { return template_list_; }
 
-  /// Reads the resource that params.uri names. An exact URI has precedence over templates, and an
-  /// earlier template over a later template. Errors: kResourceNotFound if the URI is unknown; the
-  /// error's data.uri is the URI.
+  /// Reads the resource that params.uri names. If several entries match, a resource with exactly
+  /// this URI has precedence over templates, and an earlier template has precedence over a later
+  /// one. Errors: kResourceNotFound if the URI is unknown; the error's data.uri is the URI.
   Rpc<ReadResult> read(const nlohmann::json& params, RequestContext& context) const;
-  /// Returns true when `uri` names a resource or fits a template. A client may subscribe to such a
-  /// URI.
+  /// Returns true if `uri` names a resource or fits a template. A client may subscribe only to such
+  /// a URI.
   bool knows(const std::string& uri) const;
 
   /// Returns the completer of a template's variable, or null when the variable has no completer.

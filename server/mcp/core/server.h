@@ -1,7 +1,7 @@
-// Defines an MCP server. It knows nothing about kernels: the application registers tools, resources
-// and prompts, then serves them over stdio or Streamable HTTP. Clients of the stateless revision
-// (2026-07-28) and of the legacy, session-based revisions (2025-11-25 back to 2024-11-05) may be
-// connected at the same time.
+// Defines an MCP server. The code knows nothing about kernels: the application registers tools,
+// resources and prompts, then serves them over stdio or Streamable HTTP. Clients of the stateless
+// revision (2026-07-28) and of the legacy, session-based revisions (2025-11-25 back to 2024-11-05)
+// may be connected at the same time.
 //
 //   Server server({.name = "assay", .title = "Assay", .version = "0.1.0", .instructions = ""});
 //   const Status added = server.add_tool(std::move(tool));
@@ -32,8 +32,8 @@ struct Features {
   bool logging = false;  // handlers call context.log
   /// True if the application publishes changes of the list of tools, prompts or resources.
   bool tools_change = false, prompts_change = false, resources_change = false;
-  /// True if the application publishes changes of kind resource_updated. Clients may then subscribe
-  /// to resources.
+  /// True if the application publishes changes of kind resource_updated. Only then may clients
+  /// subscribe to resources.
   bool resources_update = false;
 };
 
@@ -49,7 +49,8 @@ struct ServerLimits {
   std::size_t page_size = 100;                  // entries on one page of a list
   int max_listeners = 64;                       // simultaneous calls of subscriptions/listen
   std::size_t max_session_subscriptions = 256;  // subscribed resources of one session
-  /// The time that a client has to answer an input_required result, in milliseconds.
+  /// The time in milliseconds after which the state in an input_required result expires. A client
+  /// must send its answers before that.
   std::int64_t state_ttl_ms = 900'000;
   TaskLimits tasks = {};
 };
@@ -57,8 +58,8 @@ struct ServerLimits {
 /// Objects of the application that the server uses. The objects must outlive the server.
 struct ServerParts {
   TaskStore* task_store = nullptr;  // null: tasks are kept only in memory
-  /// The key that signs requestState. Processes that serve the same clients must share the key.
-  /// Empty: the server draws a random key.
+  /// The key that signs requestState. If several processes serve the same clients, they must have
+  /// the same key. Empty: the server draws a random key.
   std::string state_key = {};
   const Clock* clock = nullptr;  // null: the system clock
 };
@@ -72,15 +73,15 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Each function returns an error if the name is used already, the handler is missing, or a
-  /// schema or URI template is invalid. The server announces only the capabilities whose objects
-  /// are registered.
+  /// Each of these functions returns an error if the name is already in use, the handler is
+  /// missing, or a schema or URI template is invalid. The server announces a capability only if an
+  /// object for it is registered.
   Status add_tool(Tool tool);
   Status add_resource(Resource resource);
   Status add_template(ResourceTemplate resource_template);
   Status add_prompt(Prompt prompt);
-  /// Sends the change to every client that subscribed to it. Any thread may call this, including a
-  /// thread of a handler.
+  /// Sends the change to every client that subscribed to it. Any thread may call this function,
+  /// also from inside a handler.
   void publish(const Change& change);
   Dispatcher& dispatcher() { return *dispatcher_; }
 

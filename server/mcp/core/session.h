@@ -1,7 +1,7 @@
-// Session represents a client of the legacy era of MCP. A session begins with `initialize` and ends
-// with the client's connection or HTTP session. It contains the client's capabilities and
-// subscriptions, and sends the messages that belong to no request. The stateless era has no
-// sessions: there, each request contains the client's capabilities.
+// Session represents one client of the legacy era of MCP. A session begins with the request
+// `initialize` and ends with the client's connection (stdio) or HTTP session. It contains the
+// client's capabilities and subscriptions, and sends the messages that belong to no request. The
+// stateless era has no sessions: there, each request contains the client's capabilities.
 //
 //   const auto session = std::make_shared<Session>("stdio", write_line);
 //   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // sends it changes

@@ -1,13 +1,14 @@
-// Defines tasks: tool calls that outlive the request that started them. The client receives an id
-// immediately and uses it to ask for the outcome. This header defines the record of a task, the
-// store that keeps records, the JSON that clients see, and the functions that answer the methods
-// tasks/*. task_table.h runs the tasks.
+// Defines tasks: tool calls that outlive the request that started them. The client immediately
+// receives the id of the task and uses it to ask for the outcome. This header defines the record of
+// a task, the store that keeps records, the JSON that clients see, and the functions that answer
+// the methods tasks/*. The class in task_table.h runs the tasks.
 //
 //   const TaskRecord record{.id = "task_1", .status = TaskStatus::working};
 //   const Status saved = store.save(record);  // ServerParts::task_store names the store
 //
-// Tasks have two forms: the extension of revision 2026-07-28, and the tasks of 2025-11-25. The
-// functions are thread-safe, and a TaskStore must be thread-safe.
+// Two protocols define tasks: an extension of revision 2026-07-28, called "the extension" below,
+// and revision 2025-11-25 itself. The functions are thread-safe, and a TaskStore must be
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -38,13 +39,13 @@ struct TaskRecord {
   std::string message;  // a text for people; may be empty
   std::int64_t created_unix_ms = 0, updated_unix_ms = 0;
   std::int64_t ttl_ms = 0;  // the time from the creation until the task may be deleted
-  /// The outcome. If the status is completed, it is the CallToolResult. If the status is failed, it
-  /// is the JSON-RPC error {code, message}. Otherwise it is null.
+  /// The outcome. If the status is completed, the outcome is the CallToolResult. If the status is
+  /// failed, it is the JSON-RPC error {code, message}. Otherwise it is null.
   nlohmann::json outcome;
 };
 
-/// A task, and the questions to the client whose answers the task waits for. Questions exist only
-/// in the process that runs the task.
+/// A task, and the questions to the client whose answers the task waits for. Only the process that
+/// runs the task has the questions; the store does not keep them.
 struct TaskView {
   TaskRecord record;
   std::map<std::string, InputRequest> input_requests;
@@ -59,8 +60,8 @@ struct TaskLimits {
   std::int64_t poll_interval_ms = 1'000;  // the pause between polls that clients are told to keep
 };
 
-/// Stores task records so that they outlive the process. save() returns when the record would
-/// survive a crash. A client learns the id of a task only after save() has returned.
+/// Stores task records so that they outlive the process. save() returns only after the record is
+/// safe from a crash. A client learns the id of a task only after save() has returned.
 class TaskStore {
  public:
   virtual ~TaskStore() = default;
@@ -71,8 +72,7 @@ class TaskStore {
 
 class TaskTable;
 
-/// Returns the error for a request that calls a method of tasks, but does not declare the
-/// extension.
+/// Returns the error for a request that calls a method tasks/*, but does not declare the extension.
 RpcError missing_tasks_extension();
 
 /// Returns the extension's Task, with the member that belongs to its status: `result`, `error` or
@@ -85,8 +85,8 @@ nlohmann::json created_task(const TaskView& task, const TaskLimits& limits);
 /// failed.
 nlohmann::json legacy_task(const TaskView& task, const TaskLimits& limits);
 
-/// Answers tasks/get of both protocol eras. Like all functions below, it finds only tasks of
-/// `principal`.
+/// Answers tasks/get of both protocol eras. `principal` is the caller's name. This function and all
+/// functions below find only the tasks that this caller started.
 Rpc<nlohmann::json> get_task(TaskTable& tasks, const nlohmann::json& params,
                              const std::string& principal, bool stateless);
 /// Answers tasks/cancel. In the extension, the answer is an empty acknowledgement. In 2025-11-25,

@@ -239,7 +239,8 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
                             const json& answers) {
   const auto task = live(id, principal);
   if (!task)
-    // A task of an earlier process has no open questions.
+    // If the task is not in memory, an earlier process ran it. Such a task waits for no answers, so
+    // the answers are ignored.
     return find(id, principal).map([](const TaskView&) {});
   bool goes_on = false;
   {
@@ -287,7 +288,8 @@ void TaskTable::end() {
     const MutexLock lock(mutex_);
     for (const auto& [id, task] : tasks_) tasks.push_back(task);
   }
-  // The lock is not held here, because request_stop() runs callbacks of the tasks' work.
+  // The mutex is not locked here, because request_stop() runs callbacks of the tasks' work, which
+  // may use this table.
   for (const auto& task : tasks) task->stop.request_stop();
 }
 

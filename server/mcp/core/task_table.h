@@ -5,9 +5,9 @@
 //   const Rpc<TaskView> task = tasks.start(owner, std::nullopt, work);
 //   const Rpc<TaskView> now = tasks.find(task->record.id, "alice");
 //
-// If there is a store, start() saves the task before it returns. Only the principal that started a
-// task can find it, and only until its time to live is over. A task that an earlier process left
-// unfinished is reported as failed. Thread-safe.
+// If there is a store, start() saves the task before it returns. Only the caller (`principal`) that
+// started a task can find it, and only until the task's time to live is over. If an earlier process
+// left a task unfinished, the task is reported as failed. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -54,16 +54,16 @@ class TaskTable {
 
   Rpc<TaskView> start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work);
   Rpc<TaskView> find(const std::string& id, const std::string& principal);
-  /// Passes the client's answers to the task. Unknown keys are ignored. The work continues when no
-  /// answer is missing.
+  /// Passes the client's answers to the task. Ignores answers with an unknown key. The task's work
+  /// continues when the last missing answer has arrived.
   Rpc<void> update(const std::string& id, const std::string& principal,
                    const nlohmann::json& answers);
-  /// Cancels a task. Its status is final immediately, and its work receives a stop request. A
-  /// finished task stays unchanged.
+  /// Cancels a task. Its status immediately becomes cancelled and does not change any more, and its
+  /// work receives a stop request. A task that has already ended stays unchanged.
   Rpc<TaskView> cancel(const std::string& id, const std::string& principal);
   /// Waits until the task has ended or `stop` is requested.
   Rpc<TaskView> wait(const std::string& id, const std::string& principal, std::stop_token stop);
-  /// Shuts down: requests running tasks to stop, and gives them the status failed.
+  /// Shuts the table down: requests all running tasks to stop. They get the status failed.
   void end();
   const TaskLimits& limits() const { return limits_; }
 
@@ -72,9 +72,9 @@ class TaskTable {
   bool expired(const TaskRecord& record) const;
   std::shared_ptr<Task> live(const std::string& id, const std::string& principal);
   Rpc<std::shared_ptr<Task>> admit(const Owner& owner, std::int64_t ttl_ms, Work work);
-  /// Removes the expired tasks from the table. If the table is still full, removes the oldest
-  /// finished task. Returns the expired tasks. The caller must stop their work after it has
-  /// released the mutex.
+  /// Removes the expired tasks from the table and returns them. If the table is still full, also
+  /// removes the finished task that changed least recently. The caller must stop the work of the
+  /// returned tasks after it has released the mutex.
   std::vector<std::shared_ptr<Task>> purge() ASSAY_REQUIRES(mutex_);
   void run(const std::shared_ptr<Task>& task);
   void park(Task& task, const InputRequired& needed);

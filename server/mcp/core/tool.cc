@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The maximum length of a tool's name. Clients add a prefix to the name, and some clients refuse
-/// the result if it is too long.
+/// The maximum length of a tool's name. Clients put a prefix before the name, and some clients
+/// refuse the tool if the result is too long.
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
@@ -30,7 +30,7 @@ bool legal_name(const std::string& name) {
              std::string::npos;
 }
 
-/// Replaces a value such as 3.0 by 3 where the schema requires an integer. JSON Schema and some
+/// Replaces a value such as 3.0 by 3 if the schema requires an integer. JSON Schema and some
 /// clients regard 3.0 as an integer, but the validator does not.
 void normalise_integers(json& arguments, const json& schema) {
   const auto properties = schema.find("properties");

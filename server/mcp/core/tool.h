@@ -1,7 +1,7 @@
 // Defines a tool: a name, two JSON Schemas and one function. ToolRegistry contains the registered
-// tools with their compiled schemas. It also performs the steps of a call: it checks the arguments,
-// runs the function, catches exceptions, and checks the result. tool_caller.h calls these steps in
-// order.
+// tools with their compiled schemas. Its functions are the steps of a call: check the arguments,
+// run the function, catch exceptions, and check the result. ToolCaller (tool_caller.h) calls these
+// functions in this order.
 //
 //   Tool greet{.name = "greet",
 //              .title = "Greet",
@@ -12,8 +12,8 @@
 //              }};
 //   const Status added = server.add_tool(std::move(greet));
 //
-// Many threads call `call` simultaneously. All tools must be registered before the first call.
-// After that, a registry is thread-safe.
+// Many threads run the function `call` simultaneously. All tools must be registered before the
+// first call. After that, a registry is thread-safe.
 #pragma once
 
 #include <functional>
@@ -34,8 +34,8 @@ namespace assay::mcp {
 
 struct ToolResult {
   bool is_error = false;
-  /// The text of the first content block. The block is omitted when the text is empty and there are
-  /// other content blocks.
+  /// The text of the first content block. If the text is empty and there are other content blocks,
+  /// this block is omitted.
   std::string text = {};
   nlohmann::json structured = {};            // an object, or null when there is none
   std::vector<nlohmann::json> content = {};  // further content blocks (content.h)
@@ -45,7 +45,7 @@ struct ToolResult {
   /// A function for the rest of the call, which the handler returns instead of a result. The
   /// function may take long. It becomes a task if the client accepts tasks; otherwise it runs
   /// immediately. If it needs input, it is called again with the answers. It must not refer to the
-  /// handler's context.
+  /// handler's context, because that context may no longer exist.
   std::function<ToolResult(RequestContext& context)> work = {};
 };
 
@@ -62,8 +62,8 @@ struct Tool {
   std::function<ToolResult(const nlohmann::json& arguments, RequestContext& context)> call;
   std::vector<Icon> icons = {};
   TaskSupport task_support = TaskSupport::forbidden;
-  /// True when the tool logs or asks for input, so that its answer over HTTP must be an event
-  /// stream.
+  /// True if the tool writes log messages or asks for input. Its answer over HTTP must then be an
+  /// event stream.
   bool interactive = false;
 };
 
@@ -73,8 +73,8 @@ class ToolRegistry {
 
   /// The `tools` array of tools/list, in the order of registration.
   const nlohmann::json& list() const { return list_; }
-  /// The `tools` array for 2025-11-25 clients. It says in addition which tools may be called as
-  /// tasks.
+  /// The `tools` array for clients of revision 2025-11-25. It also says which tools may be called
+  /// as tasks.
   const nlohmann::json& legacy_list() const { return legacy_list_; }
   /// Returns true when calls of at least one tool may become tasks.
   bool has_tasks() const { return has_tasks_; }
@@ -87,20 +87,22 @@ class ToolRegistry {
     std::optional<Schema> output;
     std::vector<ParamHeader> headers;
   };
-  /// Returns the tool of this name, or null when there is no such tool. Dispatcher::resolve() calls
-  /// this function once for each call.
+  /// Returns the tool with this name, or null if there is none. Dispatcher::resolve() calls this
+  /// function once for each call.
   const Entry* find(const std::string& name) const;
 
-  /// Checks `arguments` against the input schema. Returns a result with isError that lists all
-  /// problems, or nothing when the arguments conform. Replaces a value such as 3.0 with 3 where the
-  /// schema requires an integer.
+  /// Checks `arguments` against the input schema. Returns nothing if the arguments conform,
+  /// otherwise a result with isError that lists all problems. Replaces a value such as 3.0 by 3 if
+  /// the schema requires an integer.
   std::optional<ToolResult> refuse_arguments(const Entry& entry, nlohmann::json& arguments) const;
-  /// Runs `work`, which is the tool's function or ToolResult::work. An exception becomes a result
-  /// with isError. The text of the exception is only logged, so that it does not reach the client.
+  /// Runs `work`, which is the tool's function or ToolResult::work. If `work` throws an exception,
+  /// returns a result with isError. The text of the exception is only logged, so that it does not
+  /// reach the client.
   ToolResult run(const Entry& entry, const std::function<ToolResult()>& work) const;
-  /// Returns the protocol's CallToolResult. Error: internal, which is also logged, if a successful
-  /// result violates the tool's output schema. The structured part of a failed call is omitted when
-  /// it violates the schema, because some clients check the schema even for failed calls.
+  /// Returns the protocol's CallToolResult. If a successful result violates the tool's output
+  /// schema, returns the error `internal` and logs it. If the structured part of a failed result
+  /// violates the schema, this part is omitted, because some clients check the schema even for
+  /// failed calls.
   Result<nlohmann::json> render(const Entry& entry, ToolResult result) const;
 
  private:

@@ -1,6 +1,7 @@
 // ToolCaller performs tools/call from start to end. It finds the tool, checks the arguments, runs
-// the tool, and asks the client for the input that the tool needs. If the tool returns work for
-// later and the client accepts tasks, the work becomes a task.
+// the tool, and asks the client for the input that the tool needs. If the tool returns a function
+// for the rest of the call (ToolResult::work) and the client accepts tasks, this function becomes a
+// task.
 //
 //   ToolCaller caller(tools, tasks, signature);
 //   const Rpc<nlohmann::json> result = caller.call(call);

@@ -26,8 +26,8 @@ int own_name(int fd, sockaddr* address, socklen_t* size) {
   return ::getsockname(fd, address, size);
 }
 
-/// Returns the address that `call` reports for the connection. Returns an empty address when the
-/// connection is already closed.
+/// Returns the address that the system call `call` (getsockname or getpeername) reports for the
+/// connection. Returns an empty address if the connection is already closed.
 SocketAddress address_of(int fd, NameCall call) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);

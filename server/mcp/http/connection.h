@@ -1,5 +1,6 @@
-// Connection is one client's connection to the HTTP server. Its input is read ahead, up to a limit.
-// Its output is collected and sent in one piece. Reading and writing have deadlines.
+// Connection is one client's connection to the HTTP server. It reads the client's bytes ahead, up
+// to a limit. It collects output and sends the output in one piece. Reading and writing have
+// deadlines.
 //
 //   const IoState got = connection.fill();  // reads what has arrived, without waiting
 //   connection.write("HTTP/1.1 204 No Content\r\n\r\n");
@@ -29,8 +30,8 @@ struct SocketAddress {
 
 class Connection {
  public:
-  /// `fd` must be connected and non-blocking. `io` must use `fd`. The clock must outlive the
-  /// object.
+  /// `fd` must be connected and non-blocking. `io` must read and write the same `fd`. The clock
+  /// must outlive the object.
   Connection(UniqueFd fd, std::unique_ptr<SocketIo> io, std::chrono::milliseconds write_timeout,
              const Clock& clock);
 
@@ -42,43 +43,45 @@ class Connection {
   std::string_view input() const { return std::string_view(input_).substr(used_); }
   /// Removes the first `bytes` bytes of input().
   void consume(std::size_t bytes);
-  /// Reads the bytes that have arrived, at most kReadAheadBytes, without waiting. Returns `done`
-  /// when input() has grown.
+  /// Reads the bytes that have arrived, at most kReadAheadBytes, without waiting. Returns `done` if
+  /// input() has grown.
   IoState fill();
-  /// Reads up to `size` bytes. Waits until the clock shows `until_ns` for the first byte. Returns
-  /// the number of bytes, which is 0 when no byte arrived in time.
+  /// Reads up to `size` bytes. If no byte has arrived, waits for the first byte until the clock
+  /// shows `until_ns`. Returns the number of bytes, which is 0 if no byte arrived in time.
   std::size_t read(char* buffer, std::size_t size, std::int64_t until_ns);
-  /// Returns true when input is ready to be read within `timeout`.
+  /// Waits at most `timeout` for input. Returns true if input is ready to be read.
   bool wait_readable(std::chrono::milliseconds timeout) const;
 
-  /// Collects output, and sends it only when more than kCollectBytes are collected. Returns false
-  /// when the connection is broken.
+  /// Collects output. Sends the collected output only if it is longer than kCollectBytes. Returns
+  /// false if the connection is broken.
   bool write(std::string_view text);
-  /// Sends the collected output. If the client does not read it within the write timeout, the
-  /// connection is broken, and this call and all later calls return false.
+  /// Sends the collected output. If the client does not read the output within the write timeout,
+  /// the connection counts as broken: this call and all later calls return false.
   bool flush();
   /// Sends `text` without waiting. Returns false when not all of `text` could be sent.
   bool try_write(std::string_view text);
-  /// Sends the collected output and closes the sending direction. The client may still send.
+  /// Sends the collected output and closes the sending direction. The client can still send, and
+  /// this object can still read.
   void finish_writing();
 
   /// Returns true when the client closed the connection or its sending direction.
   bool hung_up() const;
   /// Returns true when the socket accepts more bytes without waiting.
   bool writable() const;
-  /// Ends the input: the thread that reads finds the end of the stream. Responses can still be
-  /// written.
+  /// Ends the input: the thread that reads from the connection finds the end of the stream.
+  /// Responses can still be written.
   void stop_reading() const;
   /// Closes the sending direction without sending the collected output.
   void stop_writing() const;
 
   // The following members are for the listener (listener.h).
-  /// The time, on the clock, at which the listener closes the connection if it still waits.
+  /// The time, on the clock, at which the listener closes the connection if no worker serves it
+  /// then.
   std::int64_t deadline_ns = 0;
   bool wants_write = false;  // wait until the socket is writable instead of readable
   bool draining = false;     // the last response is sent; further input is discarded
-  /// True when the first bytes of a request may have arrived, so that the deadline is for the rest
-  /// of its headers.
+  /// True if the first bytes of a request may have arrived. `deadline_ns` is then the time limit
+  /// for the rest of the request's headers.
   bool mid_head = true;
   std::size_t drained_bytes = 0;
 

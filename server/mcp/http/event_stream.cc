@@ -43,7 +43,8 @@ void EventStream::write(const std::string& text) {
     const MutexLock lock(mutex_);
     return write_locked(text);
   }();
-  // The lock is not held here, because request_stop() runs callbacks of the handler.
+  // The mutex is not locked here, because request_stop() runs callbacks of the handler, which may
+  // use this stream.
   if (!sent) gone_.request_stop();
 }
 

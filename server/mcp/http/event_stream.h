@@ -1,6 +1,7 @@
-// EventStream sends server-sent events to one client. EventLog keeps the last events of a session
-// over HTTP, so that a client whose stream broke can get the rest of the events. The log is limited
-// in number of events and in bytes. The oldest events are deleted first.
+// EventStream sends server-sent events to one client. EventLog keeps the last events of a client's
+// session over HTTP. If a stream breaks, the client can reconnect and get the rest of the events
+// from the log. The log is limited in number of events and in bytes. The oldest events are deleted
+// first.
 //
 //   EventStream events(write, finish, gone);
 //   const EventLog::Place start = log.open();
@@ -8,8 +9,9 @@
 //   const EventLog::Batch missed = log.after(start);
 //   log.finish(start.stream);
 //
-// Stream 0 of a log carries the events that belong to no request. It ends with the session. Both
-// classes are thread-safe. An EventStream never calls two of its functions at the same time.
+// Stream 0 of a log carries the events that belong to no request, and ends with the session. Both
+// classes are thread-safe. An EventStream never calls its functions `write` and `finish` at the
+// same time.
 #pragma once
 
 #include <atomic>
@@ -34,8 +36,9 @@ class EventStream {
   /// Writes bytes to the client. Returns false when the client has disconnected.
   using Write = std::function<bool(const std::string& bytes)>;
 
-  /// `finish` ends the stream properly, so that the client sees the end. An EventStream requests a
-  /// stop of `gone` when a write fails. The clock must outlive the object.
+  /// `write` sends bytes to the client. `finish` ends the stream in an orderly way, so that the
+  /// client can tell the end from a broken connection. If a write fails, the EventStream requests a
+  /// stop of `gone`. The clock must outlive the object.
   EventStream(Write write, std::function<void()> finish, std::stop_source gone,
               const Clock& clock = system_clock())
       : write_(std::move(write)),
@@ -46,13 +49,13 @@ class EventStream {
 
   /// Sends one event. `data` must not have line breaks. An empty id is omitted.
   void send(std::string_view data, std::string_view id = "");
-  /// Sends an event without content. It tells the client which id to send when it reconnects, and
-  /// how long to wait before that.
+  /// Sends an event without content. The event tells the client which event id to send when it
+  /// reconnects, and how long to wait before it reconnects.
   void prime(std::string_view id, std::chrono::milliseconds retry);
-  /// Sends a comment if nothing was sent for 10 s, so that the connection stays open. Does nothing
-  /// while another thread is sending.
+  /// If nothing was sent for 10 s, sends a comment, so that no proxy closes the silent connection.
+  /// Does nothing while another thread is sending.
   void keep_alive();
-  /// Ends the stream while its call still runs. The stream sends no more events.
+  /// Ends the stream although its call still runs. After that, the stream sends no more events.
   void finish();
   /// Returns true when finish() was called or the client has disconnected.
   bool ended() const { return closed_; }
@@ -74,8 +77,8 @@ class EventLog {
  public:
   struct Place {
     std::uint64_t stream = 0;
-    /// The number of the last event that the client has received. Numbers increase across all
-    /// streams.
+    /// The number of the last event that the client has received. Each event of a log has a higher
+    /// number than all events before it, whatever its stream.
     std::uint64_t number = 0;
   };
   struct Event {
@@ -90,23 +93,26 @@ class EventLog {
   EventLog(std::size_t max_events, std::size_t max_bytes)
       : max_events_(max_events), max_bytes_(max_bytes) {}
 
-  /// Opens a stream and returns the place before its first event.
+  /// Opens a stream and returns the place before its first event, from which after() returns all
+  /// its events.
   Place open();
   Place append(std::uint64_t stream, std::string data);
   void finish(std::uint64_t stream);
   /// Ends every stream.
   void close();
 
-  /// Returns the place that an event id names, or nothing when this log never issued that id.
+  /// Returns the place that an event id names. Returns nothing if this log has never issued that
+  /// id.
   std::optional<Place> find(std::string_view id) const;
-  /// Returns the events after `place` in its stream that are still in the log.
+  /// Returns the events that follow `place` in its stream, as far as the log still has them.
   Batch after(const Place& place) const;
   /// Waits until there is an event after `place`, the stream has ended, or a stop is requested.
   /// Then returns the same as after().
   Batch wait_after(const Place& place, std::stop_token stop);
 
  private:
-  /// Fills `batch`. Returns false when there are no events and the stream has not ended.
+  /// Writes the result of after() into `batch`. Returns false if there are no events yet, but the
+  /// stream has not ended, so the caller may wait for more.
   bool collect(const Place& place, Batch& batch) const ASSAY_REQUIRES(mutex_);
 
   const std::size_t max_events_, max_bytes_;

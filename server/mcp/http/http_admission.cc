@@ -9,8 +9,8 @@ namespace assay::mcp {
 namespace {
 
 constexpr std::string_view kScheme = "Bearer ";
-// The key of the shared bucket. It cannot collide with a caller's key, because no caller has an
-// empty name.
+// The name of the bucket that new keys share when there is no room for more buckets. It differs
+// from every other key, because no other key is empty.
 constexpr const char* kShared = "";
 
 /// Returns the token of "Authorization: Bearer TOKEN", or "" when there is no token.
@@ -42,8 +42,8 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
   const std::string secret = secret_of(header("Authorization"));
   std::shared_ptr<const Caller> caller = secret.empty() ? nullptr : options_.tokens->find(secret);
   if (caller == nullptr) {
-    // Requests without a valid token are limited by address. So a client that guesses tokens does
-    // not use up the rate limit of a valid token.
+    // A request without a valid token counts against the rate limit of its address. So a client
+    // that guesses tokens does not use up the rate limit of a valid token.
     if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
     return {unauthorized(!secret.empty())};
   }

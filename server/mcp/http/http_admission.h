@@ -1,16 +1,16 @@
-// Admission decides from the headers of a request, before the body is read, whether its client may
-// use the HTTP server. It checks in this order: Host and Origin (against DNS rebinding), the bearer
-// token, then the rate limit. The rate limit is per token, or per address when the server has no
-// tokens.
+// Admission decides whether the client of a request may use the HTTP server. It reads only the
+// headers, so the decision comes before the body is read. It first checks Host and Origin (against
+// DNS rebinding), then the bearer token, then the rate limit. Each token has its own rate limit. If
+// the server has no tokens, each address has one.
 //
 //   const Admission::Decision decision =
 //       admission.decide(request.lookup(), "192.0.2.7", Admission::Path::protocol);
 //   if (decision.refusal) return *decision.refusal;  // 400, 401, 403 or 429
 //
-// RateLimiter is a token bucket for each key. A key is the name of a token or an address. The
-// memory is limited to kMaxKeys buckets. At this limit, a new key first removes the buckets that
-// are full again. If no bucket is full, all new keys share one bucket. Both classes are
-// thread-safe.
+// RateLimiter implements rate limits with one token bucket for each key. A key is the name of a
+// bearer token or an address. There are at most kMaxKeys buckets, so that the memory is limited.
+// When this limit is reached, a new key first removes the buckets that are full again. If no bucket
+// is full, all new keys share one bucket. Both classes are thread-safe.
 #pragma once
 
 #include <chrono>
@@ -36,8 +36,8 @@ class RateLimiter {
   explicit RateLimiter(const RateLimit& limit, const Clock& clock = system_clock())
       : limit_(limit), clock_(clock) {}
 
-  /// Takes a token from the bucket of `key` and returns 0. If the bucket is empty, returns the time
-  /// until the next token.
+  /// Takes one unit from the bucket of `key` and returns 0. If the bucket is empty, returns the
+  /// time until it contains the next unit.
   std::chrono::milliseconds take(const std::string& key);
   const RateLimit& limit() const { return limit_; }
 
@@ -57,8 +57,8 @@ class RateLimiter {
 
 class Admission {
  public:
-  /// Says whether the path needs a token and has a rate limit (`protocol`), or neither (`open`, for
-  /// example /healthz).
+  /// Says which checks a path needs. A `protocol` path needs a token and has a rate limit. An
+  /// `open` path, for example /healthz, has neither.
   enum class Path { protocol, open };
   struct Decision {
     std::optional<Reply> refusal;

@@ -23,7 +23,7 @@ tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
     return tl::unexpected<Reply>(error_reply(status, kInvalidRequest, why, true));
   };
   BodyFraming framing;
-  // parse_head() has refused requests with more than one of these headers.
+  // Each of these headers occurs at most once, because parse_head() has refused all other requests.
   const auto length = request.header("Content-Length");
   const auto coding = request.header("Transfer-Encoding");
   if (!length && !coding) return refuse(411, "Content-Length is missing");

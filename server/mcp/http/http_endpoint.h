@@ -1,6 +1,6 @@
-// Interprets a POST to /mcp: performs the checks in their order and prepares the answers, without
-// touching sockets. check_body_headers() checks the head. interpret() converts the body to a Call,
-// or to a Reply that refuses the request.
+// Interprets a POST to /mcp without touching sockets. check_body_headers() checks the headers about
+// the body. interpret() performs the remaining checks in their order; it converts the body to a
+// Call, or to a Reply that refuses the request. reply_to() prepares the answer.
 //
 //   const Interpretation meaning = interpret(body, request.lookup(), dispatcher, options);
 //   if (!meaning.call) return response.reply(meaning.reply);
@@ -22,22 +22,22 @@
 
 namespace assay::mcp {
 
-/// Checks the headers about length, encoding and type of the body. Returns how the end of the body
-/// is found, or the refusal.
+/// Checks the headers about the length, encoding and type of the body. Returns the rule by which
+/// the end of the body is found, or a reply that refuses the request.
 tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
                                                     const HttpOptions& options);
 
-/// Returns the refusal of a body that is larger than HttpOptions::max_body_bytes.
+/// Returns the reply that refuses a body larger than HttpOptions::max_body_bytes.
 Reply too_large_reply(const HttpOptions& options);
 
-/// A message that has passed every check, with the form of its answer.
+/// A message that has passed every check. `stream` says in which form it is answered.
 struct Call {
   ResolvedCall resolved;
   TransportContext transport;
   bool stream = false;  // true: answer with server-sent events
 };
 
-/// A Call, or, if `call` is empty, the refusal in `reply`.
+/// The result of interpret(): a Call or, if `call` is empty, the reply that refuses the request.
 struct Interpretation {
   std::optional<Call> call;
   Reply reply;

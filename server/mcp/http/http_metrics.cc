@@ -30,16 +30,16 @@ double number(const std::string& text) {
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
 
-/// Writes the metrics of the process. Names and meanings are the same as in Prometheus' client
-/// libraries.
+/// Writes the metrics of the process. The names and meanings are those of the client libraries of
+/// Prometheus.
 void write_process(MetricsText& out) {
   const double page = static_cast<double>(::sysconf(_SC_PAGESIZE));
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string memory = read_small_file("/proc/self/statm");
   std::string stat = read_small_file("/proc/self/stat");
   // In the line of /proc/self/stat, the program's name is in parentheses and may contain any
-  // character. The name and everything before it are removed. So field 3 of the documentation
-  // (proc(5)) becomes field 1.
+  // character, also spaces. Therefore the name and everything before it are removed first. After
+  // that, field 3 of the documentation (proc(5)) is field 1.
   const std::size_t name_end = stat.rfind(')');
   stat.erase(0, name_end == std::string::npos ? 0 : name_end + 2);
   const double uptime = number(field(read_small_file("/proc/uptime"), 1));
@@ -68,7 +68,8 @@ std::string escaped(std::string_view value) {
   return out;
 }
 
-/// Returns the shortest text that parses to the same number. It does not depend on the locale.
+/// Returns the shortest text from which a parser gets exactly this number again. The text does not
+/// depend on the locale.
 std::string number(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;

@@ -1,5 +1,5 @@
 // Provides the metrics of the HTTP server. HttpMetrics counts responses. MetricsText writes metrics
-// in Prometheus' text format, version 0.0.4, which is the format of the answer to GET /metrics.
+// in Prometheus' text format, version 0.0.4; the server answers GET /metrics in this format.
 // docs/how-to/run-http-server.md lists the names of the metrics.
 //
 //   MetricsText text;
@@ -27,7 +27,8 @@ class MetricsText {
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-  /// Begins a metric. Its samples must follow. `type` is counter, gauge or histogram.
+  /// Begins a metric. sample() must then be called for each of its values. `type` is counter, gauge
+  /// or histogram.
   void family(std::string_view name, std::string_view type, std::string_view help);
   void sample(std::string_view name, const Labels& labels, double value);
   /// Writes a gauge that has one sample without labels.

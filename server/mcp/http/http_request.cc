@@ -34,7 +34,8 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// Returns true when `list`, which is the value of a header such as Connection, contains `token`.
+/// Returns true if `list`, a comma-separated header value such as that of Connection, contains
+/// `token`.
 bool lists(std::string_view list, std::string_view token) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -44,8 +45,8 @@ bool lists(std::string_view list, std::string_view token) {
   return false;
 }
 
-/// Parses "METHOD target HTTP/1.x". The returned state is `incomplete` when the line is valid,
-/// because the headers are still missing.
+/// Parses "METHOD target HTTP/1.x". If the line is valid, the returned state is `incomplete`,
+/// because the headers have not been parsed yet.
 ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');

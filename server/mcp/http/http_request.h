@@ -1,7 +1,7 @@
 // Parses the head of an HTTP request (request line and headers, up to the blank line), and finds
-// the end of its body. A head is parsed once, strictly. A head that another parser could interpret
-// differently is refused. Otherwise a proxy in front of this server could see two requests where
-// this server sees one.
+// the end of its body. The head is parsed once, by strict rules: a head that another parser could
+// interpret differently is refused. Otherwise a proxy in front of this server could see two
+// requests where this server sees one request (request smuggling).
 //
 //   const ParsedHead head = parse_head("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", {});
 //   if (head.state == ParsedHead::State::complete) show(head.request.path);  // "/healthz"
@@ -25,10 +25,10 @@
 namespace assay::mcp {
 
 struct HeadLimits {
-  /// The maximum size of the head, with the request line and all line breaks.
+  /// The maximum size of the head in bytes, including the request line and all line breaks.
   std::size_t max_bytes = 32 << 10;
   std::size_t max_headers = 64;
-  /// The maximum size of the path and the query in the request line.
+  /// The maximum size in bytes of the path and the query in the request line.
   std::size_t max_target_bytes = 2 << 10;
 };
 
@@ -42,9 +42,10 @@ struct HttpRequest {
   std::optional<std::string> header(std::string_view name) const;
   /// Returns a function that calls header(). The request must outlive the function.
   HeaderLookup lookup() const;
-  /// Returns true when a Content-Length or a Transfer-Encoding announces a body.
+  /// Returns true if the request has a Content-Length or a Transfer-Encoding header. Such a header
+  /// announces a body.
   bool has_body() const;
-  /// Returns true when the client may send another request on this connection.
+  /// Returns true if the client may send another request on the same connection.
   bool keeps_connection() const;
 };
 
@@ -65,26 +66,26 @@ bool is_header_value(std::string_view text);
 /// Compares two header names, or two tokens of a header. The comparison ignores case.
 bool same_name(std::string_view name, std::string_view other);
 
-/// The rule by which the end of a request's body is found. It follows from the head.
+/// The rule by which the end of a request's body is found. The headers determine it.
 struct BodyFraming {
   bool chunked = false;
   std::size_t bytes = 0;  // the Content-Length of a body that is not chunked
 };
 
-/// Decodes "Transfer-Encoding: chunked" (RFC 9112, section 7.1) strictly: lines must end with CRLF,
-/// and sizes must be hexadecimal digits without spaces. Chunk extensions and trailers are
-/// discarded.
+/// Decodes a body with "Transfer-Encoding: chunked" (RFC 9112, section 7.1). The decoder is strict:
+/// lines must end with CRLF, and sizes must be hexadecimal digits without spaces. Chunk extensions
+/// and trailers are discarded.
 class ChunkDecoder {
  public:
   enum class State { incomplete, complete, too_large, malformed };
 
-  /// `max_framing_bytes` limits all bytes except the data: sizes, extensions, trailers, line
+  /// `max_framing_bytes` limits all bytes that are not data: sizes, extensions, trailers and line
   /// breaks.
   ChunkDecoder(std::size_t max_body_bytes, std::size_t max_framing_bytes)
       : max_body_bytes_(max_body_bytes), max_framing_bytes_(max_framing_bytes) {}
 
-  /// Returns how many of `bytes` belong to the body. While the body is incomplete, all bytes belong
-  /// to it.
+  /// Decodes `bytes`. Returns how many of them belong to the body: all of them while the body is
+  /// incomplete.
   std::size_t feed(std::string_view bytes);
   State state() const { return state_; }
   std::string take_body() { return std::move(body_); }

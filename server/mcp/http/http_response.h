@@ -29,22 +29,22 @@ struct Reply {
   std::string content_type = "application/json; charset=utf-8";
 };
 
-/// Returns a reply that contains a JSON-RPC error without an id. It answers a request whose message
-/// was not read.
+/// Returns a reply that contains a JSON-RPC error without an id. The id is unknown, because the
+/// reply answers a request whose message was not read.
 Reply error_reply(int status, int code, const std::string& message, bool close = false);
 
-/// Refuses a request because a limit is reached, and asks the client to retry after a second.
-/// `what` says which limit.
+/// Returns the reply to a request that exceeds a limit. The reply asks the client to try again
+/// after a second. `what` names the limit.
 Reply busy_reply(const std::string& what);
 
-/// Returns the bytes of `reply`, with the header that closes the connection. These bytes answer a
-/// client whose request was not read.
+/// Returns the bytes of `reply`, including a header that says that the connection will be closed.
+/// The server sends these bytes to a client whose request it has not read.
 std::string closing_reply(const Reply& reply);
 
 class ResponseWriter {
  public:
-  /// The writer tells the client that its connection may be silent for `idle_timeout`.
-  /// `connection`, `request` and `metrics` must outlive the writer.
+  /// The writer tells the client that the server closes the connection if it is silent for
+  /// `idle_timeout`. `connection`, `request` and `metrics` must outlive the writer.
   ResponseWriter(Connection& connection, const HttpRequest& request,
                  std::chrono::seconds idle_timeout, HttpMetrics& metrics)
       : connection_(connection),
@@ -56,7 +56,7 @@ class ResponseWriter {
   /// Writes a complete reply. The caller must flush the connection.
   void reply(const Reply& reply);
 
-  /// Sends the head of an event stream. The head tells the client that its call runs.
+  /// Sends the head of an event stream, from which the client learns that its call runs.
   void begin_stream();
   /// Sends a part of the stream immediately. Returns false when the client has disconnected.
   bool send(std::string_view bytes);

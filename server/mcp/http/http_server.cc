@@ -1,7 +1,11 @@
-// Implements Streamable HTTP. A request is processed as follows. The listener (listener.h) accepts
-// and watches connections. serve() parses one head after another (http_request.h). answer() answers
-// requests that need no body. post() reads the body, interprets it (http_endpoint.h) and runs the
-// call. The answer is an event stream (http_streams.h) if the call reports while it runs.
+// Implements Streamable HTTP. A request takes these steps:
+//
+// - The listener (listener.h) accepts and watches the connections.
+// - serve() parses the head of each request (http_request.h).
+// - answer() answers the requests that need no body.
+// - post() reads the body, interprets it (http_endpoint.h) and runs the call.
+//
+// If the call sends messages while it runs, the answer is an event stream (http_streams.h).
 // http_session.h implements the sessions of the legacy, session-based era.
 #include "server/mcp/http/http_server.h"
 
@@ -36,11 +40,12 @@ namespace assay::mcp {
 namespace {
 
 constexpr int kPortInUse = 71;
-/// The time that a worker waits for the next request on its connection. A short wait costs less
-/// than returning the connection to the listener and fetching it again.
+/// The time that a worker waits for the next request on its connection, before it returns the
+/// connection to the listener. Such a short wait costs less than returning the connection and
+/// fetching it again.
 constexpr std::chrono::milliseconds kLinger{10};
-/// The number of pipelined requests of one connection that are answered before other connections
-/// get their turn. The limit applies only when no worker is spare.
+/// The number of pipelined requests of one connection that a worker answers before it serves other
+/// connections. The limit applies only if no other worker is free.
 constexpr int kRequestsPerTurn = 4;
 constexpr std::size_t kBodyReadBytes = 16 << 10;
 
@@ -92,7 +97,7 @@ class HttpServer {
     return limits;
   }
 
-  /// Returns the time on the clock `ms` milliseconds from now.
+  /// Returns the time that the clock will show in `ms` milliseconds.
   std::int64_t in_ms(std::int64_t ms) const { return clock_.monotonic_ns() + ms * kNsPerMs; }
 
   /// Answers the requests that have arrived on a connection. Returns what the listener must do next
@@ -140,7 +145,8 @@ class HttpServer {
     std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
   };
 
-  /// Answers a request whose head was consumed. Returns false when the connection cannot be reused.
+  /// Answers a request whose head has been parsed and removed from the connection's input. Returns
+  /// false if the connection cannot be used for another request.
   bool serve_request(Connection& connection, const HttpRequest& request) {
     ResponseWriter response(connection, request,
                             std::chrono::seconds(options_.idle_timeout_ms / 1000), metrics_);
@@ -164,7 +170,7 @@ class HttpServer {
     response.give_up_connection();
   }
 
-  /// Answers the requests that need no body, and passes all other requests on to post().
+  /// Answers a request that needs no body. Passes any other request on to post().
   void answer(Exchange& exchange) {
     const HttpRequest& request = exchange.request;
     const bool has_body = request.has_body();
@@ -194,7 +200,8 @@ class HttpServer {
     reply(std::move(refusal));
   }
 
-  /// Returns the body, or the refusal when the body cannot be read.
+  /// Returns the body of a request. If the body cannot be read, returns the reply that refuses the
+  /// request.
   tl::expected<std::string, Reply> read_body(const Exchange& exchange, const BodyFraming& framing) {
     Connection& connection = exchange.response.connection();
     if (!framing.chunked && connection.input().size() >= framing.bytes) {
@@ -253,8 +260,8 @@ class HttpServer {
     ResponseWriter& response = exchange.response;
     const auto framing = check_body_headers(exchange.request, options_);
     if (!framing) return response.reply(framing.error());
-    // A proxy could see the end of a chunked body at a different position. Therefore the bytes
-    // after such a body are never parsed as a request.
+    // A proxy could see the end of a chunked body at a different position. Therefore the server
+    // never parses the bytes after such a body as a request.
     if (framing->chunked) response.give_up_connection();
     const auto body = read_body(exchange, *framing);
     if (!body) return response.reply(body.error());
@@ -308,8 +315,9 @@ class HttpServer {
     return text.text();
   }
 
-  /// Answers GET. With a Last-Event-ID, sends the rest of a broken stream. Otherwise sends the
-  /// events that belong to no request.
+  /// Answers a GET of /mcp with an event stream. If the client names the last event that it
+  /// received (Last-Event-ID), sends the rest of the broken stream. Otherwise sends the events that
+  /// belong to no request.
   void resume(Exchange& exchange) {
     const HeaderLookup& header = exchange.header;
     ResponseWriter& response = exchange.response;

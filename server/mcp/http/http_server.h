@@ -29,11 +29,11 @@ struct RateLimit {
 
 /// Limits on sessions of the legacy, session-based era.
 struct SessionLimits {
-  /// At the limit, a new session ends the session that has been idle longest. If no session is
-  /// idle, the client receives 503.
+  /// The maximum number of sessions. When it is reached, a new session ends the session that has
+  /// been idle longest. If no session is idle, the server answers with HTTP status 503.
   std::size_t max_sessions = 1024;
   std::int64_t idle_ms = 1'800'000;  // idle: no request and no open stream
-  /// The maximum number of events of one session that are kept for a client that reconnects.
+  /// The maximum number of events that a session keeps for a client that reconnects.
   std::size_t max_events = 256;
   std::size_t max_event_bytes = 256 << 10;
 };
@@ -48,7 +48,7 @@ struct HttpOptions {
   std::shared_ptr<const TlsContext> tls;   // socket_io.h; null: plain HTTP
   RateLimit rate_limit;  // the limit per token; per address if there are no tokens
   std::function<void(int port)> listening;  // called after the port is bound
-  /// Adds the application's metrics to the answer of GET /metrics. Null: there are none.
+  /// Adds metrics of the application to the answer of GET /metrics. Null: the application has none.
   std::function<void(MetricsText& text)> more_metrics;
 
   int threads = 512;  // the number of simultaneous requests; an idle connection uses no thread
@@ -58,13 +58,15 @@ struct HttpOptions {
   int max_calls = 384;
   int max_streams = 128;  // simultaneous event streams
   int max_uploads = 64;   // simultaneous bodies that arrive later than their headers
-  /// The maximum number of connections that the kernel queues. net.core.somaxconn may lower it.
+  /// The maximum number of connections that the kernel queues until the server accepts them. The
+  /// system's setting net.core.somaxconn may lower this number.
   int backlog = 4096;
   int max_headers = 64;
   std::int64_t max_header_bytes = 32 << 10;  // includes the request line
   std::int64_t max_body_bytes = 4LL << 20;
-  /// The time limit of a request from its first byte to its last header. For the first request, the
-  /// time begins when the client connects, and includes the TLS handshake.
+  /// The time limit for the head of a request, from its first byte to its last header. For the
+  /// first request of a connection, the time begins when the client connects, so it includes the
+  /// TLS handshake.
   std::int64_t header_timeout_ms = 10'000;
   std::int64_t body_timeout_ms = 30'000;   // until the whole body has arrived
   std::int64_t write_timeout_ms = 10'000;  // until the client has read a response or an event
@@ -72,9 +74,10 @@ struct HttpOptions {
   SessionLimits sessions = {};
 };
 
-/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. Then cancels running
-/// calls and tasks. After that, the same Server cannot be served again. Returns the exit status of
-/// the process: 0, or 71 when the address cannot be bound. Ignores SIGPIPE.
+/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. Then cancels the
+/// running calls and tasks, and returns. After that, the same Server must not be served again.
+/// Returns the exit status of the process: 0, or 71 if the address cannot be bound. Ignores
+/// SIGPIPE.
 int serve_http(Server& server, const HttpOptions& options, const std::stop_token& stop);
 
 }  // namespace assay::mcp

@@ -1,6 +1,6 @@
-// Manages the sessions of an HTTP server, which only the legacy, session-based era has.
-// `initialize` opens a session, and the header Mcp-Session-Id names it. A session ends when the
-// client sends DELETE, when the session is idle too long, or when a new session needs its place.
+// Manages the sessions of an HTTP server. Only the legacy, session-based era has sessions. The
+// request `initialize` opens a session, and the header Mcp-Session-Id names it. A session ends when
+// the client sends DELETE, when the session is idle too long, or when a new session needs room.
 //
 //   const std::shared_ptr<HttpSession> opened = sessions.create(principal);  // null: no room
 //   const std::shared_ptr<HttpSession> found = sessions.find(id, principal);
@@ -34,7 +34,8 @@ class HttpSession {
   HttpSession(Dispatcher& dispatcher, std::string id, std::string principal,
               const SessionLimits& limits);
 
-  /// An object that marks the session as in use, so that it does not count as idle.
+  /// Marks a session as in use as long as this object exists. A session in use does not count as
+  /// idle.
   class Use {
    public:
     explicit Use(std::shared_ptr<HttpSession> session) : session_(std::move(session)) {
@@ -54,10 +55,12 @@ class HttpSession {
   const std::string principal;
   EventLog log;
   Session client;
-  /// The number of the last event of stream 0 that was sent to the client.
+  /// The number of the last event that was sent to the client on stream 0, the stream of the events
+  /// that belong to no request.
   std::atomic<std::uint64_t> standalone_delivered{0};
-  /// Ends the previous stream of events that belong to no request. A session has only one such
-  /// stream. `end` stops the new stream.
+  /// Makes a new stream the session's stream of events that belong to no request. A session has
+  /// only one such stream, so this function ends the previous one. A stop of `end` ends the new
+  /// stream.
   void replace_standalone_stream(std::stop_source end);
 
  private:
@@ -78,20 +81,20 @@ class HttpSessions {
   HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits)
       : dispatcher_(dispatcher), limits_(limits) {}
 
-  /// Creates a session. Returns null when the number of sessions is at its limit and every session
-  /// is in use.
+  /// Creates a session for the caller `principal`. Returns null if the maximum number of sessions
+  /// is reached and every session is in use.
   std::shared_ptr<HttpSession> create(const std::string& principal);
-  /// Returns the session with this id. Returns null when the session is unknown, has ended, or
-  /// belongs to a different principal.
+  /// Returns the session with this id. Returns null if the session is unknown, has ended, or
+  /// belongs to another caller than `principal`.
   std::shared_ptr<HttpSession> find(const std::string& id, const std::string& principal);
-  /// Ends a session: cancels its calls and ends its streams. Returns false when find() would return
+  /// Ends a session: cancels its calls and ends its streams. Returns false if find() would return
   /// null.
   bool end(const std::string& id, const std::string& principal);
   std::size_t size() const;
 
-  /// Assigns `call` to its session. `initialize` opens a new session; other requests may name a
-  /// session in a header. Sets `session`, which stays null when the call has no session. Returns
-  /// the refusal if there is one.
+  /// Assigns `call` to a session. `initialize` opens a new session. Any other request may name its
+  /// session in a header. Sets `session` to the call's session, or leaves it null if the call has
+  /// none. Returns the reply that refuses the call, or nothing if the call is not refused.
   std::optional<Reply> enter(Call& call, const HeaderLookup& header,
                              std::shared_ptr<HttpSession>& session);
 
@@ -99,8 +102,8 @@ class HttpSessions {
   void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session)
       ASSAY_REQUIRES(mutex_);
   bool idle(const HttpSession& session, std::int64_t limit_ms) const;
-  /// Ends the sessions that were idle too long. If the limit is still reached, ends the session
-  /// that was idle longest.
+  /// Ends the sessions that were idle too long. If there is still no room for a new session, also
+  /// ends the session that was idle longest.
   void make_room() ASSAY_REQUIRES(mutex_);
 
   Dispatcher& dispatcher_;

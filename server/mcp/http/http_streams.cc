@@ -10,10 +10,11 @@
 namespace assay::mcp {
 namespace {
 
-/// The time that a client is told to wait before it reconnects to get the rest of a stream.
+/// The server tells a client to wait for this time before it reconnects to get the rest of a
+/// stream.
 constexpr std::chrono::milliseconds kRetry{500};
-/// The first revision whose clients are sent an event without content. Clients of older revisions
-/// would take it for a message.
+/// The first revision in which the server sends an event without content at the start of a stream.
+/// Clients of older revisions would take this event for a message.
 constexpr std::string_view kPrimingSince = "2025-11-25";
 
 }  // namespace
@@ -29,7 +30,7 @@ void HttpStreams::answer(
   EventStream events([&](const std::string& bytes) { return response.send(bytes); },
                      [&] {
                        // The call still runs, so the client must not send its next request on this
-                       // connection.
+                       // connection. Therefore the server closes its sending direction.
                        response.end_stream();
                        connection.stop_writing();
                      },
@@ -53,7 +54,8 @@ HttpStreams::Listed::Listed(HttpStreams& owner, Open stream) : owner_(owner) {
     place_ = owner_.streams_.insert(owner_.streams_.end(), std::move(stream));
     ended = owner_.ended_;
   }
-  // The lock is not held here, because request_stop() runs callbacks of the handlers.
+  // The mutex is not locked here, because request_stop() runs callbacks of the handlers, which may
+  // use this object.
   if (ended) end.request_stop();
 }
 

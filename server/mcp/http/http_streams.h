@@ -1,5 +1,5 @@
-// HttpStreams answers requests with server-sent events. The events are the messages of a call that
-// reports while it runs, or the events that a session has kept for a client that reconnects.
+// HttpStreams answers requests with server-sent events. The events are the messages that a call
+// sends while it runs, or the events that a session has kept for a client that reconnects.
 //
 //   streams.answer_call(call, session, response);
 //   streams.resume(session, place, response);
@@ -24,31 +24,34 @@ namespace assay::mcp {
 
 class HttpStreams {
  public:
-  /// A function that makes the listener watch a connection. When the connection's client
-  /// disconnects, the listener calls request_stop() of the source.
+  /// A function that makes the listener watch a connection while a worker uses it. When the client
+  /// disconnects, the listener requests a stop of the source.
   using WatchHangUp = std::function<void(const Connection&, std::stop_source)>;
 
   HttpStreams(Dispatcher& dispatcher, WatchHangUp watch_hang_up, int max_streams)
       : dispatcher_(dispatcher), watch_hang_up_(std::move(watch_hang_up)), seats_(max_streams) {}
 
-  /// Runs `call` and sends its messages. The last message is the result. `session` may be null.
+  /// Runs `call` and sends its messages as events. The last event is the result. `session` may be
+  /// null.
   void answer_call(const Call& call, const std::shared_ptr<HttpSession>& session,
                    ResponseWriter& response);
 
-  /// Sends the events after `place` that `session` has kept. The stream of events that belong to no
-  /// request stays open until the session ends or a new stream of this kind replaces it.
+  /// Sends the events after `place` that `session` has kept. If `place` is in the stream of the
+  /// events that belong to no request, the stream then stays open. It ends when the session ends or
+  /// a new stream of this kind replaces it.
   void resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
               ResponseWriter& response);
 
   int open() const { return seats_.inside(); }
-  /// Sends a comment on each stream that was silent for long. Does not wait for any client.
+  /// Sends a comment on each stream that has been silent for a long time. Does not wait for any
+  /// client.
   void keep_alive();
   /// Ends all open streams. A stream that begins later ends immediately.
   void end();
 
  private:
-  /// An open stream. A stop of `end` is requested when the client has disconnected or the stream
-  /// must end.
+  /// An open stream. A stop of `end` is requested if the client has disconnected or the stream must
+  /// end.
   struct Open {
     EventStream& events;
     const Connection& connection;
@@ -66,7 +69,7 @@ class HttpStreams {
     HttpStreams& owner_;
     std::list<Open>::iterator place_;
   };
-  /// Answers with the events that `write` sends. The stream ends when `write` returns.
+  /// Answers a request with the events that `write` sends. The stream ends when `write` returns.
   void answer(ResponseWriter& response,
               const std::function<void(EventStream&, const std::stop_source& end)>& write);
 

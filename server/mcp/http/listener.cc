@@ -16,23 +16,23 @@
 namespace assay::mcp {
 namespace {
 
-// Up to this number of workers, a new worker starts as soon as there is work. Further workers start
-// only when work has to wait.
+// While there are fewer workers than this, a new worker starts as soon as there is work. Further
+// workers start only if work has to wait.
 constexpr int kEagerWorkers = 32;
 constexpr int kGrowMs = 5;            // the interval between checks whether work waits
 constexpr int kTickMs = 50;           // the maximum delay of a deadline
 constexpr int kAcceptsPerTick = 256;  // after these, waiting connections get their turn
-/// The number of file descriptors that are reserved for the store, the sandbox and connections that
-/// are being drained.
+/// The number of file descriptors that are kept free for the store, for the sandbox, and for
+/// connections whose last response is sent (Next::drain).
 constexpr rlim_t kReservedDescriptors = 256;
-/// The size of a socket's send buffer. An ordinary response fits into it, so a client that reads
-/// slowly does not occupy a worker.
+/// The size in bytes of a socket's send buffer. An ordinary response fits into the buffer, so a
+/// worker need not wait for a client that reads slowly.
 constexpr int kSendBufferBytes = 256 << 10;
 constexpr std::size_t kMaxDrainBytes = 16 << 20;
 constexpr int kDrainReadsPerTurn = 8;  // after these, other connections get their turn
 
-/// Raises the soft limit on file descriptors so that `wanted` connections are possible, within the
-/// hard limit. Returns the number of connections that the limit then allows.
+/// Raises the process's soft limit on file descriptors, within the hard limit, so that `wanted`
+/// connections are possible. Returns the number of connections that the resulting limit allows.
 int connections_allowed(int wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -105,8 +105,8 @@ Status Listener::bind(const std::string& host, int port) {
   for (const addrinfo* address = addresses.first; address != nullptr; address = address->ai_next) {
     UniqueFd fd(::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const int yes = 1;
-    // SO_REUSEPORT is not set: with it, two servers could share the port, and each would get half
-    // of a client's requests.
+    // SO_REUSEPORT is not set. With it, two servers could share the port, and each server would get
+    // a part of a client's requests.
     if (fd && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
         ::bind(fd.get(), address->ai_addr, address->ai_addrlen) == 0 &&
         ::listen(fd.get(), limits_.backlog) == 0) {
@@ -171,8 +171,9 @@ void Listener::accept_some(const std::stop_token& stop) {
   for (int i = 0; i < kAcceptsPerTick; ++i) {
     UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
-      // The connection stays in the kernel's queue until a descriptor is free. The pause is needed,
-      // because epoll would report the connection again immediately.
+      // No descriptor is free. The connection stays in the kernel's queue until one is. Without the
+      // pause, epoll would report the connection again immediately and this thread would never
+      // rest.
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
         clock_.pause(std::chrono::milliseconds(kTickMs), stop);
       return;
@@ -205,7 +206,8 @@ void Listener::watch(std::unique_ptr<Connection> connection) {
   event.data.fd = fd;
   const MutexLock lock(mutex_);
   watched_[fd] = std::move(connection);
-  // The lock is held, so that the handler of the event finds the connection.
+  // The mutex is still locked. So when the event arrives, ready() waits for the mutex and then
+  // finds the connection in watched_.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
 }
 
@@ -222,7 +224,8 @@ void Listener::ready(int fd) {
     }
   }
   if (!connection) {
-    // The lock is not held here, because request_stop() runs callbacks of the handlers.
+    // The mutex is not locked here, because request_stop() runs callbacks of the handlers, which
+    // may use this listener.
     gone.request_stop();
     return;
   }
@@ -270,13 +273,14 @@ void Listener::watch_hang_up(const Connection& connection, std::stop_source gone
   const auto turn = in_turn_.find(connection.fd());
   if (turn == in_turn_.end()) return;
   turn->second.gone = std::move(gone);
-  // The lock is held, so that the handler of the event finds the source.
+  // The mutex is still locked. So when the event arrives, ready() waits for the mutex and then
+  // finds `gone` in in_turn_.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.fd(), &event);
 }
 
 void Listener::refuse(std::unique_ptr<Connection> connection) {
-  // A refused client occupies a descriptor until it has read the refusal. Only a limited number of
-  // refused clients get a refusal; further connections are closed.
+  // A client that is refused occupies a descriptor until it has read the response. Therefore only a
+  // limited number of clients get this response. The connections of all others are closed at once.
   if (overloaded_.empty() || draining_.load() >= max_open_ / 4 ||
       !connection->try_write(overloaded_))
     return close(std::move(connection));

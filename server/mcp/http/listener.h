@@ -1,7 +1,7 @@
-// Listener accepts connections. One thread watches all connections that wait for input. A
-// connection occupies a worker thread only while it has work. Idle clients, clients that send their
-// headers one byte at a time, and unfinished TLS handshakes cost a file descriptor and a little
-// memory, but no thread.
+// Listener accepts connections and gives them to worker threads. One thread watches all connections
+// that wait for input. A connection occupies a worker only while it has work. Idle clients, clients
+// that send their headers one byte at a time, and unfinished TLS handshakes need a file descriptor
+// and a little memory, but no worker.
 //
 //   Listener listener({}, plain_io,
 //                     [](Connection& connection) {
@@ -38,7 +38,7 @@ struct ListenerLimits {
   /// The time from accepting a connection until the headers of its first request have arrived.
   std::chrono::milliseconds first_request_timeout{10'000};
   std::chrono::milliseconds write_timeout{10'000};  // until the client has read what was sent
-  /// The time for which further input is read and discarded after the last response.
+  /// The time after the last response in which further input is read and discarded.
   std::chrono::milliseconds drain_timeout{2'000};
 };
 
@@ -46,8 +46,8 @@ struct ListenerLimits {
 enum class Next {
   again,  // serve the connection again, after others that wait for a worker
   wait,   // watch the connection until bytes arrive or its deadline passes
-  /// Input is still read, although the server sends no more. Closing immediately could destroy a
-  /// response in transit.
+  /// Send nothing more, but read and discard input for some time. If the server closed the
+  /// connection immediately, a response that is still on its way could be lost.
   drain,
   close,
 };
@@ -57,8 +57,9 @@ class Listener {
   using Serve = std::function<Next(Connection&)>;
   using IoFor = std::function<std::unique_ptr<SocketIo>(int fd)>;
 
-  /// `overloaded` are the bytes that are sent to a client whose connection exceeds a limit. When it
-  /// is empty, the connection is closed without a response. The clock must outlive the object.
+  /// If a connection exceeds a limit, the listener sends the bytes `overloaded` and closes the
+  /// connection. If `overloaded` is empty, the listener closes the connection without a response.
+  /// The clock must outlive the object.
   Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std::string overloaded,
            const Clock& clock = system_clock());
   ~Listener();
@@ -70,24 +71,24 @@ class Listener {
   Status bind(const std::string& host, int port);
   int port() const { return port_; }
 
-  /// Serves until `stop` is requested. Then calls `stopping`, which must make the workers finish,
-  /// and waits for all workers. Calls `tick` every 50 ms; `tick` must not wait. bind() must have
-  /// succeeded before.
+  /// Serves until `stop` is requested, and calls `tick` about every 50 ms; `tick` must not wait.
+  /// After the stop, calls `stopping`, which must make the workers finish, and waits for all
+  /// workers. bind() must have succeeded before.
   void run(const std::stop_token& stop, const std::function<void()>& tick,
            const std::function<void()>& stopping);
 
-  /// The worker that serves `connection` calls this function. A stop of `gone` is requested when
-  /// the client disconnects before the worker is done. A later call replaces `gone`.
+  /// The worker that serves `connection` calls this function. If the client disconnects before the
+  /// worker is done, the listener requests a stop of `gone`. A later call replaces `gone`.
   void watch_hang_up(const Connection& connection, std::stop_source gone);
 
   int open_connections() const { return open_.load(); }
   int busy_workers() const { return busy_.load(); }
-  /// Returns true when enough workers are free that a worker may wait for the next request on its
-  /// connection. Otherwise it must return the connection.
+  /// Returns true if enough workers are free. A worker may then wait for the next request on its
+  /// connection. Otherwise it must return the connection to the listener.
   bool has_spare_workers() const;
 
  private:
-  /// Adds a descriptor to the epoll set, for its input.
+  /// Adds a descriptor to the epoll set. epoll then reports when the descriptor has input.
   Status watch_input(int fd);
   void accept_some(const std::stop_token& stop);
   void queue(std::unique_ptr<Connection> connection);
@@ -111,17 +112,19 @@ class Listener {
   UniqueFd wake_;  // an eventfd that ends the wait of run() when the stop is requested
   std::atomic<int> open_{0}, busy_{0}, draining_{0};
   Mutex mutex_;
-  /// The connections that wait, by file descriptor.
+  /// The connections that the listener watches, by file descriptor.
   std::unordered_map<int, std::unique_ptr<Connection>> watched_ ASSAY_GUARDED_BY(mutex_);
   struct Turn {
     const Connection* connection;
     std::stop_source gone{std::nostopstate};
   };
-  /// The connections that workers serve, by file descriptor.
+  /// The connections that workers serve or will serve next, by file descriptor.
   std::unordered_map<int, Turn> in_turn_ ASSAY_GUARDED_BY(mutex_);
-  /// True after the stop: each turn then finds the end of its input.
+  /// True after the stop. A worker that takes a connection then finds the end of the connection's
+  /// input.
   bool stopping_ ASSAY_GUARDED_BY(mutex_) = false;
-  /// The last member: its destructor waits for threads that use the members above.
+  /// This member must be the last one, because its destructor waits for threads that use the
+  /// members above.
   std::unique_ptr<WorkerPool> workers_;
 };
 

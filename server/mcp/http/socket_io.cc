@@ -54,8 +54,8 @@ std::string complaint() {
   return reason == nullptr ? "unknown error" : reason;
 }
 
-/// Selects HTTP/1.1. The handshake fails for a client that does not offer HTTP/1.1, because that
-/// client could not parse the responses.
+/// Selects HTTP/1.1 in the TLS handshake (ALPN). If the client does not offer HTTP/1.1, the
+/// handshake fails, because that client could not parse the responses.
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* offered, unsigned int offered_size, void*) {
   static constexpr std::array<unsigned char, 9> kHttp11 = {8,   'h', 't', 't', 'p',
@@ -147,16 +147,16 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
   std::unique_ptr<SSL_CTX, FreeContext> context(::SSL_CTX_new(::TLS_server_method()));
   if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
     return fail(ErrorCode::internal, "OpenSSL: " + complaint());
-  // The address of the data may differ when a write is repeated, because the output buffer can be
-  // reallocated.
+  // SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER is needed because a repeated write may pass its data at a
+  // different address: the output buffer can be reallocated between the two writes.
   ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                         SSL_MODE_RELEASE_BUFFERS);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                            SSL_OP_CIPHER_SERVER_PREFERENCE);
   ::SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
-  // With this callback, loading an encrypted key fails. Without it, OpenSSL would ask for the
-  // password on the terminal.
+  // This callback makes loading an encrypted key fail. Without the callback, OpenSSL would ask for
+  // the key's password on the terminal.
   ::SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
   if (::SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1) {
     return fail(ErrorCode::invalid_argument,

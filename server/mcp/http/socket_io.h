@@ -1,6 +1,7 @@
 // SocketIo reads and writes bytes on a connected, non-blocking socket, in plain text or with TLS.
-// It never waits. TlsContext contains the server's certificate and key, and creates the TLS
-// sessions. These use TLS 1.2 or newer, only HTTP/1.1 (ALPN), and no renegotiation.
+// It never waits. TlsContext contains the server's certificate and key, and creates a SocketIo for
+// each TLS connection. These connections use TLS 1.2 or newer, only HTTP/1.1 (ALPN), and no
+// renegotiation.
 //
 //   const Result<std::shared_ptr<TlsContext>> tls = TlsContext::load("cert.pem", "key.pem");
 //   std::unique_ptr<SocketIo> io = tls ? (*tls)->session(fd) : plain_io(fd);
@@ -34,7 +35,7 @@ class SocketIo {
  public:
   virtual ~SocketIo() = default;
   virtual IoResult read(char* buffer, std::size_t size) = 0;
-  /// Returns true when decrypted bytes wait in the object, so that read() succeeds although the
+  /// Returns true if the object already contains decrypted bytes. read() then succeeds although the
   /// socket is not readable.
   virtual bool pending() const = 0;
   virtual IoResult write(const char* data, std::size_t size) = 0;
@@ -48,16 +49,16 @@ std::unique_ptr<SocketIo> plain_io(int fd);
 
 class TlsContext {
  public:
-  /// Loads the certificate and the key. `certificate` is a PEM file with the server's own
-  /// certificate, followed by the certificate's chain. `key` is an unencrypted PEM file. Errors:
-  /// not_found if a file cannot be read; invalid_argument if a file is not PEM or key and
-  /// certificate do not match. The message names the file and the problem.
+  /// Loads the certificate and the key. `certificate` is a PEM file that contains the server's own
+  /// certificate and then the certificates of its chain. `key` is an unencrypted PEM file. Errors:
+  /// not_found if a file cannot be read; invalid_argument if a file is not PEM, or if the key does
+  /// not belong to the certificate. The message names the file and the problem.
   static Result<std::shared_ptr<TlsContext>> load(const std::string& certificate,
                                                   const std::string& key);
   virtual ~TlsContext() = default;
 
-  /// Returns the server's side of a new connection, or null when OpenSSL has no memory left. The
-  /// caller still owns `fd`, which must outlive the session.
+  /// Returns the server's side of a TLS connection on `fd`, or null if OpenSSL has no memory left.
+  /// The caller still owns `fd`, which must outlive the returned object.
   virtual std::unique_ptr<SocketIo> session(int fd) const = 0;
 };
 

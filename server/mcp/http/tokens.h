@@ -7,8 +7,9 @@
 //   const Result<Tokens> tokens = Tokens::parse(file, {"practice", "score"});
 //   const std::shared_ptr<const Caller> caller = tokens->find(secret);  // null: unknown
 //
-// A secret has 128 random bits, so guessing cannot find it from its plain SHA-256. Therefore no
-// salt and no slow hash are needed, and a lookup is fast. Immutable after parse(), thread-safe.
+// Tokens stores a plain SHA-256 hash of each secret, without a salt. This is safe, because a secret
+// has 128 random bits and cannot be guessed from its hash. A lookup is therefore fast. Immutable
+// after parse(), thread-safe.
 #pragma once
 
 #include <array>
@@ -25,11 +26,12 @@ namespace assay::mcp {
 class Tokens {
  public:
   /// Parses a token file. The error names the line and its problem. A file without tokens is an
-  /// error, because no client could use the server.
+  /// error too, because no client could use the server.
   static Result<Tokens> parse(std::string_view text, const std::vector<std::string>& known_scopes);
 
-  /// Returns the client with this secret, or null. Takes the same time for all secrets of the same
-  /// length, known or unknown.
+  /// Returns the client with this secret, or null. A lookup takes the same time for all secrets of
+  /// the same length, known or unknown. So the duration of a lookup reveals nothing about the known
+  /// secrets.
   std::shared_ptr<const Caller> find(std::string_view secret) const;
   std::size_t size() const { return entries_.size(); }
 
@@ -46,8 +48,9 @@ struct NewToken {
   std::string secret;  // must be shown once and not stored
   std::string line;    // the line for the token file
 };
-/// Creates a new token. Errors: invalid_argument if the name is not 1 to 64 letters, digits, dots,
-/// hyphens and underscores, or if a scope is unknown.
+/// Creates a new token. Errors: invalid_argument if `name` has other characters than letters,
+/// digits, dots, hyphens and underscores, if `name` is not 1 to 64 characters long, or if a scope
+/// is unknown.
 Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,
                            const std::vector<std::string>& known_scopes);
 

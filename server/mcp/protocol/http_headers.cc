@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kBase64Prefix = "=?base64?";
 constexpr std::string_view kBase64Suffix = "?=";
 
-/// Returns the host of "host", "host:port", "[v6]" or "[v6]:port" in lower case and without
-/// brackets, or "" when the text is malformed.
+/// `authority` has the form "host", "host:port", "[v6]" or "[v6]:port". Returns the host in lower
+/// case and without brackets. Returns "" if the text has any other form.
 std::string host_of(std::string_view authority) {
   const auto port_ok = [](std::string_view rest) {
     return rest.empty() || (rest.size() > 1 && rest.size() <= 6 && rest[0] == ':' &&

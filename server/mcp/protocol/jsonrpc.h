@@ -1,5 +1,6 @@
-// Parses bytes into checked JSON-RPC 2.0 messages, and writes messages. Size and depth are checked
-// before the parser reads any byte, so hostile input costs one linear scan and no recursion.
+// Parses bytes into checked JSON-RPC 2.0 messages, and writes messages. The size and the nesting
+// depth are checked before the JSON parser sees any byte. So hostile input costs one linear scan
+// and no recursion.
 //
 //   const tl::expected<Message, nlohmann::json> parsed =
 //       parse_message(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
@@ -59,8 +60,8 @@ inline tl::unexpected<RpcError> refuse_rpc(int code, std::string message,
   return tl::unexpected<RpcError>(RpcError{code, std::move(message), std::move(data)});
 }
 
-/// Returns the JSON-RPC error for a handler's Error. The code says whether the client made a
-/// mistake or this server failed.
+/// Returns the JSON-RPC error for an Error of a handler. The code of the JSON-RPC error says
+/// whether the client made a mistake or this server failed.
 inline tl::unexpected<RpcError> refuse_rpc(const Error& error) {
   const bool asked_wrongly = error.code == ErrorCode::invalid_argument ||
                              error.code == ErrorCode::not_found ||
@@ -69,8 +70,8 @@ inline tl::unexpected<RpcError> refuse_rpc(const Error& error) {
 }
 
 nlohmann::json make_result(const nlohmann::json& id, nlohmann::json result);
-/// Omits `id` when it is null, because MCP does not allow null as an id. Omits `data` when it is
-/// null.
+/// Returns an error response. Omits `id` if it is null, because MCP does not allow null as an id.
+/// Omits `data` if it is null.
 nlohmann::json make_error(const nlohmann::json& id, int code, const std::string& message,
                           nlohmann::json data = nullptr);
 nlohmann::json make_request(const nlohmann::json& id, const std::string& method,

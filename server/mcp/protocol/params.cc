@@ -33,8 +33,8 @@ std::string cursor_at(const std::string& key, std::size_t offset) {
   return base64_encode(key + ":" + std::to_string(offset));
 }
 
-/// Returns the offset that a cursor encodes, or nothing when this server did not create the cursor
-/// for this list.
+/// Returns the offset in the list that a cursor encodes. Returns nothing if this server did not
+/// create the cursor, or created it for a different list.
 std::optional<std::size_t> offset_of(const std::string& cursor, const std::string& key,
                                      std::size_t size, std::size_t page_size) {
   const auto text = base64_decode(cursor);

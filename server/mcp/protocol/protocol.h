@@ -63,16 +63,17 @@ constexpr const char* kHeaderMethod = "Mcp-Method";
 constexpr const char* kHeaderName = "Mcp-Name";
 constexpr const char* kHeaderSession = "Mcp-Session-Id";
 
-/// The time for which a client may cache the results of server/discover and of the list methods. A
-/// running server never changes its registered tools, resources and prompts.
+/// The time in milliseconds for which a client may cache the results of server/discover and of the
+/// list methods. Caching is safe, because a running server never changes its registered tools,
+/// resources and prompts.
 constexpr std::int64_t kListTtlMs = 3'600'000;
 
-/// The maximum size of one message, on any transport. It is many times the maximum size of a
-/// submission's source.
+/// The maximum size of one message in bytes, on any transport. It is many times the maximum size of
+/// a submission's source.
 constexpr std::int64_t kMaxMessageBytes = 4LL << 20;
 
-/// The severities of notifications/message. They are the severities of syslog (RFC 5424), lowest
-/// first.
+/// The severities of log messages (notifications/message), lowest first. They are the severities of
+/// syslog (RFC 5424).
 enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
 
 constexpr std::array<std::string_view, 8> kLogLevelNames = {

@@ -1,4 +1,5 @@
-// SseReader parses server-sent events, either as they arrive or from one complete body.
+// SseReader parses server-sent events. It reads a stream in parts as they arrive, or one complete
+// body.
 //
 //   SseReader reader;
 //   const std::vector<std::string> data = reader.feed("id: 7\ndata: a\n\n");  // {"a"}
@@ -23,10 +24,11 @@ class SseReader {
   /// Returns the id of the last complete event, or "" if no event had an id. A client sends this id
   /// when it reconnects.
   const std::string& last_id() const { return last_id_; }
-  /// Returns the pause before a reconnection that the server requested, in milliseconds, or nothing
-  /// if the server requested none.
+  /// Returns the time in milliseconds that a client must wait before it reconnects, if the server
+  /// has sent such a time. Otherwise returns nothing.
   std::optional<std::int64_t> retry_ms() const { return retry_ms_; }
-  /// Prepares for a new stream: discards the incomplete event of the broken stream.
+  /// Must be called before the data of a new stream. Discards the incomplete event of the broken
+  /// stream.
   void begin_stream();
 
  private:

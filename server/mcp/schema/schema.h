@@ -5,10 +5,10 @@
 //   const std::vector<std::string> problems = schema->check(nlohmann::json::object());
 //   // {"missing required property 'name'"}
 //
-// compile() accepts only a fixed list of keywords, because the validator silently ignores unknown
-// keywords. `pattern` is not on the list, because the validator uses std::regex, which hostile text
-// can make exponentially slow. A $ref must be local ("#/$defs/..."), so nothing is ever fetched. A
-// compiled schema is immutable, and many threads may use it simultaneously.
+// compile() accepts only a fixed list of keywords, because the validator silently ignores keywords
+// that it does not know. `pattern` is not on the list. The validator would use std::regex for it,
+// which hostile text can make exponentially slow. A $ref must be local ("#/$defs/..."), so that
+// nothing is fetched. A compiled schema is immutable, and many threads may use it simultaneously.
 #pragma once
 
 #include <memory>
@@ -28,9 +28,10 @@ constexpr std::size_t kMaxProblems = 8;
 
 /// Explains why `instance` does not conform, so that an agent can correct it. Each problem names
 /// the property, its value, and the valid values: "unknown property 'splitt'; valid: split". The
-/// function covers type, enum, const, required, additionalProperties, bounds and lengths. It
-/// follows properties, items and local $ref. It returns nothing when only a combination (oneOf,
-/// not, ...) fails. Schema::check() then returns the validator's own message.
+/// function checks the keywords for type, enum, const, required, additionalProperties, bounds and
+/// lengths. It also checks nested values through properties, items and local $ref. It does not
+/// check combinations (oneOf, not, ...). If only a combination fails, it returns nothing, and
+/// Schema::check() returns the validator's own message.
 std::vector<std::string> explain(const nlohmann::json& schema, const nlohmann::json& instance);
 
 class Schema {
@@ -40,8 +41,8 @@ class Schema {
   Schema& operator=(Schema&&) noexcept;
   ~Schema();
 
-  /// Returns the problems of `instance`: nothing when it conforms, otherwise at most kMaxProblems
-  /// sentences that name the property and the valid values.
+  /// Checks `instance`. Returns nothing if it conforms, otherwise at most kMaxProblems sentences.
+  /// Each sentence names a property and the valid values.
   std::vector<std::string> check(const nlohmann::json& instance) const;
   const nlohmann::json& document() const;
 

@@ -34,7 +34,8 @@ std::string keys(const json& object) {
   return entries.empty() ? "none" : join(entries, ", ", &json::object_t::value_type::first);
 }
 
-/// Returns the number of Unicode code points, which is how JSON Schema defines a string's length.
+/// Returns the number of Unicode code points, because JSON Schema defines the length of a string as
+/// this number.
 std::size_t characters(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));

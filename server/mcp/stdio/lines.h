@@ -1,5 +1,6 @@
-// Reads and writes newline-delimited messages over file descriptors, which is the framing of the
-// stdio transport. The reader limits the length of a line, and the writer writes whole lines.
+// Reads and writes messages over file descriptors, one message per line. The stdio transport
+// separates messages in this way. The reader limits the length of a line, and the writer writes
+// whole lines.
 //
 //   LineReader reader(fd, kMaxMessageBytes);
 //   while (const std::optional<Line> line = reader.next()) {
@@ -29,8 +30,8 @@ class LineReader {
   LineReader(int fd, std::int64_t max_bytes)
       : fd_(fd), max_bytes_(static_cast<std::size_t>(max_bytes)) {}
 
-  /// Returns the next line that is not blank, or nothing at the end of input or after a read error.
-  /// The last line does not need a line break.
+  /// Returns the next line that is not blank. Returns nothing at the end of input or after a read
+  /// error. The last line need not end with a line break.
   std::optional<Line> next();
 
  private:

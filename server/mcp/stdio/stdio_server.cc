@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kScope = "stdio";
 constexpr int kExitInternal = 70;
 
-/// The state that the threads of a server on stdio share.
+/// The state that all threads of a server on stdio share.
 struct Conversation {
   Conversation(Server& server, int out_in, const StdioLimits& limits)
       : dispatcher(server.dispatcher()),
@@ -43,8 +43,8 @@ struct Conversation {
       const MutexLock lock(out_mutex);
       if (broken() || write_line(out, line)) return;
     }
-    // The client no longer reads from the pipe, so it has ended, and the server ends too. The lock
-    // is not held here, because both calls run callbacks of the handlers.
+    // The write failed, so the client no longer reads from the pipe. Therefore the server ends too.
+    // The mutex is not locked here, because both calls run callbacks of the handlers.
     dispatcher.end_scope(kScope);
     gone.request_stop();
   }
@@ -82,8 +82,8 @@ void take(Conversation& session, Message message) {
     session.answer(call, nullptr);
     return;
   }
-  // The ticket is opened here, in the order in which messages are read. A later cancellation then
-  // finds the call even while the call waits for a thread.
+  // The ticket is opened here, before the call may have to wait for a thread. So if the client
+  // cancels the call later, the cancellation finds the call even while it waits.
   auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(call, kScope));
   const nlohmann::json id = call.message.id;
   if (execution == ExecutionClass::lasting) {
@@ -149,8 +149,8 @@ int serve_stdio(Server& server) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
-  // The real streams move to other descriptors. After that, a library or child process that prints
-  // writes to stderr, and a library or child process that reads stdin gets the end of input.
+  // stdin and stdout of the process move to other descriptors. After that, if a library or child
+  // process prints, the text goes to stderr. If it reads stdin, it gets the end of input.
   const UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

@@ -11,29 +11,30 @@
 namespace assay::mcp {
 
 struct StdioLimits {
-  /// The maximum number of simultaneous calls. Lists and ping do not wait for a thread.
+  /// The maximum number of simultaneous calls. Short requests such as ping and the list methods do
+  /// not count.
   std::size_t threads = 32;
   /// The maximum number of simultaneous subscriptions/listen. Further subscriptions are refused.
   std::size_t subscriptions = 16;
   /// The maximum number of calls in the queue. Further calls are refused.
   std::size_t waiting = 256;
-  /// The time for which running calls may continue after the end of input.
+  /// The time for which running calls may continue after the end of input. After that, they are
+  /// cancelled.
   std::chrono::milliseconds drain{5'000};
-  /// The time that calls have to end after they are cancelled. Calls are cancelled when `drain` is
-  /// over.
+  /// The time that calls have to end after they are cancelled.
   std::chrono::milliseconds cancel{5'000};
 };
 
 /// Reads messages from `in` until the end of input, one message per line, and writes answers to
-/// `out`. The caller owns both descriptors. SIGPIPE must be ignored. Returns false when calls still
-/// run at the end. Their threads still use `server`, so the process must then exit without
-/// destroying `server`.
+/// `out`. The caller owns both descriptors. SIGPIPE must be ignored. Returns false if calls still
+/// run at the end. The threads of these calls still use `server`, so the process must then exit
+/// without destroying `server`.
 bool serve_lines(Server& server, int in, int out, const StdioLimits& limits = {});
 
 /// Serves stdin and stdout. Returns the exit status of the process, which is 0 at the end of input.
 /// Calls that still run at the end of input have 5 s to end, and then 5 s more after they are
-/// cancelled. If a call still runs after that, the process exits immediately with status 70. From
-/// the first call on, all other output to stdout goes to stderr. Ignores SIGPIPE.
+/// cancelled. If a call still runs after that, the process exits immediately with status 70. After
+/// serve_stdio() has been called once, all other output to stdout goes to stderr. Ignores SIGPIPE.
 int serve_stdio(Server& server);
 
 }  // namespace assay::mcp

@@ -15,16 +15,18 @@
 namespace assay::report {
 namespace {
 
-// The maximum number of characters of an agent's or model's name. The section "Where this comes
-// from" shows the full names.
+// The maximum number of characters of an agent's or model's name in plots and tables. The page's
+// section "Where this comes from" shows the full names.
 constexpr std::size_t kNameCharacters = 32;
 constexpr double kSmallestShare = 0.0005;  // a smaller share is shown as 0.0 %
 constexpr std::size_t kMostColumns = 8;    // the maximum number of configurations in one table
-// If a table has more columns than this, their heads are only numbers.
+// A table with more columns than this has only the configurations' numbers in the column heads,
+// because names would not fit.
 constexpr std::size_t kMostNamedColumns = 4;
 constexpr std::size_t kColumnCharacters = 28;  // the maximum length of a name in a column's head
 
-/// Returns a text such as "2: geak, openai:gpt-5". Narrow plots and tables show only the number.
+/// Returns the number and the name of a configuration, such as "2: geak, openai:gpt-5". Narrow
+/// plots and tables show only the number.
 std::string numbered(const Comparison& comparison, std::size_t index) {
   return std::to_string(index + 1) + ": " +
          configuration_of(comparison.reports[index], kNameCharacters);
@@ -168,7 +170,8 @@ std::string plots(const Comparison& comparison) {
          "</div>\n";
 }
 
-/// Returns a table with Pass@1 of each configuration for each group.
+/// Returns a table with one row for each configuration and one column for each group. The cells
+/// contain Pass@1.
 std::string group_table(const Comparison& comparison, const std::string& id,
                         const std::string& heading, const std::string& prefix,
                         Groups Report::*groups) {
@@ -220,8 +223,9 @@ std::string stage_table(const Comparison& comparison) {
   return html_table(head, rows, "Attempts by the first tool that none of their versions passed.");
 }
 
-/// Returns a table with the configurations from the index `first` on, as many as fit on a sheet of
-/// paper.
+/// Returns a table with one row for each operator and one column for each configuration, beginning
+/// with the configuration `first`. The table has at most kMostColumns configurations, so that it
+/// fits on a sheet of paper.
 std::string operator_table(const Comparison& comparison,
                            const std::map<std::string, std::vector<Solved>>& solved,
                            std::size_t first) {

@@ -12,7 +12,7 @@
 namespace assay::report {
 namespace {
 
-/// Returns the style class that colours a row.
+/// Returns the CSS class that gives a row with this label its colour.
 const char* style_of(Label label) {
   switch (label) {
     case Label::pass: return "pass";
@@ -81,8 +81,8 @@ std::string group_table(const Report& report) {
                     "dash, or no column: nothing was timed.");
 }
 
-/// Returns a table of the errors that occurred, by their type in TritonBench's classification.
-/// Returns "" if there was no error.
+/// Returns a table with the number of errors of each type in TritonBench's classification. Returns
+/// "" if there was no error.
 std::string error_table(const Report& report) {
   std::vector<TableRow> rows;
   for (const auto& [group, types] : report.totals.errors) {
@@ -93,7 +93,8 @@ std::string error_table(const Report& report) {
   return html_table({"errors", "Errors", {{"Type"}, {"Group"}, {"Attempts", true}}}, rows);
 }
 
-/// Returns a table of the stages at which failed attempts ended. Returns "" if no attempt failed.
+/// Returns a table with the number of failed attempts that ended at each stage. Returns "" if no
+/// attempt failed.
 std::string stage_table(const Report& report) {
   TableHead head{"stages", "Where attempts died", {{"Stage"}, {"Attempts", true}}};
   for (const metrics::GroupCount& group : report.stages.front().groups)
@@ -167,7 +168,8 @@ std::string totals_table(const Report& report) {
   return facts_table("totals", "Totals", facts);
 }
 
-/// Returns a table of agent, model, device and runs, with full names.
+/// Returns a table that says where the report comes from: agent, model, device and runs, with full
+/// names.
 std::string origin_table(const Report& report) {
   std::vector<std::pair<std::string, std::string>> facts = {
       {"agent", report.run.request.agent},
@@ -182,8 +184,8 @@ std::string origin_table(const Report& report) {
   return facts_table("origin", "Where this comes from", facts);
 }
 
-/// Returns a plot of Pass@1 for each group, and for all operators if `all` is given. Returns "" if
-/// there are no values.
+/// Returns a plot with a bar of Pass@1 for each group. If `all` is given, the plot also has a bar
+/// for all operators. Returns "" if there are no values.
 std::string pass_plot(const std::string& heading, const metrics::Summary* all, const Groups& groups,
                       const std::string& prefix) {
   std::vector<Bar> bars;

@@ -65,7 +65,8 @@ table{font-size:8.5pt}th,td{padding-right:.5rem}td:last-child{overflow-wrap:anyw
 }
 )css";
 
-/// Returns a box that can be scrolled, with the keyboard too.
+/// Returns `content` in a box that scrolls if the content is too wide. tabindex makes it possible
+/// to scroll with the keyboard.
 std::string box(const std::string& id, const std::string& content) {
   return "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-labelledby=\"" + id + "\">" +
          content + "</div>\n";
@@ -76,7 +77,8 @@ std::string section(const std::string& id, const std::string& heading, const std
          "</section>\n";
 }
 
-/// Keeps a number and its unit on one line. The line can only break before a bracket.
+/// Replaces spaces by no-break spaces, so that a number and its unit stay on one line. The line can
+/// break only before a bracket.
 std::string held_together(const std::string& cell) {
   constexpr const char* kNoBreakSpace = "\xc2\xa0";
   std::string out;
@@ -97,7 +99,7 @@ std::string wrappable(const std::string& escaped_name) {
 
 bool is_blank(const std::string& cell) { return cell.empty() || cell == kNoValue; }
 
-/// Returns for each column whether at least one row has a value in it.
+/// Returns, for each column, true if at least one row has a value in this column.
 std::vector<bool> used_columns(const TableHead& head, const std::vector<TableRow>& rows) {
   std::vector<bool> used(head.columns.size(), false);
   for (const TableRow& row : rows) {
@@ -115,7 +117,8 @@ std::string row_of(const TableHead& head, const TableRow& row, const std::vector
       out += "<th scope=\"row\">" + wrappable(escaped(row.cells[i])) + "</th>";
       continue;
     }
-    // A card shows the name of the column before each cell, and omits blank cells.
+    // On a narrow screen, a table can become cards (Narrow::cards). A card shows the name of the
+    // column before each cell, and omits blank cells.
     const std::string named =
         head.narrow == Narrow::cards ? " data-name=\"" + escaped(column.name) + "\"" : "";
     const bool blank = is_blank(row.cells[i]);
@@ -146,7 +149,8 @@ std::string escaped(std::string_view text) {
 }
 
 std::string html_page(const std::string& title, const std::string& body) {
-  // The policy blocks loading and scripts even if the escaping has a defect.
+  // The Content-Security-Policy blocks scripts and the loading of other files, even if the escaping
+  // of a text has a defect.
   return "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head><meta "
          "charset=\"utf-8\"/><meta "
          "http-equiv=\"Content-Security-Policy\" "

@@ -1,4 +1,4 @@
-// Writes a report, or a comparison of several reports, as one HTML page, and provides the frame and
+// Writes a report, or a comparison of several reports, as one HTML page. Also writes the frame and
 // the tables of such a page. The page needs no other file: it has no script and loads nothing. It
 // is readable on a phone, on a desktop and on paper, in light and dark mode. It is well-formed XML,
 // so that any parser can check it. Pure functions.
@@ -34,32 +34,33 @@ struct Column {
   bool numeric = false;  // right-aligned, not wrapped
 };
 
-/// The layout of a table on a narrow screen. scroll: the table scrolls in a box, and its first
-/// column is fixed. cards: each row becomes a card.
+/// The layout of a table on a narrow screen. `scroll`: the table scrolls sideways, and its first
+/// column stays visible. `cards`: each row becomes a card, with one line for each cell.
 enum class Narrow { scroll, cards };
 
 struct TableHead {
   std::string id;       // the id of the section; unique on the page
   std::string heading;  // the text above the table
   std::vector<Column> columns;
-  /// The layout. If it is `cards`, the second column must be the outcome; the row's style colours
-  /// this column.
+  /// The layout on a narrow screen. If it is `cards`, the second column must be the outcome,
+  /// because a row's style colours the second column.
   Narrow narrow = Narrow::scroll;
 };
 
-/// One row of a table. `cells` has one text for each column. The first cell is the header of the
-/// row. `style` is "pass", "slow", "fail", "none" or "".
+/// One row of a table. `cells` has one text for each column. The first cell is the row's header.
+/// `style` is the outcome that the row is coloured for: "pass", "slow", "fail" or "none". "" means
+/// no colour.
 struct TableRow {
   std::string style;
   std::vector<std::string> cells;
 };
 
 /// Returns a section with a heading and a table. `remark` is the text below the table. A column is
-/// omitted if all its cells are "" or a dash.
+/// omitted if each of its cells is "" or a dash (kNoValue).
 std::string html_table(const TableHead& head, const std::vector<TableRow>& rows,
                        const std::string& remark = "");
 
-/// One of the important numbers at the top of the page.
+/// One of the important numbers that the page shows at its top.
 struct KeyFigure {
   std::string name, value, remark;
 };

@@ -13,8 +13,9 @@ namespace {
 constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19, kBarHeight = 12;
 constexpr double kNoteRoom = 12;  // the minimum distance between a label and its note
 constexpr double kLegendText = 40;
-// If a plot's x axis shows counts, several lines have points at the same x. Their whiskers are
-// shifted by this distance, so that no whisker hides another.
+// In a plot whose x axis shows counts, several lines have points at the same x. The whiskers (error
+// bars) of each line are shifted by this distance from those of the next line, so that no whisker
+// hides another.
 constexpr double kWhiskerGap = 5;
 constexpr int kMostTicks = 8;
 
@@ -66,7 +67,8 @@ std::string words_of(const Line& line) {
   return words;
 }
 
-// If the largest cost is at least this multiple of the smallest cost, the axis is logarithmic.
+// The axis of costs is logarithmic if the largest cost is at least this multiple of the smallest
+// cost.
 constexpr double kLogRatio = 30;
 constexpr double kNear = 12;     // points that are closer together have one label
 constexpr double kBeside = 10;   // the distance between a label and its point
@@ -104,8 +106,8 @@ std::vector<std::pair<double, std::string>> dollar_ticks(const DollarAxis& axis)
   return ticks;
 }
 
-/// The label of one or more points that are close together. The label shows the numbers of these
-/// points.
+/// The label of one point, or of several points that are close together. It shows the numbers of
+/// these points.
 struct PointLabel {
   double x, y;  // the coordinates of the first point
   std::string text;
@@ -135,8 +137,8 @@ bool collide(const PointLabel& one, const PointLabel& other) {
          std::abs(one.baseline - other.baseline) < kLabelStep;
 }
 
-/// Places each label beside its point, on the side with more space. A label that would cover an
-/// earlier label moves vertically towards the middle of the field.
+/// Places each label to the left or right of its point, on the side with more space. If a label
+/// would cover an earlier label, it moves up or down towards the middle of the field.
 void place_labels(std::vector<PointLabel>& labels) {
   constexpr double kMiddle = (kFieldLeft + kFieldRight) / 2;
   for (std::size_t i = 0; i < labels.size(); ++i) {

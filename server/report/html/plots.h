@@ -1,5 +1,5 @@
-// Draws the plots of a page, and formats the texts that reports and comparisons share. svg.h draws
-// the parts of a plot. Pure functions.
+// Draws the plots of a page from the parts in svg.h. Also formats the texts that the pages of
+// reports and of comparisons share. Pure functions.
 //
 //   const metrics::Interval interval{0.3, 0.7};
 //   std::string plot =
@@ -51,12 +51,12 @@ struct LineAxis {
   bool whole = false;  // true: x is a count, so the ticks are whole numbers
 };
 
-/// Returns a plot of shares against x. There must be at least one point.
+/// Returns a plot of lines. The y axis shows shares. There must be at least one point.
 std::string line_plot(const std::string& heading, const std::vector<Line>& lines,
                       const LineAxis& axis);
 
-/// A configuration that reached `share` at a cost of `dollars` (above 0). The plot shows `number`
-/// as its label.
+/// A configuration (agent and model) that solved the share `share` of the operators at a cost of
+/// `dollars`, which is above 0. Its point in the plot has the label `number`.
 struct Spender {
   std::size_t number = 1;
   std::string name;
@@ -64,8 +64,9 @@ struct Spender {
   std::optional<metrics::Interval> interval;
 };
 
-/// Returns a plot of shares against cost in dollars. There must be at least one spender. The cost
-/// axis is logarithmic if the costs differ much. Points that are close together have one label.
+/// Returns a plot with one point for each spender: the share on the y axis, the cost in dollars on
+/// the x axis. There must be at least one spender. The cost axis is logarithmic if the costs differ
+/// much. Points that are close together have one label.
 std::string cost_plot(const std::string& heading, const std::string& x_label,
                       const std::vector<Spender>& spenders);
 
@@ -75,13 +76,14 @@ std::string configuration_of(const Report& report, std::size_t characters = 60);
 Bar share_bar(const std::string& label, const metrics::Estimate& estimate);
 Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate);
 
-/// Returns a plot of Perf@1 as bars, with a dashed line at 1, which is the speed of the oracle.
-/// There must be at least one bar.
+/// Returns a plot with a bar for each Perf@1 in `bars`, and a dashed line at 1, the speed of the
+/// oracle. There must be at least one bar.
 std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars);
 
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve);
 
-/// Returns text such as "95 %: 28 to 72 %", or "" if there is no interval.
+/// Returns the confidence interval as text, such as "95 %: 28 to 72 %". Returns "" if there is no
+/// interval.
 std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale,
                               const char* format, const char* unit);
 

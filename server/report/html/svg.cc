@@ -9,8 +9,8 @@
 namespace assay::report {
 namespace {
 
-// The maximum length of a text before its width is measured. A longer text is first cut to this
-// length.
+// A text is cut to this number of characters before its width is measured, so that a very long text
+// costs little time.
 constexpr std::size_t kMostCharacters = 200;
 
 /// Returns the width of a character as a fraction of the font size. The widths are those of the

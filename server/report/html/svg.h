@@ -1,7 +1,7 @@
-// Draws the parts of a page's plots as inline SVG. Coordinates are in units of the SVG's viewBox. A
-// plot is kPlotWidth (360) units wide, and the browser scales the plot to the page. Text of
-// kTextUnits (13) units is still readable on a phone's screen of 360 pixels. The page's style sheet
-// defines the colours. Every text is escaped. Pure functions.
+// Draws the parts of a page's plots as inline SVG. All lengths and coordinates are in units of the
+// SVG's viewBox. A plot is kPlotWidth (360) units wide, and the browser scales it to the page. Text
+// with the size kTextUnits (13) is readable even on a phone whose screen is 360 pixels wide. The
+// page's style sheet defines the colours. Every text is escaped. Pure functions.
 //
 //   const FieldAxis axis{0, 5};
 //   std::string drawing =
@@ -38,32 +38,33 @@ std::string annotated(const std::string& figure, std::string_view remark);
 /// Returns a figure that states why there is no plot.
 std::string empty_figure(std::string_view heading, std::string_view reason);
 
-/// Returns one printable line that is at most `units` wide in the widest common font. If the text
-/// is cut, the line ends with an ellipsis.
+/// Returns `text` as one printable line. The line is cut if it would be wider than `units` in the
+/// widest common font. A cut line ends with an ellipsis.
 std::string fitted(std::string_view text, double units);
 
-/// Returns at most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power
-/// of ten. If `whole` is true, the numbers have no fractions. If `low` and `high` are equal,
-/// returns only `low`.
+/// Returns the positions of an axis's marks: at most `most` round numbers from `low` to `high`.
+/// Their distance is 1, 2 or 5 times a power of ten. If `whole` is true, the numbers have no
+/// fractions. If `low` and `high` are equal, returns only `low`.
 std::vector<double> round_ticks(double low, double high, int most, bool whole);
 
 inline constexpr double kFieldTop = 10, kFieldLeft = 54, kFieldRight = 350, kFieldHeight = 170;
 inline constexpr double kFieldInset = 12;  // the distance between a side and the first or last x
-/// The baseline of the legend's first line, and the distance between two lines.
+/// kLegendTop is the y coordinate of the baseline of the legend's first line. kLegendStep is the
+/// distance between two lines.
 inline constexpr double kLegendTop = kFieldTop + kFieldHeight + 62, kLegendStep = 19;
 
-/// Returns the y coordinate of a share. Shares outside 0 to 1 are moved to the edge.
+/// Returns the y coordinate of a share. A share below 0 counts as 0, a share above 1 as 1.
 double field_y(double share);
 
-/// Maps x from [low, high] to the width of the plot's field. If `low` and `high` are equal, maps x
-/// to the middle.
+/// Maps values of x from [low, high] to coordinates in the plot's field. If `low` and `high` are
+/// equal, maps x to the middle of the field.
 struct FieldAxis {
   double low, high;
   double place(double x) const;
 };
 
-/// Returns the grid of a plot of shares, from 0 to 100 %. Each entry of `ticks` is the x coordinate
-/// and the label of a mark below the grid.
+/// Returns the grid of a plot whose y axis shows shares from 0 to 100 %. Each entry of `ticks` is a
+/// mark below the grid: its x coordinate and its label.
 std::string field_grid(const std::vector<std::pair<double, std::string>>& ticks,
                        const std::string& x_label);
 

@@ -36,7 +36,7 @@ Status check_alike(const std::vector<tools::Scorecard>& runs) {
   return {};
 }
 
-/// Returns for each operator the share of right samples.
+/// Returns, for each operator, the share of the samples that are right.
 std::map<std::string, double> shares_of(const Report& report) {
   std::map<std::string, double> shares;
   const auto samples = static_cast<double>(report.samples.size());

@@ -1,6 +1,7 @@
-// Compares several agents or models over the same operators. Runs of one configuration (agent and
-// model) become the samples of one report. There is no ranking: configurations are listed in the
-// order of the command, and intervals show that a difference may be due to chance. Pure functions.
+// Compares several agents or models over the same operators. A configuration is an agent with a
+// model. The runs of one configuration become the samples of one report. There is no ranking:
+// configurations are listed in the order of the command, and each value has an interval, because a
+// difference may be due to chance. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
 //   std::string page = comparison_as_html(*comparison);  // declared in server/report/html/page.h
@@ -26,7 +27,7 @@ struct Comparison {
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 
 /// Groups the runs by configuration. Errors: invalid_argument if there are no runs, or if the runs
-/// differ in track or operators, because their means are then not comparable.
+/// differ in track or operators. The means of such runs are not comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
 
@@ -36,17 +37,19 @@ struct Solved {
   std::optional<double> perf;  // the best Perf of the right samples
 };
 
-/// Returns for each operator the results of each configuration, in the order of the reports.
+/// Returns, for each operator, the results of each configuration. The results have the order of the
+/// comparison's reports.
 std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison);
 
-/// Returns the cost in US dollars of one sample of one operator. This value is comparable between
-/// reports with different numbers of samples. Returns nothing if the cost is 0 or unknown.
+/// Returns the average cost in US dollars of one sample of one operator. Unlike the total cost,
+/// this value is comparable between reports with different numbers of samples. Returns nothing if
+/// the cost is 0 or unknown.
 std::optional<double> cost_per_attempt(const Report& report);
 
-/// Returns how much higher Pass@1 of `report` is than Pass@1 of `base`: the mean of the differences
-/// per operator, with its interval. This interval is narrower than the intervals of the two reports
-/// suggest. If the difference is the same for all operators, the returned estimate has no interval.
-/// Returns nothing if no operator is in both reports.
+/// Returns Pass@1 of `report` minus Pass@1 of `base`, as the mean of the differences for each
+/// operator, with a confidence interval. The interval of such paired differences is narrower than
+/// the intervals of the two reports suggest. If the difference is the same for all operators, the
+/// returned estimate has no interval. Returns nothing if no operator is in both reports.
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report);
 
 /// One row of a comparison in the terminal.
@@ -59,11 +62,12 @@ struct ComparisonRow {
   std::int64_t right = 0;
 };
 
-/// Returns the row for a report. `finished` is the number of submitted attempts. A bench overwrites
-/// `finished`, because it knows which attempts ended without a submission.
+/// Returns the row for a report. Its `finished` is the number of attempts that ended with a
+/// submission. A bench overwrites `finished` with the number of all attempts that ended, because
+/// only the bench knows this number.
 ComparisonRow comparison_of(const Report& report);
-/// Returns the row for a run on a server. It is computed from the outcomes that the server lists
-/// for each operator.
+/// Returns the row for a run on a server of which only the scorecard is available. The row is
+/// computed from `suite`, the outcomes in the scorecard.
 ComparisonRow comparison_of(const std::string& agent, const std::string& model,
                             const std::vector<metrics::OperatorSamples>& suite,
                             const tools::Usage& usage);

@@ -58,8 +58,8 @@ bool is_continuation(char character) {
   return (static_cast<unsigned char>(character) & 0xC0U) == 0x80U;
 }
 
-/// Returns the length of the well-formed UTF-8 character at the offset `at`, or 0 if there is none.
-/// C1 control characters count as malformed, because terminals execute them.
+/// Returns the length in bytes of the well-formed UTF-8 character at the offset `at`, or 0 if there
+/// is none. C1 control characters count as malformed, because terminals execute them.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   const std::size_t length = lead < 0x80               ? 1

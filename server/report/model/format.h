@@ -1,6 +1,6 @@
-// Formats numbers and text for people: numbers by unit, with intervals, as dollars, and printable
-// lines, columns and tables of UTF-8 text. The terminal and the page use the same functions, so
-// that a number looks the same in both. Pure functions.
+// Formats numbers and texts for people: values with their unit and interval, amounts in dollars,
+// printable lines, and tables of UTF-8 text. The terminal's tables and the HTML page use the same
+// functions, so that a number looks the same in both. Pure functions.
 //
 //   with_interval(estimate, Unit::share);  // "50.0 % (28 to 72)"
 //   text_table({{"operator", "outcome"}, {"vector_add", "pass"}});
@@ -30,21 +30,22 @@ inline constexpr const char* kNoValue = "–";
 
 /// Returns the value as text, or kNoValue for an absent value.
 std::string value_text(const std::optional<double>& value, Unit unit);
-/// Returns the mean and, in brackets, its interval. Returns kNoValue for an absent estimate.
+/// Returns the mean and, in brackets, its confidence interval. Returns kNoValue if there is no
+/// estimate.
 std::string with_interval(const std::optional<metrics::Estimate>& estimate, Unit unit);
 
-/// Formats `value` with the printf format `format` for one double. Returns kNoValue for an absent
+/// Formats `value` with `format`, a printf format for one double. Returns kNoValue for an absent
 /// value.
 std::string number(const std::optional<double>& value, const char* format);
 /// Returns an amount as "$12.35". Amounts below a dollar have four decimals.
 std::string dollars(double amount);
-/// Returns "$0.0120", "not known" or "not known, at least $0.0120". If `no_model` is true and there
-/// was no cost, returns "none".
+/// Returns the cost of a run: "$0.0120", "not known" or "not known, at least $0.0120". If
+/// `no_model` is true and nothing was paid, returns "none".
 std::string cost_in_words(const tools::Usage& usage, bool no_model);
 
-/// Returns one line of printable text of at most `limit` characters. If the text is cut, the line
-/// ends with an ellipsis. The text may come from a submission and contain anything, so control
-/// characters and malformed UTF-8 become spaces.
+/// Returns `text` as one line of printable text with at most `limit` characters. If the text is
+/// cut, the line ends with an ellipsis. Control characters and malformed UTF-8 become spaces,
+/// because the text may come from a submission and contain anything.
 std::string printable_line(std::string_view text, std::size_t limit);
 
 /// Returns the number of characters (code points) of a UTF-8 text.

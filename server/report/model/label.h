@@ -1,6 +1,6 @@
-// Defines labels of a report: how a submission ended (Label), and what answered the prompts in a
-// run (ModelLabel). The label of an agent without a model ends with "(no model)". Reports show
-// this, and never rank such a run. Pure functions.
+// Defines two kinds of labels in a report. A Label says how a submission ended. A ModelLabel says
+// what answered the prompts in a run. If no model answered, the label of the model ends with "(no
+// model)". Reports show this label, and never rank such a run. Pure functions.
 //
 //   parse_model_label("replay of openai:gpt-5 (no model)").answered_by;  // AnsweredBy::recording
 #pragma once
@@ -26,7 +26,8 @@ std::string_view to_string(Label label);
 Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage stage,
                const std::vector<sandbox::Hint>& hints);
 
-/// Returns the text of the hint that a passing submission is probably slow, or "".
+/// If a hint says that the passing submission is probably slow, returns the hint's text. Otherwise
+/// returns "".
 std::string slow_hint(const std::vector<sandbox::Hint>& hints);
 
 enum class AnsweredBy {
@@ -43,11 +44,12 @@ struct ModelLabel {
 /// Parses a label such as "openai:gpt-5", "sim:7 (no model)" or the result of replay_label().
 ModelLabel parse_model_label(const std::string& label);
 
-/// Returns the sentence that stands above a report for which no model answered. Returns "" if a
-/// model answered.
+/// Returns the sentence that a report shows at its top if no model answered. Returns "" if a model
+/// answered.
 const char* note_of(AnsweredBy answered_by);
 
-/// Returns the label for a replay of answers of `model`: "replay of openai:gpt-5 (no model)".
+/// Returns the model label of a run that replays recorded answers of `model`, such as "replay of
+/// openai:gpt-5 (no model)".
 std::string replay_label(const std::string& model);
 
 }  // namespace assay::report

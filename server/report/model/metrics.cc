@@ -17,8 +17,8 @@ using sandbox::ErrorKind;
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-/// Returns one value for each case that is worth timing. Returns an empty vector if the submission
-/// is not right or one of these cases has no value.
+/// Returns one value for each case that is large enough to be timed. Returns an empty vector if the
+/// submission is not right, or if one of these cases has no value.
 std::vector<double> per_case(const ReportRow& row,
                              std::optional<double> (*value_of)(const CaseRecord&)) {
   if (!row.verdict || row.verdict->outcome != Outcome::pass) return {};
@@ -114,8 +114,9 @@ std::optional<double> codebleu(const ReportRow& row) {
   return row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt;
 }
 
-// Three metrics are not averaged by the common rule. Perf@1 and fast_p have special rules for
-// `perf` and `speed_up_pytorch` (metrics/summary.h). CodeBLEU's mean includes wrong submissions.
+// Four metrics are not averaged by the rule of Metric::averaged. `max_error` has no mean. Perf@1
+// and fast_p are computed from `perf` and `speed_up_pytorch` by their own rules
+// (metrics/summary.h). The mean of CodeBLEU includes wrong submissions.
 constexpr std::array<Metric, 9> kMetrics = {{
     {.key = "max_error",
      .title = "Max error",

@@ -1,6 +1,6 @@
-// Defines the metrics of a report as a table with one entry for each metric. The code that writes
-// rows, means of groups and lines of totals iterates over this table. Therefore a new metric needs
-// only one entry in metrics.cc, one line in docs/reference/report.md and one test. Pure functions.
+// Defines the metrics of a report as a table with one entry for each metric. All code that writes
+// rows, means or totals loops over this table. Therefore a new metric needs only one entry in
+// metrics.cc, one line in docs/reference/report.md and one test. Pure functions.
 //
 //   for (const Metric& metric : report.metrics)
 //     std::cout << metric.key << " " << value_text(metric.of(row), metric.unit) << "\n";
@@ -22,8 +22,9 @@ struct ReportRow;
 
 enum class Direction { higher_is_better, lower_is_better };
 
-/// Says which tables of operators have a column for the metric: no table, only the page's table, or
-/// the page's and the terminal's tables. CSV and JSON have every metric.
+/// Says which tables of operators have a column for the metric. `none`: no table. `page`: the table
+/// of the HTML page. `all`: the tables of the HTML page and of the terminal. CSV and JSON contain
+/// every metric.
 enum class OperatorTable { none, page, all };
 
 struct Metric {
@@ -33,11 +34,11 @@ struct Metric {
   Direction direction = Direction::higher_is_better;
   /// Returns the value of one attempt, or nothing if it was not measured.
   std::optional<double> (*of)(const ReportRow& row) = nullptr;
-  /// If true, groups and totals show the mean over the operators with a right submission. The mean
-  /// is absent if a right submission has no value.
+  /// If true, the tables of groups and the totals show the mean of the metric. The mean is taken
+  /// over the operators with a right submission. It is absent if a right submission has no value.
   bool averaged = true;
-  /// The name of the metric's line in the totals of the text table. Empty: the line has the title
-  /// as its name.
+  /// The name of the line that shows the metric in the totals of the text table. Empty: the name is
+  /// the title.
   std::string_view line = "";
   std::string_view remark = "";  // the text after the number on this line
   OperatorTable table = OperatorTable::none;
@@ -47,7 +48,8 @@ struct Metric {
 /// Returns all metrics, in the order of the CSV columns.
 std::span<const Metric> all_metrics();
 
-/// The key of CodeBLEU. In JSON, its value and the parts of its value are in "similarity".
+/// The key of the metric CodeBLEU. In JSON, the member "similarity" contains its value and the
+/// parts of this value.
 inline constexpr std::string_view kSimilarityKey = "codebleu";
 
 /// Returns the metric with this key, or null if there is none.
@@ -64,20 +66,22 @@ std::optional<metrics::Estimate> mean_of(const metrics::Summary& summary, const 
 /// accuracy is the share of such submissions.
 bool ran_to_its_end(const sandbox::Verdict& verdict);
 
-/// Returns the speed-up over the oracle on the hidden timed cases, divided by that on the public
-/// ones (geometric means). Returns nothing unless both are known. `whole` is the verdict of the
-/// store: a public verdict has no times of hidden cases. The value of one submission must not be
-/// shown (docs/explanation/threat-model.md#the-generalisation-gap).
+/// Returns the speed-up over the oracle on the hidden timed cases, divided by the speed-up on the
+/// public timed cases. Both are geometric means. Returns nothing unless both are known. `whole`
+/// must be the full verdict from the store, because a public verdict has no times of hidden cases.
+/// The value of a single submission must not be shown to clients
+/// (docs/explanation/threat-model.md#the-generalisation-gap).
 std::optional<double> generalisation_of(const sandbox::Verdict& whole);
 
-/// The least number of passing submissions of a run whose mean generalisation is shown.
+/// A run's mean generalisation is shown only if at least this number of its submissions passed.
 inline constexpr std::size_t kLeastGeneralised = 5;
 
-/// Returns the geometric mean, or nothing for fewer than kLeastGeneralised values.
+/// Returns the geometric mean of the values. Returns nothing if there are fewer than
+/// kLeastGeneralised values.
 std::optional<double> mean_generalisation(const std::vector<double>& values);
 
-/// Returns one submission in the form that metrics::summarise() needs, with the values of all
-/// averaged metrics.
+/// Converts one attempt to the form that metrics::summarise() needs. The result contains the values
+/// of all averaged metrics.
 metrics::Sample sample_of(const ReportRow& row, std::span<const Metric> metrics);
 
 }  // namespace assay::report

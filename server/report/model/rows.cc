@@ -20,7 +20,7 @@ using sandbox::Verdict;
 
 constexpr std::size_t kExplanationCharacters = 160;
 
-/// Returns one line that explains the row to a reader who does not read the verdict.
+/// Returns one line that says why the row has its label, for a reader who does not see the verdict.
 std::string explain(const Verdict& verdict, Label label) {
   if (label == Label::slow) return "right, but " + slow_hint(verdict.hints);
   if (label == Label::wrong) {
@@ -42,7 +42,8 @@ std::string explain(const Verdict& verdict, Label label) {
   return verdict.summary;
 }
 
-/// Returns the wall time of the graded job in the sandbox, without its wait in the queue.
+/// Returns the wall time in milliseconds that the graded job spent in the sandbox. The wait in the
+/// queue is not included.
 double sandbox_ms_of(const Verdict& verdict) {
   double total = 0;
   for (const auto& [stage, ms] : verdict.stage_ms) {
@@ -51,8 +52,8 @@ double sandbox_ms_of(const Verdict& verdict) {
   return total;
 }
 
-/// Returns the score with the public verdict in place of the full verdict, because reports are
-/// published.
+/// Returns a copy of the score in which the public verdict replaces the full verdict. Reports are
+/// published, so they must not reveal hidden cases.
 tools::OperatorScore public_score(tools::OperatorScore score, const operators::Operator* op) {
   if (score.verdict) score.verdict = tools::public_verdict(*score.verdict, op).verdict();
   return score;
@@ -124,8 +125,9 @@ void add_provenance(const sandbox::Provenance& provenance, std::set<std::string>
   missing_layers.insert(provenance.missing_layers.begin(), provenance.missing_layers.end());
 }
 
-/// Counts the errors of the rows by TritonBench's groups. count_errors() cannot fail, because the
-/// table of groups contains every type of the classification (a test checks this).
+/// Returns the number of errors of the rows for each of TritonBench's groups of errors.
+/// count_errors() cannot fail here, because its table of groups contains every type of the
+/// classification (a test checks this).
 std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
   std::vector<std::pair<std::string, std::string>> errors;
   for (const ReportRow& row : rows) {

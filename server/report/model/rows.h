@@ -1,5 +1,6 @@
 // Computes rows, totals and metrics of a report from scorecards. Everything that a report shows is
-// computed here once; the forms (text, JSON, CSV, HTML) only format it. Pure functions.
+// computed here, once. The code that writes a report as text, JSON, CSV or HTML only formats these
+// values. Pure functions.
 //
 //   Report report = make_report(scorecard);
 //   std::string text = report_as_table(report);  // declared in server/report/text/forms.h
@@ -40,10 +41,11 @@ struct ReportRow {
   std::string outcome;                  // "pass", "fail", "error" or "none"
   std::string error_kind;               // "" if there is no verdict; "none" if it is a pass
   std::string error_type, error_group;  // TritonBench's classification; "" if there is no error
-  /// The stage at which a failed attempt ended. Absent for a pass, and if nothing was judged.
+  /// The stage at which a failed attempt ended. Absent if the attempt passed, or if nothing was
+  /// judged.
   std::optional<FailureStage> failure;
-  /// The public verdict (tools/model/public_verdict.h), from which metrics are computed. May be
-  /// null.
+  /// The verdict with only the parts that clients may see (tools/model/public_verdict.h). Metrics
+  /// are computed from this verdict. Null if there is no verdict.
   std::shared_ptr<const sandbox::Verdict> verdict;
   std::optional<Similarity> similarity;  // set only with --codebleu
   std::string tier, tier_reason;
@@ -61,8 +63,8 @@ struct ReportTotals {
   double pass_at_1 = 0;
   std::array<double, 2> pass_at_1_interval{};  // the 95 % Wilson interval
   std::optional<double> perf_at_1;
-  /// The mean generalisation over the right attempts of a scored run. Absent for practice, and if
-  /// too few attempts have times.
+  /// The mean generalisation (metrics.h) over the right attempts of a scored run. Absent for
+  /// practice, or if too few attempts have times.
   std::optional<double> generalisation;
   std::string no_perf_reason;  // the reason why perf_at_1 is absent
   /// The share of attempts that ran to the end, right or wrong (a metric of TritonBench).
@@ -70,7 +72,8 @@ struct ReportTotals {
   double execution_accuracy = 0;  // the share of right attempts (a metric of TritonBench)
   /// The number of attempts by label, for example "pass" -> 8.
   std::map<std::string, std::int64_t> labels;
-  /// The number of attempts by TritonBench's group and, in a group, by type.
+  /// The number of attempts for each of TritonBench's groups of errors and, in a group, for each
+  /// type of error.
   std::map<std::string, std::map<std::string, std::int64_t>> errors;
   std::int64_t tool_calls = 0;
   double sandbox_ms = 0;
@@ -99,7 +102,7 @@ struct Report {
   std::vector<metrics::GroupCount> error_groups;  // TritonBench's four groups, over all attempts
   std::vector<StageCount> stages;                 // the stages at which failed attempts ended
 
-  /// Returns true if no model answered. The report states this, and is never ranked.
+  /// Returns true if no model answered. The report says so, and it is never ranked.
   bool scripted() const { return answered_by != AnsweredBy::model; }
 };
 

@@ -20,7 +20,7 @@ bool compiled(const JudgedCall& call) {
   return label_of(call.outcome, call.error_kind, call.stage, {}) != Label::no_compile;
 }
 
-/// Returns true if all public cases were right in a failed grading.
+/// Returns true if all public cases are right in `verdict`, the verdict of a failed grade.
 bool public_cases_pass(const sandbox::Verdict& verdict) {
   bool any = false;
   for (const sandbox::CaseRecord& record : verdict.cases) {

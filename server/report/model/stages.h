@@ -1,8 +1,8 @@
-// Finds the stage at which an attempt ended, and the type of its last error in TritonBench's
-// classification. The stage is the first of the tools compile, run_tests and submit that no version
-// of the attempt passed. There is no stage for a right attempt or for an attempt that was never
-// judged. The same holds for an attempt that ended for an outside reason, such as a missing GPU or
-// a server that stopped. Pure functions.
+// Finds the stage at which a failed attempt ended, and the type of its last error in TritonBench's
+// classification. The stages are the tools compile, run_tests and submit, in this order. An attempt
+// ended at the first stage that no version of its source passed. Three kinds of attempts have no
+// stage: a right attempt, an attempt that was never judged, and an attempt that ended for an
+// outside reason, such as a missing GPU or a server that stopped. Pure functions.
 //
 //   row.failure = failure_of(score);  // {"run_tests", "ResultsError", "Runtime & Logic"}
 //   std::vector<StageCount> stages = count_stages({row.failure});  // has all three stages
@@ -24,20 +24,20 @@ namespace assay::report {
 inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "run_tests",
                                                                    "submit"};
 
-/// The stage at which a failed attempt ended. At `compile`, no version compiled. At `run_tests`, a
-/// version compiled, but no version was right on the public cases. At `submit`, a version was right
-/// on the public cases, but it failed the grading or was never submitted. If it was never
-/// submitted, there may be no error.
+/// The stage at which a failed attempt ended. `compile`: no version compiled. `run_tests`: a
+/// version compiled, but no version was right on the public cases. `submit`: a version was right on
+/// the public cases, but it failed the grade or was never submitted. In the last case there may be
+/// no error.
 struct FailureStage {
   std::string stage;
-  /// The error's type and group in TritonBench's classification. The error is that of the graded
-  /// submission; if the submission has no error, it is that of the last failed call. Empty if no
-  /// call failed.
+  /// The type and the group of the error in TritonBench's classification. The error is that of the
+  /// graded submission. If the graded submission has no error, the error is that of the last failed
+  /// call. Empty if no call failed.
   std::string error_type, error_group;
 };
 
-/// Returns the stage at which the attempt ended. The stage depends on the graded submission and, if
-/// `score` contains earlier calls, on these calls.
+/// Returns the stage at which the attempt ended. The function uses the graded submission. If
+/// `score` contains earlier calls, it uses these calls too.
 std::optional<FailureStage> failure_of(const tools::OperatorScore& score);
 
 struct StageCount {

@@ -9,8 +9,9 @@
 namespace assay::report {
 namespace {
 
-/// Quotes a cell as RFC 4180 requires. A cell that a spreadsheet would interpret as a formula gets
-/// an apostrophe, because explanations contain text of the submission.
+/// Quotes a cell as RFC 4180 requires. Puts an apostrophe before a text that a spreadsheet would
+/// execute as a formula. Such a text is possible, because explanations contain text of the
+/// submission.
 std::string cell(std::string text) {
   if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos)
     text.insert(0, "'");
@@ -27,7 +28,8 @@ std::string number_cell(const std::optional<double>& value) {
   return text;
 }
 
-/// Returns the cost of the row's run. The cost is repeated in each row of the run.
+/// Returns the cost of the row's run. All rows of one run have the same value, because agents
+/// report costs for a run, not for a single attempt.
 std::string cost_of_run(const Report& report, const ReportRow& row) {
   const tools::Usage& usage = report.sample_usage[static_cast<std::size_t>(row.sample - 1)];
   return usage.cost_known ? number_cell(usage.cost_usd) : "not known";
@@ -49,7 +51,7 @@ void add_metrics(Columns& columns, std::span<const Metric> metrics, bool beside_
   }
 }
 
-/// Returns a column whose cells depend only on the row.
+/// Returns a column whose cells depend only on the row, not on the rest of the report.
 CsvColumn of_row(std::string key, std::function<std::string(const ReportRow&)> cell) {
   return {std::move(key),
           [cell = std::move(cell)](const Report&, const ReportRow& row) { return cell(row); }};

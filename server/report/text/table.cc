@@ -48,8 +48,9 @@ std::string stage_lines(const std::vector<StageCount>& stages) {
              : "";
 }
 
-/// Returns the short table of groups. It omits families, groupings with only one group, and the
-/// columns of times if nothing was timed. The other forms show all of them.
+/// Returns the short table of groups. It has no rows for families, or for a grouping that has only
+/// one group. It has no columns of times if nothing was timed. The other forms of the report show
+/// all of these.
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
   std::vector<TextRow> lines = {{"group", "operators", "pass@1", "call accuracy"}};

@@ -2,10 +2,11 @@
 
     late_dynamo.install()  # before the first FakeTensorMode
 
-torch imports torch._dynamo with the first FakeTensorMode, which takes two seconds of processor
-time. But torch reads only its configuration, and marks functions that no compiler should look into.
-Few submissions need more of it (torch.compile). So the package is in sys.modules with just that.
-The first access to anything else loads it completely, in the process that accesses it.
+torch imports torch._dynamo with the first FakeTensorMode, or with the first operation on the device
+`meta` that torch implements in Python. This takes two seconds of processor time. But torch reads
+only its configuration, and marks functions that no compiler should look into. Few submissions need
+more of it (torch.compile). So the package is in sys.modules with just that. The first access to
+anything else loads it completely, in the process that accesses it.
 
 Older versions of torch use more of the package in every recording, so there it is loaded at once.
 Otherwise each candidate would load it."""
@@ -49,12 +50,14 @@ class _Finder:
             load(package)
 
 
-def install() -> None:
-    """Does nothing if the package is already loaded."""
+def install(or_load: bool = True) -> None:
+    """Does nothing if the package is already loaded. If this release of torch uses more of the
+    package than its configuration, loads the package, or does nothing if `or_load` is false."""
     if NAME in sys.modules:
         return
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < FIRST_RELEASE:
-        importlib.import_module(NAME)
+        if or_load:
+            importlib.import_module(NAME)
         return
     spec = importlib.util.find_spec(NAME)
     if spec is None:

@@ -20,6 +20,7 @@ from typing import Any
 
 import torch
 
+from harness.entry import late_dynamo
 from harness.judging.case_state import CaseState
 from harness.judging.compare import Result
 from harness.judging.compiled_reference import time_compiled
@@ -33,6 +34,9 @@ from harness.wire.device_memory import OUT_OF_MEMORY, DeviceMemoryError
 from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
+
+# Otherwise the judge would import torch._dynamo when it describes its first case.
+late_dynamo.install(or_load=False)
 
 Reply = tuple[dict[str, Any], list[int]]
 # At most 1 / KEPT_PART of the device's memory stays in torch's cache after use, for the next

@@ -86,16 +86,30 @@ def test_a_recording_imports_nothing_that_the_zygote_has_not_imported() -> None:
     assert run(code) == "unloaded"
 
 
-def test_an_older_torch_loads_it_at_once() -> None:
+def test_a_judge_describes_and_makes_cases_without_it() -> None:
+    code = (
+        "from harness.judging.judge import Judge\nfrom harness.wire.frames import Frame\n"
+        f"folder = {str(SANDBOX.parent / 'operators/standard/vector_add')!r}\n"
+        "axes = {'n': 4112}\n"
+        "case = {'id': 'small', 'axes': axes, 'dtype': 'float32', 'distribution': 'normal'}\n"
+        "asked = {'job': 'j', 'operator_dir': folder, 'cases': [case]}\n"
+        "judge = Judge('cpu')\n"
+        "told = judge._describe(Frame({'type': 'describe', 'without_inputs': True, **asked}))\n"
+        "assert len(told[0]['cases']) == 1\n"
+        "made = judge._prepare(Frame({'type': 'prepare', **asked}))\n"
+        "assert len(made[0]['cases']) == 1\n"
+    )
+    assert run(code) == "unloaded"
+
+
+@pytest.mark.parametrize("or_load", [True, False])
+def test_an_older_torch_loads_it_at_once_or_not_at_all(or_load: bool) -> None:
     older = BEFORE.replace("import torch\n", "import torch\ntorch.__version__ = '2.11.0+cu130'\n")
+    older = older.replace("install()", f"install(or_load={or_load})")
+    tell = "print(late_dynamo.NAME in sys.modules)"
     done = subprocess.run(
-        [
-            sys.executable,
-            "-I",
-            "-c",
-            older.replace("SANDBOX", repr(str(SANDBOX))) + "print(late_dynamo.is_loaded())",
-        ],
+        [sys.executable, "-I", "-c", older.replace("SANDBOX", repr(str(SANDBOX))) + tell],
         capture_output=True,
         text=True,
     )
-    assert done.stdout.split() == ["True"], done.stderr[-2000:]
+    assert done.stdout.split() == [str(or_load)], done.stderr[-2000:]

@@ -7,7 +7,8 @@ agent one call of `run_tests`, or of `compile`, after the other.
 A file of answers has lines {"id", "operator", "code"}. With `--before`, the script measures this
 binary and another one in turns, on the same answers in the same order, so that a drift of the
 machine does not favour one of them. The result has counts and percentiles for each binary, the kinds
-of its verdicts, and a line of samples for each verdict: operator, kind, stage, seconds.
+of its verdicts, and a line of samples for each verdict: id, operator, kind, stage, seconds, and the
+milliseconds of each stage.
 
 A submission is judged by its own verdict only, so the verdicts of both binaries are compared too: a
 change that makes the server faster must not change them."""
@@ -107,7 +108,7 @@ def figures(turns: list[dict[str, Any]]) -> dict[str, Any]:
         "kinds": dict(collections.Counter(one["kind"] for one in samples).most_common()),
         "pool_kib": [turn["pool_kib"] for turn in turns],
         "samples": [
-            [one["id"], one["operator"], one["kind"], one["stage"], one["wall_s"]]
+            [one["id"], one["operator"], one["kind"], one["stage"], one["wall_s"], one["stage_ms"]]
             for one in samples
         ],
     }

@@ -29,6 +29,7 @@ enum class ErrorCode {
   corrupt,             // data from outside failed its checks
   io,                  // a system call failed; the message has the call, the path and errno
   cancelled,           // the caller asked to stop
+  unsupported,         // this device cannot do it, but another could
   internal,            // a defect of Assay
 };
 
@@ -43,6 +44,7 @@ inline std::string_view to_string(ErrorCode code) {
     case ErrorCode::corrupt: return "corrupt";
     case ErrorCode::io: return "io";
     case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::unsupported: return "unsupported";
     case ErrorCode::internal: return "internal";
   }
   return "internal";

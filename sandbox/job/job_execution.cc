@@ -55,6 +55,7 @@ void JobExecution::clear_error() {
 bool JobExecution::fail_infrastructure(const Error& error, const std::string& doing) {
   if (error.code == ErrorCode::cancelled || monitor_.stop.stop_requested())
     return fail(ErrorKind::cancelled, "cancelled while " + doing);
+  if (error.code == ErrorCode::unsupported) return fail(ErrorKind::unsupported, error.message);
   return fail(ErrorKind::internal_error, doing + ": " + error.message);
 }
 

@@ -47,7 +47,8 @@ class JobExecution {
   bool fail(ErrorKind kind, const std::string& detail) { return fail(kind, stage_, detail); }
   bool fail(ErrorKind kind, Stage stage, const std::string& detail);
   /// Ends the job with an error of a trusted process. The error kind is `cancelled` if the job was
-  /// cancelled, and internal_error otherwise.
+  /// cancelled, `unsupported` if this device cannot do what the job needs, and otherwise
+  /// `internal_error`.
   bool fail_infrastructure(const Error& error, const std::string& doing);
   /// Removes the error that ended the job, so that the job can continue in another way.
   void clear_error();

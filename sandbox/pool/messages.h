@@ -223,7 +223,7 @@ Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 /// Returns the error of a `judge_error`. Its code is unavailable if the judge's CUDA context is
 /// broken, so that every later request will fail; resource_exhausted if the device has too little
-/// free memory; otherwise internal.
+/// free memory; unsupported if the operator needs a GPU and the judge has none; otherwise internal.
 Error parse_judge_error(const Frame& frame);
 /// Tells whether a judge's reply answers the request for `job` and `case_id`. `case_id` may be
 /// empty.

@@ -230,6 +230,7 @@ Error parse_judge_error(const Frame& frame) {
   const std::string reason = in.optional_text("reason");
   const ErrorCode code = reason == "context_lost" ? ErrorCode::unavailable
                          : reason == "no_memory"  ? ErrorCode::resource_exhausted
+                         : reason == "needs_gpu"  ? ErrorCode::unsupported
                                                   : ErrorCode::internal;
   return {.code = code, .message = in.optional_text("message")};
 }

@@ -43,7 +43,7 @@ from torch.utils._pytree import tree_flatten
 from harness.imported.open_elements import open_elements
 from harness.imported.surroundings import Contents, Surroundings, placed
 from harness.interpreting.interpret import CudaOnCpu
-from harness.operator import Case, Cost, OperatorError, Rng, module_of
+from harness.operator import Case, Cost, NeedsGpu, OperatorError, Rng, module_of
 from harness.wire.tensors import DTYPES
 
 if sys.version_info >= (3, 11):
@@ -209,6 +209,12 @@ class Golden:
                 self._test.run(module, called)
             except _Reached as reached:
                 return reached.leaves
+            except Exception as error:
+                if real:
+                    raise
+                raise NeedsGpu(
+                    f"{self._folder.name}: without a GPU, the benchmark's test part does not come as far as this call ({type(error).__name__}: {error}); it needs a GPU"
+                ) from error
         raise OperatorError(
             f"{self._folder.name}: the test part made {made} calls; number {wanted} was wanted"
         )
@@ -217,7 +223,7 @@ class Golden:
         """Returns zeros that have the form of an earlier call's result."""
         returned = self._calls[number]
         if returned is None:
-            raise OperatorError(
+            raise NeedsGpu(
                 f"{self._folder.name}: the result of call {number} is not known; the calls after it need a GPU"
             )
         tensors = [torch.zeros(shape, dtype=DTYPES[dtype]) for dtype, shape in returned]
@@ -281,7 +287,7 @@ class Golden:
         if not any(
             isinstance(value, torch.Tensor) and value.is_cuda for value in arguments.values()
         ):
-            raise OperatorError(
+            raise NeedsGpu(
                 f"{self._folder.name}: its reference is a golden kernel, which needs a GPU"
             )
         return "cuda"

@@ -28,7 +28,7 @@ from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
-from harness.operator import Operator
+from harness.operator import NeedsGpu, Operator
 from harness.triton_adapter import versions
 from harness.wire.device_memory import OUT_OF_MEMORY, DeviceMemoryError
 from harness.wire.frames import Channel, Frame, FrameError
@@ -69,6 +69,8 @@ def reason_of(error: Exception, device: torch.device) -> str:
     """Returns the `reason` of a `judge_error` (docs/reference/frames.md)."""
     if isinstance(error, OUT_OF_MEMORY):
         return "no_memory"
+    if isinstance(error, NeedsGpu):
+        return "needs_gpu"
     return "context_lost" if context_is_lost(device) else "defect"
 
 

@@ -11,7 +11,7 @@ A reference.py imports `Case`, `Cost` and `Rng` from this package."""
 
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating, module_of
-from harness.operator.spec import Adversary, OperatorError
+from harness.operator.spec import Adversary, NeedsGpu, OperatorError
 
 __all__ = [
     "NOTHING_TO_JUDGE",
@@ -19,6 +19,7 @@ __all__ = [
     "Arguments",
     "Case",
     "Cost",
+    "NeedsGpu",
     "Operator",
     "OperatorError",
     "Rng",

@@ -18,6 +18,10 @@ class OperatorError(Exception):
     """An error in the operator's own files. The submission never causes it."""
 
 
+class NeedsGpu(OperatorError):
+    """The operator may be sound, but its inputs or its reference cannot be made without a GPU."""
+
+
 @dataclass(frozen=True)
 class Argument:
     name: str

@@ -15,6 +15,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.judging import judge as judge_module
+from harness.operator import NeedsGpu
 from harness.wire.frames import Channel, Frame
 from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, write_operator
 
@@ -49,6 +50,12 @@ def test_the_reason_of_an_error_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     monkeypatch.setattr(judge_module.Operator, "load", full)
     assert reason("cpu") == "no_memory"
+
+    def on_a_gpu_only(_: object) -> None:
+        raise NeedsGpu("its reference is a kernel")
+
+    monkeypatch.setattr(judge_module.Operator, "load", on_a_gpu_only)
+    assert reason("cpu") == "needs_gpu"
 
 
 def test_time_and_release(judge: JudgeClient, operator: Path) -> None:

@@ -212,8 +212,9 @@ class Golden:
             except Exception as error:
                 if real:
                     raise
+                seen = f"{type(error).__name__}: {error}"
                 raise NeedsGpu(
-                    f"{self._folder.name}: without a GPU, the benchmark's test part does not come as far as this call ({type(error).__name__}: {error}); it needs a GPU"
+                    f"{self._folder.name}: without a GPU, the test part does not come as far as this call ({seen}); it needs a GPU"
                 ) from error
         raise OperatorError(
             f"{self._folder.name}: the test part made {made} calls; number {wanted} was wanted"

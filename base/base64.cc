@@ -25,8 +25,8 @@ std::optional<std::string> base64_decode(std::string_view text) {
   std::size_t padding = 0;  // EVP_DecodeBlock counts the padding as zero bytes
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   bytes.resize(static_cast<std::size_t>(size) - padding);
-  // EVP_DecodeBlock ignores white space at both ends and stray bits. This comparison rejects texts
-  // with such white space or bits.
+  // EVP_DecodeBlock accepts white space at both ends, and unused bits that are not 0. This
+  // comparison rejects such texts.
   if (base64_encode(bytes) != text) return std::nullopt;
   return bytes;
 }

@@ -53,7 +53,8 @@ Status reserve_space(int fd, const std::string& path, std::int64_t bytes) {
 Status release_space(int fd, const std::string& path) {
   const Result<off_t> end = size_of(fd, path);
   if (!end) return fail(end.error());
-  // Truncating a file to its own size frees the space after its end.
+  // If a file is truncated to its own size, the kernel frees the space that was reserved after its
+  // end.
   if (::ftruncate(fd, *end) != 0) return fail_errno("ftruncate " + path);
   return {};
 }

@@ -80,7 +80,8 @@ class Current {
   Log log_ ASSAY_GUARDED_BY(mutex_);
 };
 
-/// Returns the current log. It is never destroyed, because a thread can log while the process ends.
+/// Returns the current log. The object is never destroyed, because a thread can log while the
+/// process ends.
 Current& current() {
   static Current& instance = *new Current;
   return instance;

@@ -11,8 +11,8 @@ namespace {
 
 constexpr double kOneSided = 0.025;       // the probability on each side of a 95 % interval
 constexpr double kNormalQuantile = 1.96;  // the quantile of the normal distribution for kOneSided
-/// The largest number of samples for which the rank is computed exactly. For more samples the
-/// normal approximation is used; its error is at most one rank.
+/// The largest number of samples for which interval_rank() computes the exact rank. For more
+/// samples it uses the normal approximation, whose error is at most one rank.
 constexpr std::size_t kExactSamples = 1000;
 
 }  // namespace
@@ -21,8 +21,8 @@ std::size_t interval_rank(std::size_t n) {
   const auto count = static_cast<double>(n);
   if (n > kExactSamples)
     return static_cast<std::size_t>(std::floor((count - kNormalQuantile * std::sqrt(count)) / 2));
-  // The number of samples below the median has the distribution Binomial(n, 1/2). This loop sums
-  // the distribution's lower tail up to 2.5 %.
+  // The number of samples below the median has the distribution Binomial(n, 1/2). This loop adds
+  // the probabilities of 0, 1, 2, ... samples until their sum exceeds kOneSided.
   double log_probability = -count * std::log(2.0);
   double tail = std::exp(log_probability);
   std::size_t rank = 0;

@@ -1,10 +1,10 @@
 """Converts the arguments of a call in a golden file: replaces the test part's real tensors by the
 recorder's fake tensors.
 
-    with TestSide():  # for the test part; `off` is True while the kernel part runs
+    with TestSide():  # the test part runs in this block
         ...
-    arguments = Arguments(recorder, structural)  # of one call
-    fake_args = arguments.tree(args)  # arguments.real has the memory behind them"""
+    arguments = Arguments(recorder, structural)  # converts the arguments of one call
+    fake_args = arguments.tree(args)  # arguments.real has the real memory of these tensors"""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch
 
 
 class TestSide(CudaOnCpu):
-    """The torch function mode in which the test part runs. It is off while the kernel part runs,
-    because the kernel part's tensors belong to the recorder."""
+    """The torch function mode in which the test part runs: it puts the tensors that the test part
+    makes for a GPU on the CPU. The attribute `off` is True while the kernel part runs, because the
+    kernel part's tensors belong to the recorder."""
 
     off = False
 
@@ -48,7 +49,7 @@ class Arguments:
         self._recorder = recorder
         self._structural = structural
         self._wholes: dict[int, torch.Tensor] = {}
-        # Maps the name of a buffer to a flat view of the whole storage.
+        # Maps the name of a buffer to a flat view of the real tensor's whole storage.
         self.real: dict[str, torch.Tensor] = {}
         # The pairs (real, fake) of all tensors that need a gradient.
         self.fakes: list[tuple[torch.Tensor, torch.Tensor]] = []

@@ -5,10 +5,11 @@ them can be cases of an operator.
     for group in groups(calls): # each group has calls of one form and becomes one operator
         print(len(group))
 
-A call can be a case under three conditions. It calls a function (or an autograd.Function's `apply`)
-that launches a kernel. Its tensors share no memory. Its other arguments are numbers, or constants
-that can be written as Python. Calls of one form have the same function, structure, constants,
-dtypes and ranks; their cases differ in shapes and numbers."""
+A call can be a case if it meets three conditions. First, the called function (or the `apply` of an
+autograd.Function) launches a kernel. Second, the tensors among the arguments share no memory.
+Third, every other argument is a number, or a constant that can be written as Python. Calls of one
+form have the same function, structure, constants, dtypes and ranks. They differ only in shapes and
+numbers."""
 
 from __future__ import annotations
 
@@ -39,9 +40,10 @@ class Call:
     args: Any
     kwargs: Any
     returned: list[tuple[str, list[int]]] | None = None  # dtype and shape of each tensor
-    # Positions of the arguments (leaves of args and kwargs) whose memory was passed to kernels.
+    # The positions of the arguments whose memory was passed to kernels. A position is an index of
+    # `leaves`.
     touched: set[int] = field(default_factory=set)
-    # Positions of the arguments whose values host code reads.
+    # The positions of the arguments whose values host code reads.
     structural: set[int] = field(default_factory=set)
     why_not: str = ""
 
@@ -51,7 +53,7 @@ class Call:
 
 
 class Tracer(KernelPart):
-    """A kernel part that remembers the calls of its functions."""
+    """A kernel part that also collects the calls of its functions as Call objects."""
 
     latest: ClassVar[list[Call]] = []
 
@@ -108,7 +110,7 @@ def is_interface(name: str, function: Any) -> bool:
 
 
 def unwritable(call: Call) -> str:
-    """Returns the reason why an operator cannot have the call's arguments, or "" if it can."""
+    """Returns the reason why the call's arguments cannot be those of a case, or "" if they can."""
     seen: set[int] = set()
     for leaf in call.leaves:
         if isinstance(leaf, torch.Tensor):
@@ -141,7 +143,7 @@ def constant(value: Any) -> str | None:
 
 
 def form(call: Call) -> tuple[Any, ...]:
-    """Returns the properties that all calls of one operator share."""
+    """Returns the form of the call: the properties that all calls of one operator share."""
     kinds: list[str] = []
     for leaf in call.leaves:
         if isinstance(leaf, torch.Tensor):
@@ -172,8 +174,8 @@ def groups(calls: list[Call]) -> Iterator[list[Call]]:
 def trace(
     path: Path, target: str, cache: Path | None, arithmetic: bool
 ) -> tuple[list[Call], dict[str, Any]]:
-    """Returns the calls and golden_file's report of the file. This function can be called only once
-    in a process."""
+    """Returns the calls that the file's test part makes, and the report of golden_file.run(). This
+    function can be called only once in a process."""
     Tracer.latest = []
     report = golden_file.run(path, target, None, cache, arithmetic, Tracer)
     return Tracer.latest, report

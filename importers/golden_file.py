@@ -3,10 +3,11 @@ part. A golden file is TritonBench-G's own solution for one operator.
 
     python importers/golden_file.py FILE --target cuda:90 [--plans DIR]  # prints one JSON object
 
-The two parts of the file get different roles. The *test part* plays the judge: it makes real
-tensors and calls the functions of the kernel part. These tensors are on the CPU, although the test
-part asks for a GPU. The *kernel part* plays the submission: each call goes through the recorder on
-fake tensors, as in a candidate, and gives one launch plan (golden_kernel_part.py)."""
+The two parts of the file have different roles. The *test part* has the role of the judge: it makes
+real tensors and calls the functions of the kernel part. The tensors are on the CPU, although the
+test part asks for a GPU. The *kernel part* has the role of the submission. The recorder runs each
+call of the kernel part on fake tensors, as in a candidate, and makes one launch plan from it
+(golden_kernel_part.py)."""
 
 from __future__ import annotations
 
@@ -91,8 +92,8 @@ def _run(
         whole = Source(path.read_text(encoding="utf-8"), str(path))
         return {**report, **(_refused(part.calls) or _error_report(error, whole, "test part"))}
     failed = [call for call in part.calls if not call["recorded"]]
-    # Only errors of the recorder are refusals. The submission may also raise an exception that the
-    # test part expects.
+    # A call that failed counts as refused only if the recorder raised the error. The kernel part
+    # may also raise an exception that the test part expects.
     refused = [call for call in failed if call["kind"] in REFUSALS]
     report["recorded"] = (
         any(call["recorded"] and not call.get("helper") for call in part.calls) and not refused

@@ -1,15 +1,16 @@
-"""Runs the kernel part of a golden file as the submission: records each call from the test part.
+"""Runs the kernel part of a golden file like a submission: records each call that the test part
+makes.
 
     part = KernelPart(text, path, "cuda:90", None, cache)
     with part.side:
         exec(test_part, part.names())
     part.calls  # the recording of each call, or the reason why there is none
 
-Each call returns zeros of the right shape to the test part: nothing is computed here, so nothing is
-judged either. If host code needs the values of an integer argument (offsets, block tables), the
+Each call returns zeros of the right shape to the test part, because no kernel runs here. So nothing
+is judged either. If host code needs the values of an integer argument (offsets, block tables), the
 call is recorded again with that argument declared structural, and the report says so. A forward
-pass and its backward pass are recorded as one plan, because the forward pass keeps tensors for the
-backward pass that exist only on the device."""
+pass and its backward pass are recorded as one plan, because the backward pass needs tensors that
+the forward pass leaves on the device."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ ASSAY_PREFIX = "assay_"  # prefix of Assay's kernels, which replace torch operat
 
 
 class KernelPart:
-    """The kernel part as a submission, and the calls of its functions."""
+    """Runs the kernel part like a submission, and keeps a report of each call in `calls`."""
 
     def __init__(
         self,
@@ -128,8 +129,9 @@ class KernelPart:
         all."""
         try:
             result = function(*args, **kwargs)
-        # The function may for example launch a kernel, which fails on the test part's CPU tensors.
-        # The caller then reports the recorder's refusal.
+        # Any exception means that the function is not such a helper. For example, it launched a
+        # kernel, which fails on the test part's CPU tensors. The caller then reports the refusal of
+        # the recorder.
         except Exception:
             return None
         note = f"{name} launches no kernel: run for real, as a helper of the test part"
@@ -226,7 +228,9 @@ class KernelPart:
         )
 
     def _real(self, value: Any, arguments: Arguments) -> Any:
-        """Returns the test part's value for a fake tensor: the argument's own memory, or zeros."""
+        """Returns the value that the test part gets for a value that the kernel part returned. A
+        fake tensor that uses the memory of an argument becomes a view of the real argument. Any
+        other fake tensor becomes a tensor of zeros."""
         if not isinstance(value, torch.Tensor):
             return value
         record = self._recorder.record_of(value)
@@ -252,7 +256,7 @@ class KernelPart:
 
 
 class Bridge(torch.autograd.Function):
-    """Stands for a recorded call in the test part's autograd graph. When autograd calls `backward`,
+    """Represents a recorded call in the test part's autograd graph. When autograd calls `backward`,
     the backward pass of the call is recorded."""
 
     @staticmethod

@@ -3,9 +3,10 @@
 
     write_operator(folder, group, Parts(...), calls)
 
-The folder contains four files. spec.toml has an adapter from the operator's entry to the kernel
-part's function. oracle.py contains the golden kernel part. test_part.py contains the test part.
-reference.py calls harness/imported/golden.py for everything."""
+The folder contains four files. spec.toml has an adapter: Python text that makes the operator's
+entry function call the kernel part's function. oracle.py contains the kernel part. test_part.py
+contains the test part. reference.py gets the inputs and the expected outputs from
+harness/imported/golden.py."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ import torch
 from golden_calls import NUMBERS, Call, constant
 from harness.wire.tensors import NAMES
 
-# The largest error that a spec may allow. TritonBench itself compares the outputs as print() shows
-# them.
+# The tolerance of every float output. It is the largest tolerance that a spec may have. TritonBench
+# defines no tolerance: it compares the texts that print() makes of the outputs.
 FLOAT_ERROR = 0.01
 REFERENCE = '''"""Made by `assay import`: inputs and expected outputs come from the golden file's test part and kernel part."""
 
@@ -117,8 +118,8 @@ def _spec(
         if len(returned) == 1
         else f"tuple[{', '.join(returned)}]"
     )
-    # The entry's name must differ from all names in the kernel part. A function there may have the
-    # same name as the file.
+    # The entry's name has a prefix, because it must differ from all names in the kernel part. The
+    # kernel part may have a function with the same name as the file.
     entry = f"call_{name}"
     signature = f"{entry}({', '.join(f'{argument}: {_type_name(leaf)}' for argument, leaf in given)}) -> {result}"
     yield f"name = {_toml(name)}"
@@ -195,7 +196,8 @@ def _description(call: Call, parts: Parts) -> str:
 
 
 def adapter(entry: str, call: Call, names: list[str]) -> str:
-    """Returns Python text that defines the entry function. It calls the kernel part's function."""
+    """Returns Python text that defines the operator's entry function. This function calls the
+    function of the kernel part."""
     leaves = iter(list(zip(names, call.leaves, strict=True)))
     args, kwargs = _expression(call.args, leaves), _expression(call.kwargs, leaves)
     made = f"{call.function}(*{args}, **{kwargs})"

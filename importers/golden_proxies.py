@@ -16,8 +16,8 @@ Record = Callable[[str, Callable[..., Any], Any, Any], Any]
 
 
 def proxy_of(name: str, value: Any, module: str, record: Record) -> Any:
-    """Returns a proxy for `value` if it is a callable of the module of this name. Returns every
-    other value unchanged."""
+    """Returns a proxy for `value` if it is a kernel, or a function or class that the module named
+    `module` defines. Returns every other value unchanged."""
     if hasattr(value, "run") and hasattr(value, "fn") and hasattr(value, "__getitem__"):
         return KernelProxy(name, value, record)
     if isinstance(value, type) and value.__module__ == module:

@@ -1,5 +1,5 @@
-"""Runs the steps of an import in processes. No process of a step outlives the step: a golden file
-may start compilers, and a compiler can run for minutes.
+"""Runs the steps of an import in processes. A step may start further processes: a golden file may
+start compilers, and a compiler can run for minutes. When a step ends, all its processes are killed.
 
     processes = StepProcesses()
     done = processes.run([sys.executable, "step.py"], environment, timeout_s=600)  # None: too late
@@ -29,8 +29,8 @@ class StepProcesses:
     def run(
         self, command: list[str], environment: dict[str, str], timeout_s: float
     ) -> subprocess.CompletedProcess[str] | None:
-        """Returns the finished step with its output, or None if it took longer than `timeout_s`.
-        Raises Stopped."""
+        """Runs a step. Returns the finished process with its output, or None if the step took
+        longer than `timeout_s`. Raises Stopped after a call of stop()."""
         with self._lock:
             if self._stopped:
                 raise Stopped
@@ -68,7 +68,7 @@ class StepProcesses:
 
 
 def _kill_group(group: int) -> None:
-    """Kills all processes of a group. A group without processes is no error. The leader may have
-    ended, but its id stays the group's as long as the group has processes."""
+    """Kills all processes of a group. It is no error if the group has no process left. The group
+    keeps its id as long as it has a process, even if the process with this id has ended."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)

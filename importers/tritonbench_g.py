@@ -82,8 +82,8 @@ def why(found: dict[str, Any]) -> str:
 
 
 def import_file(file: Path, settings: Settings) -> dict[str, Any]:
-    """Returns the file's tier with the reason, and the file's operators. Each operator is recorded
-    a second time, alone."""
+    """Returns the file's tier with the reason, and the file's operators. Each operator has its own
+    tier, which is found by recording its oracle like a submission."""
     trace = ["trace", str(file), "--out", str(settings.out)]
     found = step(settings, *trace)
     report: dict[str, Any] = {"file": file.name, "tier": "plan", "reason": ""}
@@ -122,8 +122,8 @@ def line(report: dict[str, Any]) -> str:
 
 
 def earlier(out: Path, files: list[Path]) -> list[dict[str, Any]]:
-    """Returns the reports that an earlier import made about other files than these. Deletes the
-    operators that the earlier import made from these files."""
+    """Reads the reports of an earlier import into `out`. Returns the reports about files that are
+    not in `files`. Deletes the operators that the earlier import made from `files`."""
     kept = []
     found = (
         json.loads((out / "import.json").read_text())["files"]
@@ -146,7 +146,7 @@ def guard(build: Path) -> str:
 
 
 def end_with_signals(processes: StepProcesses) -> None:
-    """Makes the signals that end the import end its steps too."""
+    """Installs handlers for the signals that end the import. The handlers also end its steps."""
 
     def end(number: int, _: object) -> None:
         processes.stop()

@@ -41,8 +41,8 @@ def operator_name(file: Path) -> str:
 
 
 def prompt_and_difficulty(file: Path) -> tuple[str, int]:
-    """Returns TritonBench's own description and difficulty of the file, from the index beside the
-    file's folder."""
+    """Returns TritonBench's own description and difficulty of the file. They are in the index, a
+    file in the parent of the file's folder."""
     index = file.parent.parent / "TritonBench_G_v1.json"
     if not index.exists():
         return "", 3
@@ -88,8 +88,8 @@ def trace_file(
 
 
 def record_operators(folders: list[Path], target: str, cache: Path | None) -> dict[str, Any]:
-    """Records the oracle of each folder case by case, as a candidate does. Returns for each folder
-    {"recorded": ..., "kind": ..., "message": ...}."""
+    """Records the oracle of each operator case by case, as a candidate does. Returns for each
+    operator {"recorded": ..., "kind": ..., "message": ...}."""
     inputs = {}
     failed: dict[str, Any] = {}
     for folder in folders:  # makes the inputs before the recorder replaces torch's devices

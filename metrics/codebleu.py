@@ -39,8 +39,8 @@ INVISIBLE = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
-# Splits text that Python's tokeniser refuses. A token is a name, a number, or any other single
-# character.
+# Finds the tokens in a text that Python's tokeniser refuses. Such a token is a name, a number, or a
+# single character of another kind.
 ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
 VARIABLE_FREE = (ast.expr_context,)
 
@@ -55,7 +55,8 @@ def tokens_of(source: str) -> list[str]:
 
 
 def shared(candidate: Counter[Any], reference: Counter[Any]) -> int:
-    """Returns Count_clip of the paper: an item counts as often as it occurs in both lists."""
+    """Returns Count_clip of the paper: the sum, over all items, of the smaller of an item's two
+    counts."""
     return sum((candidate & reference).values())
 
 
@@ -70,9 +71,9 @@ def grams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """Returns BLEU (Papineni et al. 2002) with one reference and the orders 1 to 4, or fewer orders
-    if the reference is shorter. BLEU is not smoothed: an order without a match makes the result
-    0."""
+    """Returns BLEU (Papineni et al. 2002) with one reference. BLEU counts shared sequences of 1 to
+    4 tokens; the length of a sequence is its order. If the reference has fewer than 4 tokens, there
+    are fewer orders. BLEU is not smoothed: an order without a match makes the result 0."""
     orders = range(1, min(MAX_ORDER, len(reference)) + 1)
     logs = []
     for order in orders:
@@ -120,7 +121,8 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 def subtrees(tree: ast.AST) -> Counter[int]:
     """Counts the shapes of all subtrees that have children. A shape consists of node types only.
-    Names and constants are leaves; the paper leaves out leaves."""
+    Nodes without children, such as names and constants, are not counted; the paper leaves them out
+    too."""
     counts: Counter[int] = Counter()
 
     def shape(node: ast.AST) -> int:
@@ -238,7 +240,8 @@ class DataFlow(ast.NodeVisitor):
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Name]:
-    """Yields the names with this context in source order. ast.walk would yield them by depth."""
+    """Yields the names with this context in the order of the source. ast.walk would yield the names
+    in the order of their depth in the tree."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, context):
         yield node
     for child in ast.iter_child_nodes(node):
@@ -246,8 +249,8 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Nam
 
 
 def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
-    """Returns the data-flow edges. Variables are renamed in the order of their first occurrence,
-    because in the paper names do not count."""
+    """Counts the data-flow edges of the tree. In the paper the names of variables do not matter. So
+    the variables are renamed to var_0, var_1, ... in the order of their first occurrence."""
     finder = DataFlow()
     finder.visit(tree)
     order: dict[str, str] = {}
@@ -275,15 +278,15 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def codebleu(candidate: str, reference: str) -> dict[str, float]:
-    """Returns the four parts and their mean. A candidate that does not parse has 0 for syntax and
-    data flow. A reference must parse."""
+    """Returns the four parts of CodeBLEU and their mean. If the candidate does not parse, its parts
+    for the syntax tree and the data flow are 0. The reference must parse."""
     if max(len(candidate), len(reference)) > MAX_SOURCE_CHARACTERS:
         raise ValueError(f"a source has at most {MAX_SOURCE_CHARACTERS} characters")
     mine, golden = parsed(candidate), parsed(reference)
     if golden is None:
         raise ValueError("the reference does not parse")
-    # The trees have no docstrings. The tokens come from the trees, so they have no docstrings
-    # either.
+    # Docstrings do not count. parsed() removes them from the trees, and the tokens come from the
+    # text of the trees.
     words, golden_words = (
         tokens_of(ast.unparse(mine) if mine else candidate),
         tokens_of(ast.unparse(golden)),

@@ -26,7 +26,8 @@ class Draws {
  private:
   static constexpr std::uint64_t kMost = std::mt19937_64::max();
   std::mt19937_64 engine_;
-  // Values above `last_` are discarded, because they would make small results more likely.
+  // Draws of the engine above `last_` are discarded, because they would make small results more
+  // likely than large results.
   const std::uint64_t bound_, last_;
 };
 

@@ -59,8 +59,8 @@ std::vector<double> perfs(std::span<const OperatorSamples> suite) {
              : std::vector<double>();
 }
 
-/// Averages the values of `key` over the right samples of each operator, then over the operators
-/// that have a right sample. Returns nothing if a right sample lacks the key.
+/// Returns the mean of the metric `key`: first over the right samples of each operator, then over
+/// the operators that have a right sample. Returns nothing if a right sample lacks the key.
 std::optional<Estimate> mean_of_right_ones(std::span<const OperatorSamples> suite,
                                            const std::string& key) {
   std::vector<double> means;
@@ -95,7 +95,8 @@ std::vector<FastPoint> curve_of_first(std::span<const OperatorSamples> suite, Ra
     const Sample first = op.samples.empty() ? Sample{} : op.samples.front();
     speeds.push_back({first.right, first.*ratio});
   }
-  // If no sample is right, no sample was timed. A curve of zeros would look like a measured curve.
+  // If no sample is right, no sample was timed. The result is then empty, because a curve of zeros
+  // would look like a measured curve.
   if (std::none_of(speeds.begin(), speeds.end(), [](const Speed& speed) { return speed.right; }))
     return {};
   return fast_curve(speeds);

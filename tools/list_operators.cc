@@ -23,8 +23,8 @@ constexpr std::int64_t kMaxDifficulty = 5;
 constexpr std::size_t kShownQueryBytes = 100;
 
 std::string lower(std::string text) {
-  // Names and summaries are ASCII, so this does not need std::tolower. That function looks up the
-  // locale for every character, which took a tenth of the call's time.
+  // Names and summaries are ASCII, so std::tolower is not needed. std::tolower looks up the locale
+  // for every character, which would take a tenth of the call's time.
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });

@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-// These bytes are about 1,400 tokens, because PTX and launch plans have barely two bytes for each
-// token.
+// The default is about 1,400 tokens, because PTX and launch plans have a little less than two bytes
+// for each token.
 constexpr std::int64_t kDefaultLimitBytes = 2'400;
 constexpr std::int64_t kMaxLimitBytes = 14'000;  // about 7,500 tokens
 constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
@@ -86,8 +86,8 @@ mcp::ToolResult slice_answer(const Services& services, const std::string& handle
       limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
-  // Binary data becomes escapes. Escapes have only half as many characters for each token as
-  // ordinary text, so fewer characters are shown.
+  // Binary data is shown as escapes such as \x1b. A token holds only half as many characters of
+  // escapes as of ordinary text, so fewer characters are shown.
   const std::size_t room = binary ? cap / 2 : cap;
   while (json_size(text) + kFrameOfSliceBytes > room && slice->bytes.size() > 1) {
     slice->bytes.resize(slice->bytes.size() * 3 / 4);

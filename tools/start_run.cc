@@ -62,8 +62,8 @@ mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
                 limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) +
                 ", profile " + limit_text(budgets.profiles) + ", submit " +
                 limit_text(budgets.submissions) + "\noperators:";
-  // The text names the operators only if they are few. A long list would only repeat what the
-  // client asked for: a split, or "all".
+  // The text names the operators only if there are at most kNamedOperators. The client of a longer
+  // list asked for a split or for "all", so it needs no names.
   if (run.operators.size() > kNamedOperators) answer.text += " `list_operators` names them";
   for (const std::string& name : run.operators)
     answer.text += run.operators.size() > kNamedOperators ? "" : " " + name;

@@ -29,8 +29,9 @@ void Database::add(std::size_t island, const Program& program) {
 }
 
 void Database::migrate() {
-  // For each island, the program that leaves it, or no program if the island is empty. All programs
-  // are collected before the first program moves, so that no program moves twice in one round.
+  // This list has one entry for each island: the island's best program, which is copied to the next
+  // island, or nothing if the island is empty. All programs are collected before the first copy is
+  // made, so that no program is copied twice in one round.
   std::vector<std::vector<Program>> leaving(islands_.size());
   for (std::size_t i = 0; i < islands_.size(); ++i) {
     if (!empty(i)) leaving[i].push_back(best_of(islands_[i].programs));
@@ -102,8 +103,8 @@ namespace {
 constexpr double kLengthStepsPerDoubling = 2;
 /// Perf is clamped to this range before its logarithm is taken, because 0 has no logarithm.
 constexpr double kLeastPerf = 1.0 / 1'024, kMostPerf = 1'024;
-// The results of a correct program: kUntimed if it has no time, else kTimed plus the logarithm of
-// its Perf. Every timed result lies above kUntimed.
+// The result of a correct program is kUntimed if the program has no time. Otherwise it is kTimed
+// plus the logarithm of its Perf, which is always greater than kUntimed.
 constexpr int kUntimed = 2, kTimed = 20;
 
 int result_of(const Evaluation& evaluation) {

@@ -16,8 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The maximum number of times that a job is repeated after the server failed. The server refunds
-/// such jobs.
+/// The maximum number of times that a job is repeated because the server failed. A failed job costs
+/// no budget: the server refunds it.
 constexpr int kMostRepeats = 2;
 constexpr const char* kInterpreterTier = "interpreter";
 
@@ -87,8 +87,9 @@ Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
   return reply;
 }
 
-/// Asks the model and repeats a refused prompt. Writes the last refusal to the transcript as a
-/// reply with `prompt_refused`, so that a replay of the attempt ends at the same prompt.
+/// Asks the model. If the endpoint refuses the prompt, asks again, up to kMostPromptRefusals times.
+/// Writes the last refusal to the transcript as a reply with `prompt_refused`, so that a replay of
+/// the attempt ends at the same prompt.
 Result<CompletionReply> AgentSession::answer_to(const CompletionRequest& prompt) {
   for (int refusals = 1;; ++refusals) {
     if (Status written = transcript_.prompt(prompt); !written) return fail(written.error());
@@ -130,8 +131,8 @@ Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
   if (cost_usd) usage["cost_usd"] = *cost_usd;  // absent if the cost is unknown
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());
-  // If the run is over or unknown, the server will also refuse the submission. So the attempt stops
-  // here, before it pays for more replies.
+  // The server refuses the report if the run is over or unknown. It would then refuse the
+  // submission too. So the attempt stops here, before further replies cost money.
   if (told->is_error)
     return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
   return {};
@@ -181,9 +182,9 @@ Result<bool> AgentSession::has_tool(const std::string& tool) {
   return std::find(tools->begin(), tools->end(), tool) != tools->end();
 }
 
-/// Returns the verdict of an earlier submission. An interrupted part of this attempt may have made
-/// one, and the server then refuses a second submission. Returns `refusal` if there is no earlier
-/// submission.
+/// Returns the verdict of an earlier submission. `refusal` is the answer in which the server
+/// refused a submission, perhaps because an interrupted part of this attempt had already submitted.
+/// Returns `refusal` if there is no earlier submission.
 Result<mcp::ToolResult> AgentSession::earlier_submission(mcp::ToolResult refusal) {
   const Result<mcp::ToolResult> card =
       tools_.call("scorecard", {{"run", request_.run}, {"response_format", "detailed"}});
@@ -277,8 +278,8 @@ namespace {
 constexpr std::int64_t kJobWaitS = 20;
 constexpr const char* kReadResource = "resources/read";
 
-/// Returns the message of an error that is the server's fault; an agent must not treat such an
-/// error as an answer. Returns "" for all other results.
+/// Returns the message of an error that is the server's fault, or "" for any other result. Such an
+/// error is not an answer to the call, so an agent must not react to it.
 std::string servers_failure(const mcp::ToolResult& result) {
   if (!result.is_error) return "";
   const std::string code = string_field(result.structured, "error", "code");
@@ -287,7 +288,8 @@ std::string servers_failure(const mcp::ToolResult& result) {
              : "";
 }
 
-/// Returns the handle of the job if the answer says that the job is not over. Otherwise returns "".
+/// Returns the handle of the job if the answer says that the job still runs or waits. Otherwise
+/// returns "".
 std::string pending_job(const mcp::ToolResult& result) {
   for (const char* key : {"state", "status"}) {
     const std::string state = string_field(result.structured, key);

@@ -16,8 +16,8 @@ using nlohmann::json;
 
 constexpr const char* kReply = "reply";
 
-/// Returns true for the tools that only follow a job or report usage and scores. Calls of these
-/// tools are not steps.
+/// Returns true for the tools that only follow a job or report usage and scores. Their calls do not
+/// count as steps, because their number differs between two runs of the same attempt.
 bool is_bookkeeping(const std::string& tool) {
   return tool == "job" || tool == "report_usage" || tool == "scorecard";
 }
@@ -49,7 +49,8 @@ void add_step(const json& line, std::vector<Step>& steps) {
   if (kind == "tool_call" && !is_bookkeeping(tool)) {
     const json* arguments = field(line, "arguments");
     Step step{tool, arguments == nullptr ? "" : content_of(*arguments), "", {}};
-    // Two equal calls in a row are one step: the first call was interrupted, or the server failed.
+    // Two equal calls in a row count as one step. The agent repeated the call because the first
+    // call was interrupted or the server failed.
     const bool again =
         !steps.empty() && steps.back().what == step.what && steps.back().content == step.content;
     if (!again) steps.push_back(std::move(step));

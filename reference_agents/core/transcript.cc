@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kReadChunk = 65'536;
-/// An upper bound for the size of one token in a reply that is escaped as JSON. Tokens of code are
-/// shorter.
+/// An upper bound for the average size of a token, in bytes, in a reply that is escaped as JSON.
+/// Tokens of code are shorter.
 constexpr std::int64_t kMostBytesPerToken = 8;
 constexpr std::int64_t kReplyLineBytes = 4'096;  // the size of a reply's line without its text
 
@@ -146,8 +146,8 @@ Status Transcript::prompt(const CompletionRequest& request) {
   if (!request.attempt.empty()) line["turn"] = request.turn;
   if (request.temperature) line["temperature"] = *request.temperature;
   if (Status written = append(std::move(line)); !written) return written;
-  // Space is reserved before the request is sent, so that a full disk becomes an error before the
-  // reply is paid for.
+  // Disk space for the reply is reserved before the request is sent. So a full disk causes an error
+  // before the reply costs money.
   return reserve_space(fd_.get(), path_, request.max_tokens * kMostBytesPerToken + kReplyLineBytes);
 }
 

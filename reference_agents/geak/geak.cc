@@ -37,7 +37,8 @@ Result<GeakParts> make_parts(AgentSession& session, const Spec& spec, const Numb
   return parts;
 }
 
-/// Runs one iteration of each instance that is not over. Returns false if all instances are over.
+/// Runs one iteration of each instance whose search is not over. Returns false if all searches are
+/// over.
 Result<bool> go_round(std::vector<Instance>& instances, std::vector<bool>& over) {
   bool more = false;
   for (std::size_t i = 0; i < instances.size(); ++i) {

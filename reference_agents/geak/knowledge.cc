@@ -23,8 +23,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Returns true if the text contains a word of the topic. The word's final "s" is ignored: the
-/// topic "reductions-and-scans" matches the text "scan".
+/// Returns true if the text contains a word of the topic. A final "s" of the word does not matter.
+/// For example, the topic "reductions-and-scans" matches the text "scan".
 bool mentions(const std::string& text, std::string_view topic) {
   while (!topic.empty()) {
     const std::size_t end = std::min(topic.find('-'), topic.size());
@@ -86,7 +86,8 @@ Result<std::string> knowledge_for(AgentSession& session, const Spec& spec) {
 namespace {
 
 constexpr const char* kTool = "search_examples";
-// The size of a query. It is the beginning of a specification, which is enough for a search.
+// The maximum size of a query. The query is the beginning of the operator's specification, because
+// that is enough for a search.
 constexpr std::size_t kQueryBytes = 2'000;
 
 }  // namespace

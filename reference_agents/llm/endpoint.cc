@@ -22,7 +22,8 @@ namespace {
 constexpr std::size_t kShownBodyCharacters = 300;
 constexpr std::size_t kShortestSecret = 12;  // the least length of a secret key, in characters
 
-/// Replaces the key in `text`, because providers echo keys in their error messages.
+/// Replaces the API key in `text` by "[key]", because some providers quote the key in their error
+/// messages.
 std::string redacted(std::string text, const std::string& key) {
   if (key.empty()) return text;
   for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at))
@@ -30,8 +31,8 @@ std::string redacted(std::string text, const std::string& key) {
   return text;
 }
 
-/// Returns `text` as one line of printable text. The body of an error can be an HTML page or binary
-/// data.
+/// Returns `text` as one line of printable text. `text` is the body of an error response, which can
+/// be an HTML page or binary data.
 std::string one_line(const std::string& text) {
   std::string line;
   for (const char character : text) {
@@ -46,14 +47,14 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-/// Returns `text` redacted and cut to one line. It redacts before it cuts, because otherwise the
-/// beginning of a key could remain at the cut.
+/// Returns `text` without the key and cut to one line. The key is removed before the text is cut,
+/// because otherwise the beginning of the key could remain at the end of the line.
 std::string shown(const Endpoint& endpoint, const std::string& text) {
   return one_line(redacted(text, endpoint.api_key));
 }
 
-/// Returns the provider's error message: {"error": {"message": ...}}, {"error": "..."} or
-/// {"message": "..."}.
+/// Returns the provider's error message in an answer of one of three forms: {"error": {"message":
+/// ...}}, {"error": "..."} or {"message": "..."}. Returns "" for an answer of another form.
 std::string words_of(const nlohmann::json& answer) {
   for (const std::string& text : {string_field(answer, "error", "message"),
                                   string_field(answer, "error"), string_field(answer, "message")}) {
@@ -68,8 +69,8 @@ std::string message_of(const std::string& body) {
   return words.empty() ? body : words;
 }
 
-/// Returns true if an error message is about money. Some providers report an empty account as
-/// status 400.
+/// Returns true if an error message is about money. The status alone does not show this, because
+/// some providers answer with status 400 if the account is empty.
 bool is_about_the_account(const std::string& message) {
   constexpr std::array<std::string_view, 3> kWords = {"credit balance", "billing", "quota"};
   std::string lower = message;
@@ -83,8 +84,8 @@ bool is_about_the_account(const std::string& message) {
 ErrorCode code_of(int status, const std::string& message) {
   if (status == 404) return ErrorCode::not_found;
   if (status == 408 || status >= 500) return ErrorCode::unavailable;
-  // With these statuses the error is about this prompt, mostly its length or a filter. Another
-  // prompt can succeed.
+  // With these statuses the error is about this prompt: mostly it is too long, or a filter matches
+  // it. Another prompt can succeed.
   const bool of_this_prompt = status == 400 || status == 413 || status == 422;
   if (status == 429 || (of_this_prompt && is_about_the_account(message)))
     return ErrorCode::resource_exhausted;
@@ -144,8 +145,8 @@ Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& pa
       },
       endpoint.policy, endpoint.clock);
   if (!response) {
-    // An error of the connection becomes `unavailable`, also if its code is invalid_argument: that
-    // code would blame the prompt.
+    // An error of the connection becomes `unavailable`. Its own code may be invalid_argument, which
+    // would mean that the endpoint refused the prompt.
     const bool of_the_connection = response.error().code == ErrorCode::io ||
                                    response.error().code == ErrorCode::invalid_argument;
     const ErrorCode code = of_the_connection ? ErrorCode::unavailable : response.error().code;
@@ -194,8 +195,9 @@ std::optional<std::int64_t> retry_after_ms(const mcp::HttpResponse& response,
   return parse_retry_after(header->second, clock.unix_ms());
 }
 
-/// Returns a random pause between 0 and the full length. So clients that were refused at the same
-/// time do not retry at the same time.
+/// Returns a random pause before a retry, in milliseconds. It is between 0 and a maximum that
+/// doubles with each retry. It is random, so that clients that were refused at the same time do not
+/// retry at the same time.
 std::int64_t pause_ms(const RetryPolicy& policy, int retry, const RetryClock& clock) {
   const double ceiling =
       std::min(static_cast<double>(policy.longest_pause_ms),
@@ -243,8 +245,8 @@ Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::Http
     if (response) {
       const std::optional<std::int64_t> asked = retry_after_ms(*response, clock);
       if (asked && *asked > policy.longest_retry_after_ms) return response;
-      // A random time is added, because all clients that were refused at the same time got the same
-      // Retry-After.
+      // A random time is added, because clients that were refused at the same time got the same
+      // Retry-After and would otherwise retry at the same time.
       if (asked)
         pause = std::max(
             pause, *asked + static_cast<std::int64_t>(static_cast<double>(policy.first_pause_ms) *

@@ -15,9 +15,9 @@ using nlohmann::json;
 /// replies cannot overflow 64 bits.
 constexpr std::int64_t kMostTokens = 1LL << 40;
 
-/// Returns a token count that an endpoint reports. Returns nothing if the field is absent. Token
-/// counts become money, so it also returns nothing for a number that no model can have used
-/// (negative, fractional or absurdly large).
+/// Returns a token count that an endpoint reports. Returns nothing if the field is absent. Also
+/// returns nothing for a number that cannot be right (negative, fractional, or above kMostTokens),
+/// because the cost is computed from the token counts.
 template <class... Path>
 std::optional<std::int64_t> token_field(const json& root, Path... path) {
   const json* at = field(root, path...);
@@ -112,8 +112,9 @@ Result<CompletionReply> AnthropicClient::complete(const CompletionRequest& reque
   }
   reply.text = reply_text(endpoint_, std::move(reply.text));
   reply.stop_reason = reply_text(endpoint_, string_field(*answer, "stop_reason"));
-  // The number of input tokens is the sum of uncached and cached tokens. Cached tokens would be
-  // cheaper, but this client never asks for caching, so all tokens have the same price.
+  // Anthropic reports uncached and cached input tokens separately; the number of input tokens is
+  // their sum. Cached tokens are cheaper, but this client never asks for caching. So the price of
+  // uncached tokens is right for all of them.
   std::optional<std::int64_t> input = token_field(*answer, "usage", "input_tokens");
   for (const char* cached : {"cache_creation_input_tokens", "cache_read_input_tokens"}) {
     if (input) *input += token_field(*answer, "usage", cached).value_or(0);

@@ -88,8 +88,8 @@ bool SpendingBudget::set_aside(double amount_usd) {
   MutexLock lock(mutex_);
   if (!spending_.limit_usd) return true;
   const double limit = *spending_.limit_usd;
-  // Most of the money that other threads have set aside will not be spent. So this call waits until
-  // they have settled before it gives up.
+  // Other threads have set aside the highest cost of their requests, which mostly cost less. So if
+  // the amount does not fit, this call waits until the other threads have settled.
   settled_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) {
     return limit_reached_ || spending_.spent_usd + amount_usd > limit ||
            spending_.spent_usd + set_aside_usd_ + amount_usd <= limit;
@@ -123,7 +123,8 @@ bool SpendingBudget::limit_reached() const {
 std::optional<double> MeteredClient::cost_of(const CompletionReply& reply) const {
   if (!inner_.is_model()) return 0;
   if (!reply.usage_known) return std::nullopt;
-  // The stored amount was computed with the price at the time of the reply.
+  // The stored amount has priority, because it was computed with the price at the time of the
+  // reply.
   if (reply.charged_usd) return reply.charged_usd;
   if (!price_) return std::nullopt;
   return price_->cost_usd(reply.input_tokens, reply.output_tokens);

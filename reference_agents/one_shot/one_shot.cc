@@ -11,8 +11,8 @@ Result<Attempt> attempt_one_shot(AgentSession& session, const NumberValues&) {
   if (!reply) return fail(reply.error());
   const std::string code = extract_code(reply->text, spec->entry);
   if (!code.empty()) {
-    // The answers of these tools are only for the transcript: the model gets no second chance, and
-    // the code is submitted in any case.
+    // The answers of these tools only go to the transcript. The model does not see them, and the
+    // code is submitted in any case.
     for (const char* tool : {"compile", "run_tests"}) {
       if (const auto answer = session.call(tool, code); !answer) return fail(answer.error());
     }

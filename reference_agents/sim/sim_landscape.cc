@@ -12,10 +12,11 @@ constexpr std::string_view kPlanMark = "the next version has ideas ";
 constexpr double kPlainPerf = 0.5;    // the Perf of a version without ideas
 constexpr double kFirstShare = 0.25;  // the share of all ideas that a first version has
 constexpr double kGoodShare = 0.5;    // the share of ideas that make a version faster
-/// Each idea multiplies a version's speed by a factor. The factor of a bad idea is between kLeast
-/// and 1; the factor of a good idea is between 1 and kMost.
+/// The bounds of the factor by which one idea multiplies a version's speed. The factor of a bad
+/// idea is between kLeast and 1; the factor of a good idea is between 1 and kMost.
 constexpr double kLeast = 0.65, kMost = 1.5;
-// The bounds of the factor with which two neighbouring ideas strengthen or weaken each other.
+// The bounds of a further factor, by which the speed is multiplied if a version has two
+// neighbouring ideas.
 constexpr double kPairLeast = 0.75, kPairMost = 1.3;
 
 double between(double low, double high, SeededRng& draws) {

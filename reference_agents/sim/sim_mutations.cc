@@ -87,8 +87,8 @@ std::vector<Change> wrong_changes(const std::vector<Line>& lines) {
         line.text.find(" < ") != std::string_view::npos && !has_any(line.text, {"&", "#"})) {
       changes.push_back({line.at + line.text.size(), 0, " - 1"});
     }
-    // Lines that compute addresses are not changed: a wrong address ends in a fault, not in a wrong
-    // result.
+    // Lines that compute addresses are not changed, because a wrong address causes a memory fault
+    // instead of a wrong result.
     if (has_any(line.text,
                 {"program_id", "arange", "tl.load(", "range(", "constexpr", "mask =", "_ptr ="}))
       continue;

@@ -48,9 +48,10 @@ bool has_line(const Verdict& verdict) {
   return verdict.diagnostic && verdict.diagnostic->line.has_value();
 }
 
-/// Suggests the cause of a wrong result. Before kernels run, every byte of fresh memory is 0xFF,
-/// which is a NaN in any float type. So a NaN in an output has two possible causes: no kernel
-/// stored the element, or a kernel computed the NaN. On the host tier fresh memory is random.
+/// Suggests the cause of a wrong result. Before kernels run, every byte of an output is 0xFF, which
+/// is a NaN in any float type. So a NaN in an output has two possible causes: no kernel stored the
+/// element, or a kernel computed the NaN. This does not hold for the host tier, because fresh
+/// memory is not set there.
 std::string after_wrong_result(const Verdict& verdict) {
   for (const auto& record : verdict.cases) {
     if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) ||

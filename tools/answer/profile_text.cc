@@ -189,8 +189,8 @@ std::string timeline_digest(const Verdict& verdict) {
     if (record.timeline.size() > kShownOperations)
       text += "- and " + std::to_string(record.timeline.size() - kShownOperations) +
               " more operations\n";
-    // Each operation is timed together with the operations before it. The latency minus the sum of
-    // the operations' times is the time between operations.
+    // An operation's time is the time that it adds to the operations before it. The latency minus
+    // the sum of these times is the time between operations.
     if (all > 0 && record.latency && record.latency->median_ns > all)
       text += "- " + duration_text(record.latency->median_ns - all) + " between operations\n";
   }
@@ -224,8 +224,8 @@ std::string detail_digest(const Verdict& verdict, const Profile& profile) {
   return "";
 }
 
-/// Returns a line for each kernel. As far as there is room, it adds what the kernel's code and
-/// counters show.
+/// Returns a line for each kernel. If `room` has enough bytes left, the facts from the kernel's
+/// code and counters follow the line.
 std::string kernels_text(const Verdict& verdict, const Profile& profile, std::size_t room) {
   std::string text;
   std::size_t left = 0;

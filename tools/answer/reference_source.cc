@@ -73,8 +73,9 @@ bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// Returns whether the judge itself calls the function `name`, besides `reference`. Such a function
-/// never counts as reached: a helper may mention it in a comment.
+/// Returns whether `name` is one of the functions, besides `reference`, that the judge itself
+/// calls. An agent never sees such a function, even if the text of a helper contains its name, for
+/// example in a comment.
 bool is_hook(std::string_view name) {
   return name == "inputs" || name == "mutants" || name == "shortcuts" || name == "cost";
 }

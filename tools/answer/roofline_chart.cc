@@ -32,7 +32,7 @@ struct Colour {
 constexpr Colour kInk{0.13, 0.13, 0.16}, kGrid{0.87, 0.87, 0.9}, kRoof{0.2, 0.2, 0.24},
     kYours{0.84, 0.19, 0.15}, kOracle{0.12, 0.45, 0.7};
 
-/// Returns a power of ten as "1 TFLOP/s" or "100 GFLOP/s".
+/// Returns the rate of 10^digits FLOP/s as text: "1 TFLOP/s" for 12, "100 GFLOP/s" for 11.
 std::string rate_label(int digits) {
   const char* units[] = {"", "k", "M", "G", "T", "P", "E"};
   const int unit = std::clamp(digits / 3, 0, 6);
@@ -159,8 +159,9 @@ class Chart {
          kFontSize, kRoof);
   }
 
-  /// Draws a point and its label. `side` says on which side of the point the label stands, so that
-  /// the labels of two close points do not overlap.
+  /// Draws a point and its label. The label is to the right of the point and below it if `side` is
+  /// positive, and otherwise to the left. It changes sides if it would leave the chart. Two close
+  /// points get different values of `side`, so that their labels do not overlap.
   void point(double flops, const Colour& colour, const std::string& label, int side) {
     paint(colour);
     cairo_arc(context_.get(), x(intensity_), y(flops), 7, 0, 2 * M_PI);

@@ -119,8 +119,8 @@ mcp::ToolResult running_answer(const JobStatus& status) {
   return answer;
 }
 
-/// Returns the number of calls that the budget still allows. Returns nothing if the job was not
-/// charged, or if the budget is unlimited.
+/// Returns the number of calls that the run's budget still allows. Returns nothing if the job
+/// belongs to no run, if it is a grade, or if the budget is unlimited.
 std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status,
                                     const Verdict& verdict) {
   if (status.run.empty() || verdict.kind == sandbox::JobKind::grade) return {};

@@ -127,9 +127,9 @@ std::string message_of(const sandbox::Diagnostic& found) {
 /// Redacted verdicts and verdicts of older versions have other summaries.
 bool is_built(const Verdict& verdict) { return verdict.summary == sandbox::summarise(verdict); }
 
-/// Returns what the verdict's detail adds to the summary. If the detail begins with the
-/// diagnostic's message, the function returns the rest of the detail (" (case 'small')"), which
-/// continues the line. Otherwise it returns the whole detail in a new line.
+/// Returns the part of the verdict's detail that the summary does not contain. If the detail begins
+/// with the diagnostic's message, this is the rest of the detail (" (case 'small')"), which
+/// continues the line. Otherwise it is the whole detail in a new line.
 std::string rest_of_detail(const Verdict& verdict) {
   if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
   const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";
@@ -162,7 +162,8 @@ std::string allowed_of(const Verdict& verdict, const operators::Operator* op) {
   return "of " + number_text(allowed) + " allowed";
 }
 
-/// Returns the outcome and the summary. Later lines do not repeat any part of them.
+/// Returns the head of the text: the outcome and the summary. Other functions add the lines below,
+/// which do not repeat any part of the head.
 std::string head_of(const Verdict& verdict, const operators::Operator* op) {
   const std::string summary =
       is_built(verdict) ? sandbox::summarise(verdict, allowed_of(verdict, op)) : verdict.summary;
@@ -230,7 +231,7 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
     return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " +
            std::to_string(status.elapsed_ms) + " ms";
   };
-  // A verdict with an error shows the error and no diagnosis of speed.
+  // If the submission is wrong, the text shows the failure and no diagnosis of its speed.
   const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
   if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
   std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict, op);

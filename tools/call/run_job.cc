@@ -114,8 +114,8 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
   const std::int64_t start_ns = services.clock.monotonic_ns();
   const auto passed_ms = [&] { return (services.clock.monotonic_ns() - start_ns) / kNsPerMs; };
   ProgressReports reports(context);
-  // The job may have started before the first wait, so its first place is reported as early as a
-  // change of place.
+  // The client does not know any place of the job yet. So the first report follows as early as a
+  // report of a new place.
   std::int64_t next_report_ms = kNewPlaceMs;
   const auto report = [&](const JobStatus& status) {
     next_report_ms = reports.look(status, passed_ms());

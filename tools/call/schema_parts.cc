@@ -10,8 +10,9 @@ using nlohmann::json;
 
 namespace {
 
-// The schema accepts sources that are larger than the limit. So the tool itself refuses such a
-// source, and its error names the limit, the limit's value and the source's size.
+// The schema accepts sources that are larger than the limit `source_bytes`, so that the tool itself
+// refuses them. The tool's error is clearer than that of the schema: it names the limit, the
+// limit's value and the source's size.
 constexpr std::int64_t kMaxCodeCharacters = 4LL << 20;
 constexpr std::int64_t kMaxHandleCharacters = 64;
 

@@ -40,7 +40,8 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     case ErrorKind::recursion_error: return ErrorType{"RecursionError", kRuntime};
     case ErrorKind::assertion_error: return ErrorType{"AssertionError", kRuntime};
     case ErrorKind::compilation_error: return ErrorType{"CompilationError", kRuntime};
-    // TritonBench would see a NameError: Python raises it when a called function does not exist.
+    // TritonBench counts a missing function as a NameError, because Python raises a NameError when
+    // the test calls the function.
     case ErrorKind::missing_entry: return ErrorType{"NameError", kName};
     case ErrorKind::output_mismatch:
     case ErrorKind::wrong_result:

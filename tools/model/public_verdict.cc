@@ -179,8 +179,8 @@ void add_inconclusive(Verdict& shown, const Verdict& verdict) {
                                                      : kNotOurs;
 }
 
-/// Adds everything. The caller makes sure that the submission had got no hidden case, so nothing in
-/// the verdict can depend on a hidden case.
+/// Adds all fields. The caller makes sure that the submission had got no hidden case, so that no
+/// field can depend on a hidden case.
 void add_all(Verdict& shown, const Verdict& verdict) {
   shown.outcome = verdict.outcome;
   shown.error_kind = verdict.error_kind;

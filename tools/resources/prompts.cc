@@ -128,7 +128,7 @@ Result<std::string> joined(std::initializer_list<Result<std::string>> parts) {
   return text;
 }
 
-/// Makes `text` the only message of the prompt. Its role is the user.
+/// Makes `text` the only message of the prompt. The message's role is `user`.
 void set_message(Prompt& prompt,
                  std::function<Result<std::string>(const Variables&, RequestContext&)> text) {
   prompt.get = [description = prompt.description, text = std::move(text)](

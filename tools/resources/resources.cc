@@ -77,7 +77,7 @@ std::string expanded(std::string uri, const Variables& variables) {
   return uri;
 }
 
-/// A concrete resource of a template. Clients can list it.
+/// A resource that results from a template when its variables have values. Clients can list it.
 struct Instance {
   Variables variables;
   std::string name, title, description;

@@ -13,9 +13,11 @@ Otherwise each candidate would load it."""
 
 from __future__ import annotations
 
+import importlib.abc
 import importlib.util
 import sys
 import types
+from importlib.machinery import ModuleSpec
 from typing import Any
 
 import torch
@@ -44,10 +46,28 @@ class _Finder:
     other, which works in torch's own order only."""
 
     @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         package = sys.modules.get(NAME)
-        if isinstance(package, _Late) and name.startswith(NEEDING) and name != CONFIG:
-            load(package)
+        if not isinstance(package, _Late) or not name.startswith(NEEDING) or name == CONFIG:
+            return None
+        load(package)
+        # If the package has imported the module itself, the import system must not execute the
+        # module a second time.
+        present = sys.modules.get(name)
+        return None if present is None else ModuleSpec(name, _Present(present))
+
+
+class _Present(importlib.abc.Loader):
+    """Gives the import system a module that is loaded, and leaves the module as it is."""
+
+    def __init__(self, module: types.ModuleType) -> None:
+        self.module, self.spec = module, module.__spec__
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return self.module
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        module.__spec__ = self.spec  # the import system has replaced it
 
 
 def install(or_load: bool = True) -> None:

@@ -59,10 +59,24 @@ def test_common_code_leaves_it_unloaded(code: str) -> None:
         RECORDING + COMPILED,
         "import torch._dynamo.eval_frame as frames; frames.set_eval_frame\n" + COMPILED,
         "import torch._inductor.utils\n" + COMPILED,
+        "import torch._inductor.config\ntorch._inductor.config.compile_threads\n" + COMPILED,
+        "from torch._inductor import config\nassert config is torch._inductor.config\n" + COMPILED,
         "f = torch._dynamo.disable(lambda a: a + 1); assert f(1) == 2",
     ],
 )
 def test_what_needs_it_loads_it_and_it_works(code: str) -> None:
+    assert run(code) == "loaded"
+
+
+@pytest.mark.parametrize("name", ["torch._inductor", "torch._inductor.config", "torch._dynamo"])
+def test_no_module_is_executed_twice(name: str) -> None:
+    code = (
+        f"import importlib\nmodule = importlib.import_module({name!r})\n"
+        "import torch._inductor.config, torch._dynamo.eval_frame\n"
+        f"assert module is sys.modules[{name!r}] is {name}\n"
+        f"assert module.__spec__.loader is module.__loader__, module.__spec__\n"
+        "from torch._dynamo import utils\nassert utils.config is torch._dynamo.config\n"
+    )
     assert run(code) == "loaded"
 
 

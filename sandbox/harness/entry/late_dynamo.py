@@ -62,12 +62,13 @@ class _Present(importlib.abc.Loader):
 
     def __init__(self, module: types.ModuleType) -> None:
         self.module, self.spec = module, module.__spec__
+        module.__spec__ = None  # otherwise the import system prefers it to the finder's answer
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         return self.module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        module.__spec__ = self.spec  # the import system has replaced it
+        module.__spec__ = self.spec
 
 
 def install(or_load: bool = True) -> None:

@@ -26,7 +26,7 @@ Result<CompiledTimes> CompiledTimer::time(const Job& job) {
   std::vector<CaseCost> costs;
   for (const PreparedCase& one : prepared->cases) costs.push_back({one.cost_bytes, one.cost_flops});
   const std::vector<bool> timed = worth_timing(costs);
-  CompiledTimes times{.torch = ready->versions.torch, .cases = {}};
+  CompiledTimes times{.torch = ready->torch, .cases = {}};
   for (std::size_t i = 0; i < job.cases.size(); ++i)
     if (timed[i]) times.cases.push_back(time_case(job.operator_dir, job.cases[i]));
   if (Status written = write_compiled_times(*path, times); !written) return fail(written.error());

@@ -137,7 +137,7 @@ using CandidateMessage =
 
 // Messages between the supervisor and a judge.
 struct JudgeReady {
-  Versions versions;
+  std::string torch;  // the version
   std::string device_name;
 };
 /// The offsets of a case in the device memory that the judge and the launcher share.

@@ -124,7 +124,7 @@ json cases_json(const std::vector<CaseRequest>& cases) {
 Result<JudgeReady> parse_judge_ready(const Frame& frame) {
   if (Status type = expect_type(frame, "ready"); !type) return fail(type.error());
   HeaderReader in(frame.header, "ready");
-  JudgeReady ready{read_versions(in), in.text("device_name")};
+  JudgeReady ready{in.text("torch"), in.text("device_name")};
   if (Status read = in.status(); !read) return fail(read.error());
   return ready;
 }

@@ -1,5 +1,5 @@
-// Versions contains the versions of the software that a zygote or a judge has loaded. Both
-// processes report these versions in their message `ready`.
+// Versions contains the versions of the software that a zygote has loaded. The zygote reports these
+// versions in its message `ready`.
 //
 //   HeaderReader in(frame.header, "ready");
 //   const Versions versions = read_versions(in);  // its torch is for example "2.9.1+cu130"
@@ -15,7 +15,7 @@ namespace assay::sandbox {
 
 struct Versions {
   std::string torch, triton, python;
-  std::string nvrtc;  // empty without NVRTC; only a zygote reports it
+  std::string nvrtc;  // empty without NVRTC
 };
 
 Versions read_versions(HeaderReader& in);

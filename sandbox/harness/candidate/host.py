@@ -28,7 +28,7 @@ from harness.interpreting.interpret import CudaOnCpu, InterpretRunner
 from harness.wire import shared_memory
 from harness.wire.frames import FrameError
 from harness.wire.rounds import CandidateLine, SetLayout, lay_out
-from harness.wire.tensors import Memory, dtype_from, name_of
+from harness.wire.tensors import Memory, contiguous, dtype_from, name_of
 
 
 def _launch_nothing(*_: Any, **__: Any) -> None:
@@ -120,15 +120,4 @@ class HostRunner:
                     f"output {position} is on {output.device}; return it on the device of the inputs"
                 )
             if offset is not None:
-                memory.tensor(dense(wire, offset)).copy_(output)
-
-
-def dense(wire: dict[str, Any], offset: int) -> dict[str, Any]:
-    """Returns the descriptor of a contiguous tensor at `offset`, with the dtype and the shape in
-    `wire`. An output that the entry function returns is copied into this tensor."""
-    strides: list[int] = []
-    step = 1
-    for extent in reversed(wire["shape"]):
-        strides.insert(0, step)
-        step *= max(extent, 1)
-    return {"dtype": wire["dtype"], "shape": wire["shape"], "strides": strides, "offset": offset}
+                memory.tensor(contiguous(wire, offset)).copy_(output)

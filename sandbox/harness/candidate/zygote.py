@@ -1,7 +1,9 @@
 """The zygote: imports torch and Triton once, then forks candidates that start in milliseconds.
 
 The zygote runs no submission, creates no tensor and opens no GPU or other device. Before it sends
-`ready`, it checks that it has nothing open that a forked child must not inherit. A child is process
+`ready`, it checks that it has nothing open that a forked child must not inherit. After `ready` it
+imports, while no request waits, the modules that only some submissions need. A child that was
+forked before imports such a module itself. A child is process
 1 of a new pid namespace if the jail has pid namespaces. The child enters the job jail, waits for
 one job, serves the job, and ends by `os._exit`. Environment variables:
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import importlib
 import json
 import os
 import random
@@ -23,6 +26,7 @@ import signal
 import socket
 import stat
 import sys
+import time
 import traceback
 from typing import Any, TextIO
 
@@ -35,10 +39,13 @@ from harness.cuda_cpp import nvrtc
 from harness.entry import fake_cuda
 from harness.wire.frames import Channel, Frame, FrameError
 
-with contextlib.suppress(ImportError):
-    import triton.experimental.gluon
-    import triton.experimental.gluon.language  # noqa: F401
-
+# The modules that the zygote imports after `ready`. torch needs torch.distributed.tensor for views
+# and for the modules of torch.nn.
+IMPORTED_WHEN_IDLE = ("torch.distributed.tensor",)
+# An import starts when no request has come for IDLE_MS, or at the latest with the first request
+# that comes LATEST_IMPORT_S after `ready`. A request that comes during an import waits for its end.
+IDLE_MS = 300
+LATEST_IMPORT_S = 5.0
 Layers = list[dict[str, Any]]
 CHILD_DEFECT = 3
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -120,7 +127,6 @@ class Zygote:
         fake_cuda.preload_guard()
         self._nvrtc = nvrtc.preload()
         self._check_clean()
-        gc.collect()
         gc.freeze()
 
     def run(self) -> None:
@@ -136,8 +142,13 @@ class Zygote:
         )
         poll = select.poll()
         poll.register(self._channel.fileno(), select.POLLIN)
+        later = list(IMPORTED_WHEN_IDLE)
+        latest_s = time.monotonic() + LATEST_IMPORT_S
         while True:
-            for fd, _ in poll.poll():
+            events = poll.poll(IDLE_MS if later else None)
+            if later and (not events or time.monotonic() > latest_s):
+                self._import(later.pop(0))
+            for fd, _ in events:
                 if fd in self._children:
                     poll.unregister(fd)
                     self._reap(fd)
@@ -148,15 +159,25 @@ class Zygote:
                 pidfd = self._fork(frame)
                 poll.register(pidfd, select.POLLIN)
 
+    def _import(self, name: str) -> None:
+        """Imports a module for all children that are forked from now on."""
+        before = threads()
+        gc.disable()
+        with contextlib.suppress(ImportError):  # this torch or Triton lacks the module
+            importlib.import_module(name)
+        gc.freeze()
+        gc.enable()
+        self._check_clean()
+        if threads() > before:
+            raise UncleanZygote(f"the import of {name} has started a thread")
+
     def _check_clean(self) -> None:
         if devices := open_devices():
-            raise UncleanZygote(f"a GPU device is open before the first fork: {', '.join(devices)}")
+            raise UncleanZygote(f"a GPU device is open before a fork: {', '.join(devices)}")
         if torch.cuda.is_initialized():
-            raise UncleanZygote("torch has initialised CUDA before the first fork")
-        if unknown := unknown_descriptors({self._channel.fileno()}):
-            raise UncleanZygote(
-                f"unknown descriptors are open before the first fork: {', '.join(unknown)}"
-            )
+            raise UncleanZygote("torch has initialised CUDA before a fork")
+        if unknown := unknown_descriptors({self._channel.fileno(), *self._children}):
+            raise UncleanZygote(f"unknown descriptors are open before a fork: {', '.join(unknown)}")
 
     def _fork(self, frame: Frame) -> int:
         """Forks one candidate and sends the answer `forked`. Returns the candidate's pidfd."""

@@ -26,13 +26,12 @@ from typing import Any
 
 import torch
 
-from harness.candidate.host import dense
 from harness.judging.case_state import POISON, SEED_BYTES, CaseState, bytes_of
 from harness.judging.compare import Result
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
-from harness.wire.tensors import Memory, span_view
+from harness.wire.tensors import Memory, contiguous, span_view
 
 ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
 ROOM_SHARE = 8  # a round uses at most 1 / ROOM_SHARE of the free memory
@@ -226,7 +225,7 @@ class HostCase:
                 memory.tensor(
                     {**wires[name], "offset": self._layout.inputs[name]}
                     if place is None
-                    else dense(output, place)
+                    else contiguous(output, place)
                 )
             )
         return views

@@ -29,7 +29,6 @@ from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
 from harness.operator import NeedsGpu, Operator
-from harness.triton_adapter import versions
 from harness.wire.device_memory import OUT_OF_MEMORY, DeviceMemoryError
 from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
@@ -49,7 +48,7 @@ def serve(socket_fd: int, device: str) -> None:
     """Answers requests until the supervisor closes the socket. The end may be a ConnectionError."""
     channel = Channel.from_fd(socket_fd)
     judge = Judge(device)
-    channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
+    channel.send({"type": "ready", "torch": torch.__version__, "device_name": judge.device_name})
     while (frame := judge.next_frame(channel)) is not None:
         judge.answer(channel, frame)
 

@@ -24,14 +24,9 @@ from harness.recording.recorder import Recorder
 from harness.wire.tensors import dtype_from
 
 # The zygote imports this module. So its candidates need not load torch._dynamo, and they share what
-# torch would import in the first operation on fake tensors (with sympy, 0.4 s) and in the first
-# view or module (0.14 s).
+# torch would import in the first operation on fake tensors (with sympy, 0.4 s).
 late_dynamo.install()
-for _name in (
-    "torch.fx.experimental.symbolic_shapes",
-    "torch.distributed.tensor",
-    "torch._functorch.config",
-):
+for _name in ("torch.fx.experimental.symbolic_shapes", "torch._functorch.config"):
     with contextlib.suppress(ImportError):  # of a torch that was built without it
         importlib.import_module(_name)
 

@@ -6,13 +6,16 @@ passes each launch to a sink.
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any
 
 import torch
+import triton
 from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 from triton.compiler import compiler as triton_compiler
+from triton.runtime import autotuner, cache
 from triton.runtime.cache import FileCacheManager
 from triton.runtime.driver import driver
 
@@ -34,12 +37,14 @@ def target_from(name: str) -> GPUTarget:
 
 
 def warm() -> None:
-    """Fills Triton's caches. Otherwise the first compilation in each candidate would fill them. The
-    caches contain results of pure functions of files that do not change while the process runs."""
+    """Does what Triton would do in the first compilation of each candidate: imports its code
+    generator (with gluon, 50 ms), asks for the versions of ptxas, and makes a key for the cache."""
     from triton.backends.nvidia.compiler import get_ptxas_version
-    from triton.runtime.cache import triton_key
 
-    triton_key()
+    importlib.import_module("triton.compiler.code_generator")
+    # Triton's own key is a hash of all files of Triton. It tells apart the versions of Triton that
+    # share a folder, but the folder of a candidate has entries of one version only.
+    cache.triton_key = autotuner.triton_key = lambda: triton.__version__
     for arch in (90, 100):
         # If this ptxas is missing, the error is reported later, when something is compiled with it.
         with contextlib.suppress(OSError, RuntimeError):

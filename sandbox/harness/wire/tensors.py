@@ -262,3 +262,14 @@ def _write(fd: int, data: memoryview, offset: int) -> None:
     while data:
         written = os.pwrite(fd, data, offset)
         data, offset = data[written:], offset + written
+
+
+def contiguous(wire: dict[str, Any], offset: int) -> dict[str, Any]:
+    """Returns the descriptor of a contiguous tensor at `offset`, with the dtype and the shape in
+    `wire`. An output that the entry function returns is copied into this tensor."""
+    strides: list[int] = []
+    step = 1
+    for extent in reversed(wire["shape"]):
+        strides.insert(0, step)
+        step *= max(extent, 1)
+    return {"dtype": wire["dtype"], "shape": wire["shape"], "strides": strides, "offset": offset}

@@ -5,21 +5,21 @@
 using namespace assay::sandbox;
 using nlohmann::json;
 
-TEST_CASE("versions need torch, triton and python, and only a zygote has NVRTC") {
-  const json judge = {{"torch", "2.9.1"}, {"triton", "3.5.1"}, {"python", "3.11.2"}};
-  HeaderReader in(judge, "ready");
+TEST_CASE("versions need torch, triton and python, but not NVRTC") {
+  const json without = {{"torch", "2.9.1"}, {"triton", "3.5.1"}, {"python", "3.11.2"}};
+  HeaderReader in(without, "ready");
   const Versions versions = read_versions(in);
   CHECK(in.status());
   CHECK(versions.torch == "2.9.1");
   CHECK(versions.triton == "3.5.1");
   CHECK(versions.python == "3.11.2");
   CHECK(versions.nvrtc.empty());
-  json zygote = judge;
+  json zygote = without;
   zygote["nvrtc"] = "13.0";
   HeaderReader other(zygote, "ready");
   CHECK(read_versions(other).nvrtc == "13.0");
   for (const std::string name : {"torch", "triton", "python"}) {
-    json incomplete = judge;
+    json incomplete = without;
     incomplete.erase(name);
     HeaderReader from(incomplete, "ready");
     read_versions(from);

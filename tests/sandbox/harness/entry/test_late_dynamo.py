@@ -90,14 +90,36 @@ def test_functions_that_torch_marked_before_are_marked_anew() -> None:
     assert run(code) == "loaded"
 
 
-def test_a_recording_imports_nothing_that_the_zygote_has_not_imported() -> None:
+KERNEL = """
+import triton, triton.language as tl
+@triton.jit
+def double(x, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, 2 * tl.load(x + i, mask=i < n), mask=i < n)
+"""
+COMPILING = """
+import own_kernel, triton
+from triton.backends.compiler import GPUTarget
+constants, types = {(2,): 128}, {"x": "*fp32", "n": "i32", "BLOCK": "constexpr"}
+source = triton.compiler.ASTSource(own_kernel.double, types, constants)
+assert triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["cubin"]
+"""
+
+
+def test_a_recording_imports_nothing_that_the_zygote_has_not_imported(tmp_path: Path) -> None:
     """What a candidate imports costs its processor time in every job."""
+    (tmp_path / "own_kernel.py").write_text(KERNEL)
     code = (
-        "import harness.candidate.zygote\nfrom harness import triton_adapter\ntriton_adapter.warm()\n"
-        "before = set(sys.modules)\n" + RECORDING + "late = sorted(set(sys.modules) - before)\n"
+        "import importlib\nfrom harness.candidate import zygote\nfrom harness import triton_adapter\n"
+        "triton_adapter.warm()\n"
+        "[importlib.import_module(name) for name in zygote.IMPORTED_WHEN_IDLE]\n"
+        f"sys.path.append({str(tmp_path)!r})\n"
+        f"triton.knobs.cache.dir = {str(tmp_path / 'cache')!r}\n"
+        "before = set(sys.modules)\n"
+        f"{RECORDING}{COMPILING}late = sorted(set(sys.modules) - before - {{'own_kernel'}})\n"
         "assert not late, late\n"
     )
-    assert run(code) == "unloaded"
+    assert run("import triton\n" + code) == "unloaded"
 
 
 def test_a_judge_describes_and_makes_cases_without_it() -> None:

@@ -25,7 +25,7 @@ from harness.judging.host_rounds import HostCase, HostResult
 from harness.operator import Operator
 from harness.wire import shared_memory
 from harness.wire.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
-from harness.wire.tensors import Memory
+from harness.wire.tensors import Memory, contiguous
 from judge_client import write_operator
 
 Entry = Callable[..., Any]

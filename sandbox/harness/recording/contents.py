@@ -90,9 +90,9 @@ class Contents:
             return record.index
         index = record.index = self._draft.plan.buffer(plans.BufferKind.SCRATCH, record.nbytes)
         content = record.content
+        if content is not None and record.nbytes and self.storages.holds_address(content):
+            raise self._draft.refuse(_ADDRESS)
         if isinstance(content, torch.Tensor) and record.nbytes:
-            if self.storages.holds_address(content):
-                raise self._draft.refuse(_ADDRESS)
             content = same_element(content) or content
         if isinstance(content, Uniform) and record.nbytes:
             self._draft.prepare(

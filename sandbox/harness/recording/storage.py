@@ -149,13 +149,15 @@ class Storages:
         """Returns True if this number is one of the recorder's fake addresses."""
         return ADDRESS_BASE <= value < self._next and self.at(value) is not None
 
-    def holds_address(self, content: torch.Tensor) -> bool:
+    def holds_address(self, content: Uniform | torch.Tensor) -> bool:
         """Returns True if a 64-bit word of the known content is one of the recorder's fake
         addresses."""
+        if isinstance(content, Uniform):
+            return content.width == 8 and self.is_address(content.pattern)
         with _disable_current_modes():
             words = content[: content.numel() // 8 * 8].view(torch.int64)
-            found = words[(words >= ADDRESS_BASE) & (words < self._next)]
-            return any(self.at(value) is not None for value in found[:64].tolist())
+            found = words[(words >= ADDRESS_BASE) & (words < self._next)].unique()
+            return any(self.at(value) is not None for value in found.tolist())
 
     def begin_case(self) -> None:
         """Starts a new plan. No storage has a buffer in the new plan. If the device wrote to a

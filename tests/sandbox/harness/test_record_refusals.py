@@ -49,6 +49,20 @@ from sources import VECTOR_ADD
             10,
             "address of a tensor",
         ),
+        (
+            "    table = torch.full((1,), x.data_ptr(), dtype=torch.int64, device='cuda')\n"
+            "    touch[(1,)](table, x, 1, BLOCK=16)\n    return x",
+            11,
+            "address of a tensor",
+        ),
+        # The numbers from the gap behind a tensor look like addresses and are none.
+        (
+            "    gap = [x.data_ptr() + 4 * x.numel() + 1 + i for i in range(100)]\n"
+            "    table = torch.tensor([*gap, x.data_ptr()], device='cuda')\n"
+            "    touch[(1,)](table, x, 1, BLOCK=16)\n    return x",
+            12,
+            "address of a tensor",
+        ),
     ],
 )
 def test_work_that_a_plan_cannot_hold_is_refused_with_operation_and_line(

@@ -5,8 +5,8 @@ script joins the files of several folders, and gives the result to clang-tidy. M
 into foreign headers, and clang-tidy reads them once for each file. `HeaderFilterRegex` in
 .clang-tidy makes clang-tidy report findings in the included sources.
 
-Folders are not joined if they may define the same name in an unnamed namespace. If the joined
-folders do not compile without warnings nevertheless, each folder is checked by itself."""
+The script does not join folders that may define the same name in an unnamed namespace. If joined
+folders still do not compile without warnings, the script checks each of them separately."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ COMPILER = "[clang-diagnostic-"
 
 @dataclass
 class Group:
-    """Files that are given to clang-tidy as one file."""
+    """Files that the script gives to clang-tidy as one file."""
 
     files: list[str] = field(default_factory=list)
     names: set[str] = field(default_factory=set)
@@ -70,8 +70,8 @@ def commands() -> dict[str, list[str]]:
 
 
 def flags() -> list[str]:
-    """Returns the flags of all files together. They may differ in definitions that only the files
-    of one library use, and in include folders."""
+    """Returns the flags of all files together. The flags of two files may differ in include
+    folders, and in definitions that only the files of one library use."""
     found: dict[tuple[str, ...], None] = {}
     for words in commands().values():
         at = iter(words)
@@ -89,7 +89,8 @@ def texts(file: str) -> list[str]:
 
 
 def own_names(text: str) -> set[str]:
-    """Returns the names that a source defines for itself, and perhaps some more."""
+    """Returns the names that a source defines only for itself: `main`, and names in unnamed
+    namespaces. The result may contain some other names."""
     found = {"main"} if MAIN.search(text) else set()
     for block in UNNAMED.findall(text):
         for line in block.splitlines():
@@ -121,7 +122,8 @@ def groups() -> list[Group]:
 def tidy(file: Path) -> str:
     """Returns clang-tidy's findings. Returns an empty text if there are none."""
     # GCC's flags contain warnings that clang does not know. A name of one folder may shadow a name
-    # of a folder with which it is joined; the builds find the names that matter.
+    # of another folder in the same joined file. The builds, which do not join folders, find real
+    # cases.
     without = ["-Wno-unknown-warning-option", "-Wno-shadow"]
     command = ["clang-tidy", "--quiet", str(file), "--", *flags(), *without]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 python=$1
 jobs=$2
 started=$SECONDS
-# Threads of torch wait without busy loops, because other processes can use the cores meanwhile.
+# Threads of torch must not wait in busy loops, because other processes need the cores.
 export OMP_WAIT_POLICY=passive
 step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; }
 
@@ -15,7 +15,7 @@ step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; 
 background() {  # background NAME COMMAND...
   local name=$1
   shift
-  set -m  # its own process group, so that the processes that it starts can be ended with it
+  set -m  # a separate process group, so that the trap can also end the processes of the command
   (renice -n 19 "$BASHPID" >/dev/null && "$@") >"build/$name.log" 2>&1 &
   background_of[$name]=$!
   set +m
@@ -49,7 +49,7 @@ step "layers, headers and their examples, names of sources, documents, style"
 "$python" -m pytest -q tests/test_*.py
 
 step "Python tests"
-# Tests of one file share servers, so one process runs them.
+# The tests of one file share servers, so one process runs all tests of a file.
 "$python" -m pytest -q -n "$jobs" --dist loadfile tests --ignore-glob='tests/test_*.py' \
   --ignore=tests/escapes --ignore=tests/cheats
 

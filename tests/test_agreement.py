@@ -1,5 +1,5 @@
-"""Tests the comparison of verdicts from two devices: which fields it compares, which verdicts
-agree, and which causes it names for a difference."""
+"""Tests the comparison of verdicts from two devices: which fields the comparison uses, which
+verdicts agree, and which causes it names for a difference."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks that each text which several parts of the product share is in only one C++ source."""
+"""Checks that a text that several parts of the product use is in only one C++ source."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ COMMENT = re.compile(r"(?m)^\s*//[^\n]*$|\s//\s[^\n]*$")
 # Maps a text that string literals must not contain to the only source in which they may.
 OWNERS: dict[str, str] = {
     r"\(no model\)": "reference_agents/llm/llm_client.h",
-    # A literal with two targets is a copy of the list of targets. No source may contain it, because
-    # messages join the list when they need it.
+    # A literal with two targets is a copy of the list of targets. No source may contain such a
+    # copy, because messages are built from the list itself.
     r"(cuda|hip):\w+, (cuda|hip):\w+": "",
 }
 

@@ -1,6 +1,6 @@
-"""Checks that code decides by types and never by the words of Assay's own messages. So a message
-can be reworded without a change of behaviour. The tests find every search for prose in product
-code. Only files that read text of other programs may contain such searches."""
+"""Checks that code decides by types and never by the words of Assay's own messages. So a new
+wording of a message changes no behaviour. The tests find every search for prose in product code.
+Only files that read text of other programs may contain such searches."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Folders with product code. Tests can look at messages, and operators' Python is data.
+# Folders with product code. Tests may check messages, and the Python code of operators is data.
 CPP = ("base", "metrics", "operators", "reference_agents", "sandbox", "server", "tools")
 PYTHON = ("sandbox/harness",)
 

@@ -18,8 +18,8 @@ using namespace assay;
 
 namespace {
 
-/// Limits the size of files to `bytes` while this object exists. For the process, the limit looks
-/// like a full disk.
+/// Limits the size of files to `bytes` while this object exists. For the process, this limit has
+/// the effect of a full disk.
 struct SmallFiles {
   explicit SmallFiles(rlim_t bytes) {
     ::getrlimit(RLIMIT_FSIZE, &before);

@@ -16,8 +16,8 @@ START_TIMEOUT_S = 30.0
 
 @contextmanager
 def serving(transport: str, binary: str, *options: str) -> Iterator[Target]:
-    """Yields a server for the transport stdio or http. An HTTP server chooses its own port. It is
-    stopped when the `with` block ends."""
+    """Yields a server for the transport stdio or http. An HTTP server chooses its own port. The end
+    of the `with` block stops it."""
     if transport == "stdio":
         yield Target(command=(binary, "serve", "--stdio", *options))
         return

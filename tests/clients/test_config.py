@@ -121,7 +121,7 @@ def test_the_printed_programs_run(binary: str, tmp_path: Path, node_dir: Path) -
         program = printed(
             binary, "--print-config", client, "--device", "fake", "--store", store
         ).stdout
-        if client == "typescript":  # Node.js searches packages from the folder of the program
+        if client == "typescript":  # Node.js searches packages in the folder of the program
             (node_dir / "example.mjs").write_text(program)
             program = ""
         done = subprocess.run(

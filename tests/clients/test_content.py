@@ -27,8 +27,8 @@ TEMPLATES = {
 
 
 def all_resources(session: Session) -> list[dict[str, Any]]:
-    """Returns the resources of all pages. There are two resources for each operator, which is more
-    than one page can contain."""
+    """Returns the resources of all pages. Each operator has two resources, so they do not fit on
+    one page."""
     found: list[dict[str, Any]] = []
     page = session.request("listResources", {})
     while True:

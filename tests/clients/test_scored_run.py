@@ -79,7 +79,7 @@ def test_run_on_the_fake_device(session: Session, client: Client) -> None:
     assert session.connected["version"] in (
         client.version,
         None,
-    )  # the v1 client does not report this over stdio
+    )  # over stdio, the v1 client reports no version
     assert session.connected["instructions"]
     scored_run(session, PASSES.format(name="vector_add"), times=True)
 

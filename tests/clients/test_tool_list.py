@@ -65,8 +65,8 @@ def test_tools_are_portable(listed: tuple[list[dict[str, Any]], str], node_dir: 
 
 
 def check_parameters(tool: dict[str, Any]) -> None:
-    """Checks that each parameter is no object, has a type and a description, and names its default
-    if it is an optional choice."""
+    """Checks that no parameter is an object, that each has a type and a description, and that an
+    optional choice names its default."""
     schema = tool["inputSchema"]
     for name, parameter in schema["properties"].items():
         where = f"{tool['name']}.{name}"

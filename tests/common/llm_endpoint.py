@@ -32,7 +32,7 @@ class Reply:
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
-    missing_bytes: int = 0  # the number of bytes that Content-Length counts but that are not sent
+    missing_bytes: int = 0  # Content-Length counts these bytes, but they are not sent
     delay_s: float = 0.0
 
 

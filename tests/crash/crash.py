@@ -35,7 +35,7 @@ OURS = {
     "aborted",
     "crash",
     "protocol_error",
-}  # a killed candidate gives a crash; the other kinds are about trusted processes
+}  # `crash` is for a killed candidate, the other kinds are for killed trusted processes
 RECOVERY_S = 60.0
 LONGEST_JOB_S = 3.0
 
@@ -65,7 +65,7 @@ class Bench:
             str(folder / "assay.db"),
         ]
         self.environment = {**os.environ, "ASSAY_STATE_DIR": str(self.state)}
-        self.given_out: dict[str, str] = {}  # job: outcome
+        self.given_out: dict[str, str] = {}  # maps a job to its outcome
         self.count = 0
         self.servers: list[int] = []
         self.start()

@@ -59,7 +59,7 @@ def sample(server: int) -> dict[str, int]:
 
 
 def misbehave(bench: Bench, index: int) -> str:
-    """Runs a bad submission. Returns what is wrong with its verdict, or nothing."""
+    """Runs a bad submission. Returns what is wrong with its verdict, or an empty text."""
     source, expected = list(MISBEHAVING.items())[index % len(MISBEHAVING)]
     code = f"{source}\n# {os.urandom(8).hex()}\n"
     verdict: dict[str, Any] = bench.client.call("run_tests", {"operator": OPERATOR, "code": code})[

@@ -1,5 +1,5 @@
 /* assay
-# dx a row at a time; dw and db in two steps, since many rows add to each column
+# Computes dx row by row. Many rows add to each column, so dw and db need two steps.
 [sizes]
 slices = "min(ceil_div(rows, 32), 4 * multiprocessors)"
 

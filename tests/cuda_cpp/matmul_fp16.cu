@@ -1,5 +1,5 @@
 /* assay
-# tensor cores by mma.h; 64x64 of c a block of four warps
+# Uses tensor cores by mma.h. Each block of four warps computes 64x64 elements of c.
 [[launch]]
 kernel = "matmul"
 grid = ["ceil_div(n, 64)", "ceil_div(m, 64)"]

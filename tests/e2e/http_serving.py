@@ -3,7 +3,7 @@
     with serving(binary, folder, "--rate-limit", "5") as server:
         status, headers, text = server.request("POST", "/mcp", PING)
 
-When the `with` block ends, the server is stopped and must exit with status 0."""
+The end of the `with` block stops the server, which must exit with status 0."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def test_a_claim_needs_an_interval_without_zero_and_times_where_it_is_about_time
 
 def test_intervals() -> None:
     low, high = paired.wilson(10, 10)
-    assert high == pytest.approx(1) and 0.69 < low < 0.73  # 10 of 10 does not prove 100 %
+    assert high == pytest.approx(1) and 0.69 < low < 0.73  # 10 of 10 do not prove 100 %
     low, high = paired.wilson(5, 10)
     assert low == pytest.approx(1 - high) and 0.23 < low < 0.25
     gain, (low, high) = paired.difference([1, 2, 3, 4] * 10, [0, 2, 2, 4] * 10)

@@ -1,5 +1,5 @@
-"""Runs `assay bench` and `assay report` on the fake device: with a model behind HTTP, with kill -9
-and --resume, and with a server that is already running."""
+"""Runs `assay bench` and `assay report`: with a model behind HTTP, with kill -9 and --resume, and
+with a server that is already running. Most tests use the fake device."""
 
 from __future__ import annotations
 
@@ -248,7 +248,7 @@ def test_its_server_has_the_limits_that_were_asked_for(assay: Run, tmp_path: Pat
         "--out",
         str(tmp_path / "out"),
         "--operators",
-        "flash_attn_causal",  # an operator whose run in the interpreter takes seconds
+        "flash_attn_causal",  # takes seconds in the interpreter
         "--device",
         "cpu",
     )

@@ -86,7 +86,7 @@ def test_every_agent_with_every_model(assay: Run, model: Endpoint, tmp_path: Pat
     for pair in PAIRS:
         assert len(finished_in(tmp_path / "out" / pair)) == 4
         assert len(list((tmp_path / "out" / pair / "transcripts").iterdir())) == 4
-    # The bench prints one report for each pair, over both samples, and one comparison.
+    # For each pair, the bench prints one report over both samples. It prints one comparison.
     assert done.stdout.count("2 samples, runs run_") == 4 and done.stdout.count("pass@2 ") == 4
     table = done.stdout[done.stdout.index("Comparison") :]
     assert len(re.findall(r"openai-compatible:[mn] +4 of 4 +50\.0 %", table)) == 4, table
@@ -180,7 +180,7 @@ def test_a_refused_key_stops_its_model_and_not_the_other_one(
         and "HTTP 401" in stopped.stderr
         and KEY not in stopped.stderr + stopped.stdout
     )
-    assert model.requests == 1  # no retry, and no next operator
+    assert model.requests == 1  # the bench stops after the first refusal
     assert len(finished_in(tmp_path / "out/one_shot_scripted_demo")) == 2
     model.always = None
     done = assay(*arguments, "--resume", **env_of(model))

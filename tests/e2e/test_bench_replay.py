@@ -91,7 +91,7 @@ def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(
         )
         assert [line.get("text") for line in there] == [line.get("text") for line in here]
         jobs = [re.findall(r"job_\w+", "\n".join(text)) for text in texts]
-        assert not set(jobs[0]) & set(jobs[1])  # no verdict was copied
+        assert not set(jobs[0]) & set(jobs[1])  # the replay copied no verdict
     again = replay(assay, tmp_path)
     assert again.returncode == 64 and "--resume" in again.stderr
     assert replay(assay, tmp_path, "--resume").returncode == 0

@@ -33,8 +33,8 @@ def entry(body: str, head: str = "import torch, triton") -> str:
     return f"{head}\ndef ENTRY(x, *rest):\n    {body}\n"
 
 
-# Maps each type to (group, stage, source). Each source is submitted for a different operator, which
-# the word ENTRY stands for.
+# Maps each type to (group, stage, source). Each source is submitted for a different operator. In
+# the source, the word ENTRY stands for the operator's name.
 TYPES: dict[str, tuple[str, str, str]] = {
     "SyntaxError": ("Syntax", "import", "def ENTRY(x, y)\n    return x\n"),
     "IndentationError": ("Syntax", "import", "def ENTRY(x, y):\nreturn x\n"),
@@ -89,8 +89,8 @@ OPERATORS = (
         "clamp_minmax",
     ),
 )
-# Subclasses of the types above, and errors that are not on TritonBench's list. Each has the type
-# under which it is counted, and a source.
+# Subclasses of the types above, and errors that are not on TritonBench's list. Maps each to the
+# type as which the report counts it, and to a source.
 OTHERS = {
     "UnboundLocalError": ("NameError", entry("y = z + x; z = y; return z")),
     "TabError": ("IndentationError", "def ENTRY(x):\n        y = x\n\treturn y\n"),

@@ -93,7 +93,7 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
             socket.create_connection(("127.0.0.1", server.port)) as plain,
         ):
             only_http2.wrap_socket(plain)
-        # A request in plain HTTP to the TLS port must not get the status 200.
+        # The TLS port must not answer a request in plain HTTP with the status 200.
         with (
             suppress(ConnectionResetError),
             socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain,

@@ -23,11 +23,11 @@ def test_a_reference_is_compiled_once(binary: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "operators/standard/vector_add", model)
     first = compiled(binary, tmp_path, "--device", "cpu")
     assert first.returncode == 0, first.stderr
-    # There is a time for each case that a grade times, and for no small case.
+    # The command times each case that a grade times. It times no small case.
     lines = [line.split() for line in first.stdout.splitlines()]
     assert ["vector_add", "large"] in [line[:2] for line in lines]
     assert "small" not in [line[1] for line in lines]
-    if " " in sys.prefix:  # PyTorch passes the path of its headers to the compiler unquoted
+    if " " in sys.prefix:  # PyTorch does not quote the path of its headers for the compiler
         assert all(" unsupported: " in line for line in first.stdout.splitlines()), first.stdout
     else:
         assert all(line[3] == "us" and float(line[2]) > 0 for line in lines), first.stdout

@@ -17,7 +17,7 @@ from page_browser import Look, install, why_no_browser
 from stdio_client import StdioClient
 
 PHONE_WIDTH = 360
-READABLE_PX = 11  # least size of text
+READABLE_PX = 11  # the minimum size of text
 READABLE_CONTRAST = 4.5  # WCAG 2.2, AA
 LOOKS = ["phone", "phone dark", "desktop", "dark", "print"]
 

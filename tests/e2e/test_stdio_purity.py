@@ -174,7 +174,7 @@ def test_end_of_input_ends_the_server(binary: str, tmp_path: Path) -> None:
         assert server.close() == 0
         assert server.lines == []
     with serving(binary, tmp_path, "fake") as server:
-        server.send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')  # a last line needs no line break
+        server.send(b'{"jsonrpc":"2.0","id":1,"method":"ping"}')  # without a final line break
         assert server.close() == 0
         assert [json.loads(line) for line in server.lines] == [
             {"jsonrpc": "2.0", "id": 1, "result": {}}

@@ -69,8 +69,8 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     ),
 }
 ENDLESS_LOOP = ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout")
-# The wall time of a submission, for the endless loop. With the default of a minute, two candidates
-# would keep two cores busy for a minute.
+# The time limit of a submission. The default is a minute, so the endless loop would keep two cores
+# busy for a minute.
 RUN_WALL_MS = 20_000
 
 

@@ -92,7 +92,7 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   std::size_t at = 0;
   for (;;) {
     at = next_mark(at);
-    // A "=======" before an edit is not a mark: it underlines a heading in the prose.
+    // A "=======" before an edit is not a mark, but underlines a heading in the prose.
     while (is(at, 1)) at = next_mark(at + 1);
     if (at == lines.size()) break;
     const std::size_t middle = next_mark(at + 1);

@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static Server& server =
       *fuzz::make_server().release();  // never destroyed, because the fuzzer ends with _exit
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  bool stateless = false;  // what an HTTP header would say; alternates from line to line
+  bool stateless = false;  // the rules for this line; alternates from line to line
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);

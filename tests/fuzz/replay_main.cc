@@ -1,5 +1,5 @@
-// Runs a fuzz target on stored inputs. It needs no fuzzer, so every build can run it. Each file is
-// one input. A folder stands for the files in it.
+// Runs a fuzz target on stored inputs. This program needs no fuzzer, so every build can run it.
+// Each file is one input. A folder stands for the files in it.
 //
 //   fuzz_message_replay tests/fuzz/corpus/message
 #include <cstdint>

@@ -22,7 +22,7 @@ program=$(find "$folder/unpacked" -type f -name compute-sanitizer -print -quit)
 rm -rf "$prefix/compute-sanitizer"
 mkdir -p "$prefix/compute-sanitizer"
 find "$(dirname "$program")" -maxdepth 1 -type f -exec cp {} "$prefix/compute-sanitizer/" \;
-# The package of version 13.0 lacks this program, without which the sanitizer starts no process.
+# The package of version 13.0 lacks this program. Without it, the sanitizer starts no process.
 [[ -f $prefix/compute-sanitizer/TreeLauncherSubreaper ]] \
   || { echo "$wheel lacks TreeLauncherSubreaper; take a newer version" >&2; exit 1; }
 chmod -R a+rX,u+w "$prefix/compute-sanitizer"

@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Skips all tests of this folder on a machine without a GPU. `./run test` reports the skip."""
+    """Makes pytest ignore the tests of this folder on a machine without an NVIDIA GPU."""
     if collection_path.name.startswith("test_") and not os.path.exists("/dev/nvidiactl"):
         return True
     return None

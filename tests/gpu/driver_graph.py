@@ -71,8 +71,8 @@ def _in_order(graph: ctypes.c_void_p) -> list[int]:
     _check(_cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)), "cuGraphGetNodes")
     nodes = (ctypes.c_void_p * count.value)()
     _check(_cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)), "cuGraphGetNodes")
-    # Uses version 2 of the call. Version 1 fails if the graph has edges of programmatic dependent
-    # launches, because such edges have additional data.
+    # Version 1 of this call fails if the graph has edges of programmatic dependent launches,
+    # because such edges have additional data.
     _check(
         _cuda.cuGraphGetEdges_v2(graph, None, None, None, ctypes.byref(count)), "cuGraphGetEdges_v2"
     )

@@ -307,7 +307,8 @@ TEST_CASE(
     "later runs") {
   LauncherProcess launcher("cuda");
   launcher.ready();
-  // 1 and kN are odd. For these n, the inputs use only half of the last word of the mask.
+  // The launcher masks new inputs in words of 8 bytes. 1 and kN are odd, so these inputs fill only
+  // half of their last word.
   for (const std::uint32_t n : {1u, kN, 1u << 24}) {
     test::LaunchCase one = test::vector_add_case(n);
     one.time = one.stage_next_inputs = true;
@@ -358,7 +359,7 @@ TEST_CASE(
   const double per_kernel_ns = (many - few) / 190;
   std::printf("per kernel: %.2f us\n", per_kernel_ns / 1e3);
   CHECK(per_kernel_ns < 5'000);
-  // The queue has no space for so many launches while the stream is blocked. The outputs are still
-  // correct, but the time contains gaps in which the GPU waits for the host.
+  // So many launches do not fit into the stream's queue while the stream is blocked. The outputs
+  // are still correct, but the time contains gaps in which the GPU waits for the host.
   median_of(2'000);
 }

@@ -1,6 +1,6 @@
-"""Checks that a grade on a GPU shows two times of PyTorch beside the submission's time. The time of
-eager mode is measured in the same series. `assay operators compiled` has measured the time of
-torch.compile before."""
+"""Checks that a grade on a GPU shows two times of PyTorch beside the submission's time. The grade
+measures the time of eager mode in the same series. `assay operators compiled` measures the time of
+torch.compile before the grade."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ def evaluate(*arguments: str) -> dict[str, Any]:
 
 
 def plans_of(source: Path, folder: Path) -> list[str]:
-    """Records the plans of a source. Returns `--plan PATH` for each public case. Even a wrong
-    submission has plans."""
+    """Records the plans of a source, which may be wrong. Returns the options `--plan PATH`, one for
+    each public case."""
     evaluate(str(source), "--mode", "test", "--artifacts", str(folder))
     return [part for path in sorted(folder.glob("*.plan")) for part in ("--plan", str(path))]
 

@@ -73,7 +73,7 @@ def line_of(source: str, text: str) -> int:
     return next(n for n, line in enumerate(source.splitlines(), 1) if text in line)
 
 
-# Maps a name to (source, language, kind of the finding, tool, text in the line that is reported).
+# Sources with one mistake each.
 STRAY = triton(
     "s = tl.load(y + i, mask=i < n + 16)\n    tl.store(z + i, tl.load(x + i, mask=m) + s, mask=m)"
 )
@@ -84,6 +84,7 @@ UNWRITTEN = triton(
 )
 RACE = CUDA.replace("BARRIER", "")
 DIVERGENT = CUDA.replace("BARRIER", "__syncthreads();\n  if (t < 100) __syncthreads();")
+# Maps a name to (source, language, kind of the finding, tool, text in the reported line).
 MISTAKES: dict[str, tuple[str, str, str, str, str]] = {
     "stray_read": (STRAY, "python", "memory_error", "memcheck", "mask=i < n + 16"),
     "race": (RACE, "cuda", "race", "racecheck", "tile[t] ="),

@@ -32,7 +32,8 @@ def started(mark: Path) -> int:
 
 
 def ends(pid: int) -> bool:
-    """Waits until the process has ended. A zombie has ended: nobody may be there to reap it."""
+    """Waits until the process has ended. A zombie counts as ended, because its parent may not reap
+    it."""
     end = time.monotonic() + DEADLINE_S
     while time.monotonic() < end:
         try:
@@ -70,7 +71,7 @@ def test_the_output_and_status_of_a_step() -> None:
 
 def test_a_late_step_ends_with_its_children(mark: Path) -> None:
     step = shell(f"sleep {LONG} & echo $! > '{mark}'; wait")
-    # The time limit may pass before the shell has a child. Then there is nothing that could stay.
+    # The time limit may pass before the shell has a child. Then no process can outlive the step.
     assert StepProcesses().run(step, dict(os.environ), timeout_s=2) is None
     assert not mark.exists() or ends(int(mark.read_text()))
 
@@ -100,7 +101,7 @@ def test_stop_ends_the_running_steps_and_refuses_others(mark: Path) -> None:
 
 
 def test_an_import_that_is_ended_leaves_no_process(tmp_path: Path, mark: Path) -> None:
-    """The golden file's test part starts a process and waits for it."""
+    """In this test, the test part of the golden file starts a process and waits for its end."""
     golden = tmp_path / "golden"
     golden.mkdir()
     waits = (

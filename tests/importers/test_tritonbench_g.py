@@ -166,7 +166,7 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert one["a1"] == 2.0 and one["a0"].shape == (100,)
     assert torch.equal(one["a0"], again["a0"]) and not torch.equal(one["a0"], other["a0"])
     later = operator.inputs(operator.case(wires["call_2"], "cpu"), 1)
-    # The argument a0 is the result of the first call. Only the form of this result is known.
+    # The argument a0 is the result of the first call. The importer knows only its form.
     assert later["a1"] == 3.0 and later["a0"].shape == (100,)
     state = torch.random.get_rng_state()
     operator.inputs(case, 3)
@@ -179,7 +179,7 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
     with pytest.raises(OperatorError, match="needs a GPU"):
         operator.reference(one)
-    with pytest.raises(OperatorError, match="needs a GPU"):  # the hook open_elements exists
+    with pytest.raises(OperatorError, match="needs a GPU"):  # the operator has this hook
         operator.open_elements([one["a0"]], one)
 
 

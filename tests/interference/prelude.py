@@ -1,5 +1,5 @@
-"""The first part of every submission of these tests; the case is the second part. It defines an
-honest kernel, and functions that return what a submission can see of its inputs."""
+"""The first part of every submission of these tests. The case is the second part. This file defines
+an honest kernel, and functions that return what a submission can see of its inputs."""
 
 import gc
 import json

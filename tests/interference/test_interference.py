@@ -2,9 +2,9 @@
 is a submission that tries to tell the client what it sees of the hidden cases. Two servers grade
 it. Their suites differ only in the hidden cases, and all their answers must be equal.
 
-A case has two header lines: `attempt` says in one line how the case tries it, and `expect` is the
-verdict that a client gets. `random: values` marks a case whose answer shows values of public
-inputs, which are random."""
+A case has two header lines: `attempt` describes the attempt in one line, and `expect` is the
+verdict that a client gets. The header `random: values` marks a case whose answer shows values of
+public inputs, because these values are random."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from twins import HERE, SECRETS, Twins, plain
 
 CASES = sorted((HERE / "cases").glob("*.py*"))
 PRELUDE = (HERE / "prelude.py").read_text(encoding="utf-8")
-# The stages of a grade that progress messages may name. They do not name the stages that judge the
+# The stages of a grade that progress messages may name. No message may name a stage that judges the
 # hidden cases.
 PLACES = ("queued", "stage queue", "stage import", "stage compile", "stage record", "stage run")
 PLACES += ("stage judge", "stage done")
@@ -82,7 +82,7 @@ def test_what_was_known_before_the_hidden_cases_is_said_in_full(twins: Twins) ->
 
 
 def test_decimals_that_look_like_a_time_are_decimals() -> None:
-    """A fraction of 13 digits must not be taken for a time in milliseconds since 1970."""
+    """`plain` must not mistake a fraction of 13 digits for a time in milliseconds since 1970."""
     assert plain('{"sandbox_ms": 1122.1234567890123}', "decimals") == '{"sandbox_ms": F}'
     assert plain('{"at": 1764130000000}', "decimals") == '{"at": T}'
 

@@ -26,8 +26,8 @@ ROOT = HERE.parent.parent
 OPERATOR = "vector_add"
 IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 8_000, 5_000, 1024
 
-# The hidden cases of the second suite. It has as many hidden cases as the first suite, and the
-# interpreter can run as many of them.
+# The hidden cases of the second suite. Both suites have equally many hidden cases, and the
+# interpreter can run equally many of them.
 OTHER_HIDDEN = (
     ("unseen_a", "true", "float16", 778, "grid"),
     ("unseen_b", "true", "float32", 5003, "normal"),
@@ -107,8 +107,8 @@ class Twin:
         command += ["--store", str(self.store), "--import-wall-ms", str(IMPORT_WALL_MS)]
         command += ["--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
         self.environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
-        # The server inherits this process's stderr and logs to it. So stderr is the log file while
-        # the server is started.
+        # The server logs to the stderr that it inherits from this process. So this process
+        # redirects its stderr to the log file while it starts the server.
         with open(self.log, "wb") as log:
             saved = os.dup(2)
             os.dup2(log.fileno(), 2)

@@ -60,7 +60,7 @@ TEST_CASE("several samples: pass@1 is the mean share, pass@k grows with k") {
   REQUIRE(curve.size() == 4);
   CHECK(curve[0].execution.value == Approx(all.pass_at_1->value));
   CHECK(curve[1].execution.value == Approx(0.25));  // (1 - C(3,2)/C(4,2)) / 2
-  CHECK(curve[1].call.value == Approx(0.5));        // 3 of 4 samples ran, so any two have one
+  CHECK(curve[1].call.value == Approx(0.5));        // 3 of 4 samples ran, so one of any two ran
   CHECK(curve[3].execution.value == Approx(0.5));
 }
 

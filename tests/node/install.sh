@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs the npm packages of package.json into build/node, with a Node.js that is new enough for
-# them. One of the packages is a headless browser, which exists only for x86-64. Unpacks it into
-# build/node/browser. Prints the path of build/node. Does nothing if everything is installed.
+# them. One of the packages is a headless browser, which exists only for x86-64. The script unpacks
+# the browser into build/node/browser, and prints the path of build/node. If everything is installed
+# already, the script only prints the path.
 set -euo pipefail
 cd "$(dirname "$0")"
 target=$(cd ../.. && pwd)/build/node

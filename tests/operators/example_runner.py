@@ -76,7 +76,7 @@ def main(mode: str, folder: Path) -> None:
         except AssertionError:
             problem = (
                 traceback.format_exc() if mode == "interpret" else None
-            )  # An assertion may fail: no kernel ran, so the results are wrong.
+            )  # No kernel ran, so an assertion may fail.
         except Exception:
             problem = traceback.format_exc()
         if mode == "compile" and not problem and not compiled:

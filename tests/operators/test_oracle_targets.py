@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-AT_ONCE = 2  # the number of parallel checks; each mostly waits for its processes
+AT_ONCE = 2  # checks that run at the same time; each mostly waits for its processes
 TEXTS = {path.parent.name: path for path in sorted((ROOT / "operators").glob("[!d]*/*/oracle.py"))}
 # Only Hopper and newer GPUs have dependent launches.
 DEPENDENT_LAUNCH = [name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()]

@@ -11,7 +11,7 @@ using namespace assay::agents;
 
 namespace {
 
-/// Makes a program whose length depends on its number, so that each program has its own cell.
+/// Makes a program whose length depends on its number. So each program is in another cell.
 Program program(int number, Level level, std::optional<double> perf = std::nullopt) {
   Program made{std::to_string(number) + std::string(std::size_t{1} << number, ' '), {}};
   made.evaluation.level = level;

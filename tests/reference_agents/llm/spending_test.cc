@@ -123,7 +123,7 @@ class FixedClient final : public LlmClient {
 };
 
 const Price kPrice{1'000.0, 1'000.0, "test",
-                   "2026-01-01"};  // a dollar per 1000 tokens: each reply costs 2
+                   "2026-01-01"};  // 1,000 tokens cost a dollar, a reply costs 2
 
 CompletionRequest request_of(std::size_t bytes, std::int64_t max_tokens) {
   return {"", {{"user", std::string(bytes, 'x')}}, {}, max_tokens};

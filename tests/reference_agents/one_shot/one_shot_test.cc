@@ -193,7 +193,7 @@ TEST_CASE("an attempt interrupted after the reply continues without asking the m
   CHECK(fixture.model.prompts.size() == 1);
   {
     std::ofstream torn(fixture.dir / "scale.jsonl", std::ios::app);
-    torn << R"({"kind":"tool_call","to)";  // kill -9 in the middle of a line
+    torn << R"({"kind":"tool_call","to)";  // as after kill -9 in the middle of a line
   }
   fixture.server.answers["submit"] = {{false, "pass", {{"outcome", "pass"}}}};
   const Result<Attempt> attempt = fixture.attempt();

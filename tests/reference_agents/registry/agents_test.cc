@@ -239,7 +239,7 @@ TEST_CASE(
   REQUIRE(fixture.attempt("geak?iterations=2&instances=2&reflect=1", model));
   REQUIRE(model.prompts.size() >= 4);
   const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
-  CHECK(text_of(1).find("broken a") == std::string::npos);  // the second instance begins anew
+  CHECK(text_of(1).find("broken a") == std::string::npos);  // the second instance starts empty
   CHECK(text_of(1).find("Write a version that is right first of all") != std::string::npos);
   // The first instance repairs its own version.
   CHECK(text_of(3).find("broken a") != std::string::npos);

@@ -14,7 +14,7 @@ TEST_CASE("seed and operator determine a landscape, which has local maxima") {
     CHECK(landscape.perf(37) == Landscape(seed, "relu").perf(37));
     CHECK(landscape.perf(255) != Landscape(seed, "gelu_tanh").perf(255));
     CHECK(landscape.perf(0) ==
-          Landscape(seed + 1, "relu").perf(0));  // all landscapes agree without ideas
+          Landscape(seed + 1, "relu").perf(0));  // without ideas, all landscapes are the same
     int peaks = 0;
     for (Ideas ideas = 0; ideas < (1U << kIdeas); ++ideas) {
       bool is_peak = true;

@@ -22,8 +22,8 @@ TEST_CASE("the verdict names the fault of a bad submission, and the next submiss
     INFO(bad.name << ": " << verdict.summary << " | " << verdict.detail << " | stage "
                   << to_string(verdict.stage) << " | " << verdict.stderr_text.substr(0, 500));
     CHECK(verdict.outcome == bad.outcome);
-    // An ordinary user has no control group that counts processes. There, processes that fork run
-    // until the time is up.
+    // An ordinary user's jail has no cgroup that limits the number of processes. In such a jail, a
+    // fork bomb runs until its time limit.
     const std::vector<std::string>& missing = verdict.provenance.missing_layers;
     const bool counted = std::find(missing.begin(), missing.end(), "cgroup_pids") == missing.end();
     const bool uncounted_fork = !counted && std::string(bad.name) == "fork bomb";

@@ -56,8 +56,8 @@ def cost(case):
     return Cost(bytes=2 * case.axes["n"] * case.dtype.itemsize, flops=0)
 )";
 
-/// The beginning of every source for the operator. Each source launches a kernel, because a plan
-/// without kernels is `unattributed`.
+/// The imports at the beginning of every submission to the operator. Every submission must also
+/// launch a kernel, because a plan without kernels is `unattributed`.
 inline const std::string kImports = "import torch, triton\n";
 inline std::string copying(const std::string& kernel) {
   return kImports + "@triton.jit\ndef " + kernel +

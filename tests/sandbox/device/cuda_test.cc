@@ -32,7 +32,7 @@ std::string kernel(const std::string& name) {
          name + "[(1,)](y, 0)\n    return y\n";
 }
 
-/// Copies the operator to a folder of its own. Its inputs() also runs `code`.
+/// Copies the operator to a new folder. The copy's inputs() also runs `code`.
 std::filesystem::path copy_operator(const std::string& name, const std::string& code) {
   const std::filesystem::path folder =
       std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators" / name;
@@ -110,7 +110,7 @@ extern "C" __global__ void fake_vector_add(const float* x, const float* y, float
   wrong.source.replace(wrong.source.find("\"y\", \"z\""), 8, "\"x\", \"z\"");
   CHECK(run(wrong).error_kind == ErrorKind::wrong_result);
 
-  Job keeps = job;  // a variable in device memory is reset before every sample
+  Job keeps = job;  // `kept` is reset before every sample
   keeps.source += "__device__ float kept;\n";
   CHECK(run(keeps).outcome == Outcome::pass);
 
@@ -151,7 +151,7 @@ TEST_CASE("a submission gets the same verdict from one recording candidate and f
   // The public case was launched and judged before the hidden case.
   REQUIRE(failed.cases.size() == 1);
   CHECK(failed.cases[0].outcome == Outcome::pass);
-  REQUIRE_FALSE(heard.empty());  // the monitor heard of the public case only
+  REQUIRE_FALSE(heard.empty());  // the monitor got only the public case
   for (const auto& [done, total] : heard) CHECK(std::pair(done, total) == std::pair(done, done));
 }
 
@@ -280,7 +280,7 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
 }
 
 TEST_CASE("a submission that fails before it is recorded costs neither inputs nor the GPU") {
-  // This operator can be described, and fails if a judge makes inputs of it.
+  // The harness can describe this operator's cases. If a judge makes inputs, the operator fails.
   const std::filesystem::path folder =
       copy_operator("without_inputs", "    assert case.device.type == 'meta', 'made inputs'\n");
   for (const auto& [source, kind] : std::map<std::string, ErrorKind>{
@@ -326,7 +326,7 @@ TEST_CASE("values of an earlier job refuse a submission without new inputs, and 
     CHECK(verdict.error_kind == kind);
     CHECK(verdict.diagnostic);
     CHECK(verdict.stdout_text == (kind == ErrorKind::syntax_error ? "" : "seen\n"));
-    REQUIRE(verdict.provenance.seeds.size() == 1);  // of the public case of the earlier job
+    REQUIRE(verdict.provenance.seeds.size() == 1);  // the earlier job's public case
     CHECK(verdict.provenance.seeds.at("public64") == first.provenance.seeds.at("public64"));
   }
   CHECK(inputs_made() == once);

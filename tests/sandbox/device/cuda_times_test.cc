@@ -64,7 +64,7 @@ TEST_CASE(
   CHECK(oracle_age(JobKind::grade) == 0);
   const double graded_ns = pytorch_ns;
   CHECK(graded_ns != profiled_ns);
-  CHECK(oracle_age(JobKind::profile) > 0);  // measured by the grade
+  CHECK(oracle_age(JobKind::profile) > 0);  // the grade measured this time
   CHECK(pytorch_ns == graded_ns);
   CHECK(oracle_age(JobKind::grade) == 0);
   CHECK(pytorch_ns == graded_ns);

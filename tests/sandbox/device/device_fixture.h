@@ -61,8 +61,9 @@ class SickSwitch {
   std::string file_;
 };
 
-/// Returns the configuration of a fake device whose memory is full only for its second launcher, as
-/// if other jobs had filled it. The launchers start one after the other.
+/// Returns the configuration of a fake device whose memory is full for its second launcher, as if
+/// other jobs had filled it. The memory is free for all other launchers. The launchers start one
+/// after the other.
 inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   SandboxConfig config = real_config();
   config.parked_launchers = 1;

@@ -19,7 +19,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// The maximum time for which one thread waits for another thread.
+/// The longest time that one thread waits for another thread.
 Deadline for_another_thread() { return Deadline::after_ms(60'000); }
 
 /// A point in the code at which threads wait for each other.

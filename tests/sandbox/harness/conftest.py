@@ -262,8 +262,8 @@ def encode_case(
 
 @pytest.fixture(scope="session")
 def supervisor(guard_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
-    """Returns one zygote that all tests share. It runs without the native job jail, because
-    ASSAY_NATIVE_DIR is not set: with it, the zygote would need `_native`."""
+    """Returns one zygote that all tests share. It runs without the native job jail, because the
+    test does not set ASSAY_NATIVE_DIR. With this variable, the zygote would need `_native`."""
     running = Supervisor({"ASSAY_FAKE_CUDA_GUARD": str(guard_dir / "libassay_fake_cuda_guard.so")})
     yield running
     assert running.close() == 0

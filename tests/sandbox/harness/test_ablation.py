@@ -131,7 +131,8 @@ def test_an_argument_that_an_imported_operator_returns_needs_no_kernel() -> None
     right, rest = x * 2, torch.randn(10, 10)
     names = ["z", "x_after"]
     assert unattributed(names, [right, x], [rest, x.clone()], [x, y], imported=True) == ""
-    # The exception is not for other operators: their lint proves that no input is a right answer.
+    # Only imported operators may return an argument unchanged. For other operators, the lint proves
+    # that no argument is a right answer.
     assert "output x_after" in unattributed(names, [right, x], [rest, x.clone()], [x, y])
     assert "output z" in unattributed(
         names, [right, x], [right.clone(), x.clone()], [x, y], imported=True

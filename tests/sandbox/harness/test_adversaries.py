@@ -108,10 +108,10 @@ def test_an_operator_with_a_twin_passes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "twin",
     [
-        case_text("twin", "hidden", 999, "early"),  # other axes: the public shape stays benign
+        case_text("twin", "hidden", 999, "early"),  # not a twin: it has other axes
         case_text("twin", "public", 1000, "early"),
         case_text("twin", "hidden", 1000, "normal"),
-        case_text("twin", "hidden", 1000, "other"),  # is not declared adversarial
+        case_text("twin", "hidden", 1000, "other"),  # this distribution is not declared adversarial
         "",
     ],
 )
@@ -164,8 +164,8 @@ def test_a_distribution_that_lets_the_shortcut_pass_is_an_error(tmp_path: Path) 
     spec = SPEC.replace('"early"', '"benign"')
     cases = [SMALL, LARGE, *(one.replace('"early"', '"benign"') for one in (REDUCED, TWIN))]
     operator = leaky_sum(tmp_path, *cases, spec=spec)
-    # After ten steps, 0.7^10 = 0.03 of a state is left. That is more than the tolerance, so a
-    # kernel that leaves the state out is wrong. With a decay of 0.1 the same kernel would pass.
+    # With a decay of 0.7, 0.7^10 = 0.03 of a state is left after ten steps. That is more than the
+    # tolerance, so a kernel that forgets the state is wrong. With a decay of 0.1 the kernel passes.
     weak = (tmp_path / "reference.py").read_text().replace("else 0.7", "else 0.1")
     (tmp_path / "reference.py").write_text(weak)
     (failed,) = failures(Operator.load(operator.folder), "small", "reduced")
@@ -179,7 +179,7 @@ def test_forgetting_restarts_one_part_before_each_part(tmp_path: Path) -> None:
     arguments = operator.inputs(case, 1)
     y, last = shortcut(operator, case, arguments, operator.adversaries[0], "forget_past")
     right, right_last = operator.reference(arguments)
-    assert torch.equal(y[:, :20], right[:, :20])  # the first two parts see everything
+    assert torch.equal(y[:, :20], right[:, :20])  # parts 0 and 1 start at step 0
     fresh, fresh_last = operator.reference({**arguments, "x": arguments["x"][:, 20:]})
     assert torch.equal(y[:, 30:], fresh[:, 10:])
     assert torch.equal(last, fresh_last)

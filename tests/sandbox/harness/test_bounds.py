@@ -238,7 +238,7 @@ GROUPED = submission(
             "PARTS",
             "[torch.nn.Parameter(x[:7]), torch.nn.Linear(7, 1).weight, torch.nonzero(torch.ones(7)).float()]",
         ),
-        # The kernel reads a tensor of pointers, one pointer per lane.
+        # Each lane reads a pointer from a tensor, and then an element at this address.
         submission(
             "lane = tl.arange(0, BLOCK)\nsource = tl.load(x + lane // 2, mask=lane < 6).to(tl.pointer_type(tl.float32))\n"
             "tl.store(y + lane, tl.load(source + lane % 2, mask=lane < 6), mask=lane < 6)",
@@ -246,8 +246,9 @@ GROUPED = submission(
             "parts = [x[i : i + 2].clone() for i in range(3)]; y = torch.zeros(6, device='cuda')\n"
             "    pointers = torch.tensor([p.data_ptr() for p in parts], dtype=torch.int64, device='cuda')",
         ),
-        # The kernel has empty tensors, arbitrary addresses in lanes that are masked off, negative
-        # strides, and intermediate addresses that overflow.
+        # The next five submissions use an empty tensor, arbitrary addresses in lanes that are
+        # masked off, a negative step, a negative stride, and an intermediate address outside of all
+        # tensors.
         submission(
             "tl.store(y + at, tl.load(x + at, mask=at < n, other=1.0), mask=at < n)",
             "kernel[(1,)](e, e, 0, BLOCK=8)",
@@ -261,7 +262,8 @@ GROUPED = submission(
         submission(
             "far = y + (at.to(tl.int64) + (1 << 40))\ntl.store(far - (1 << 40), 1.0, mask=at < n)"
         ),
-        # The arguments are other views of the same memory.
+        # The next five submissions pass an expanded view, a tensor with another dtype, memory of
+        # numpy, a resized tensor, and a tensor descriptor.
         submission(
             "tl.store(y + at, tl.load(x + at * 0), mask=at < n)",
             "kernel[(5,)](x[3:4].expand(n), y, n, BLOCK=1024)",

@@ -32,8 +32,8 @@ Entry = Callable[..., Any]
 
 
 def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The operator of these tests. One output is an inout argument with gaps between its rows. The
-    other output is returned."""
+    """The operator of these tests. Its outputs are an inout argument with gaps between its rows,
+    and the returned tensor."""
     x.mul_(a)
     return index + 1
 
@@ -241,8 +241,8 @@ def out_of_memory(*_: Any) -> None:
 def test_a_candidate_that_takes_the_gpus_memory_is_reported(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The candidate allocates memory by calls of the driver, to which torch's limit does not apply.
-    So the judge has no memory left for a round."""
+    """The test imitates a candidate that allocates memory by calls of the driver. torch's limit
+    does not apply to such calls, so the judge has no memory left for a round."""
     monkeypatch.setattr(shared_memory, "create", out_of_memory)
     monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 130 << 30)
     with pytest.raises(

@@ -161,8 +161,8 @@ def test_references_are_computed_ahead_but_not_while_a_job_is_timed(
 
 
 def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events belong to the current device. On another device, they would measure the time between
-    two calls by the host."""
+    """An event belongs to the current device. If the judge worked on another device, events would
+    measure only the time between two calls by the host."""
     current: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")

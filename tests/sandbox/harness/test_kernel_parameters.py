@@ -2,7 +2,7 @@
 number and the sizes of the declared parameters are read from the cubin itself.
 
 The launcher compares declared and passed parameters on a device. This test finds a mistake without
-a device, with whichever version of Triton is installed."""
+a device, for the installed version of Triton."""
 
 from __future__ import annotations
 

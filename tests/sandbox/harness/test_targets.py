@@ -1,5 +1,5 @@
-"""Tests that three oracles can be recorded for every target, and that plans have launch
-attributes."""
+"""Tests that three oracles can be recorded for every target, that plans have launch attributes, and
+that backward passes can be recorded."""
 
 from __future__ import annotations
 

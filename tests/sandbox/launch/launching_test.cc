@@ -86,7 +86,7 @@ bool oracle_was_timed(const Verdict& verdict) {
   INFO(verdict.summary << " " << verdict.detail);
   for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
   REQUIRE(verdict.outcome == Outcome::pass);
-  // The last case is the large one, the only one that is timed.
+  // Only the last case is large enough to be timed.
   return verdict.cases.back().baseline_latency.has_value();
 }
 

@@ -162,7 +162,7 @@ TEST_CASE("candidates are parked, serve one job each, and report how they ended"
   CHECK((*second)->stdout_text() == "last words\n");
   pool.give_back(std::move(*second));
 
-  limits.memory_bytes = 512 << 20;  // the candidates that wait in the pool have other limits
+  limits.memory_bytes = 512 << 20;  // the candidates in the pool have other limits
   Result<std::unique_ptr<Candidate>> third = pool.take(limits, deadline);
   REQUIRE(third);
   CHECK((*third)->suits(limits));

@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kSource =
     "import triton\n\n@triton.jit\ndef add(x):\n    y = tl.load(x)\n    tl.store(x, y)\n";
 
-// Output in the form of nvdisasm 12.8. It contains a loop of three instructions, a rare path behind
-// the end of the program that jumps back, and a line of a library.
+// Output in the form of nvdisasm 12.8. It contains a loop of three instructions, and a line of a
+// library. Behind EXIT it contains a rare path that jumps back, and a jump to itself.
 constexpr const char* kNvidia = R"(
 .text.add:
 	//## File "/tmp/job-x1/submission.py", line 4
@@ -69,7 +69,7 @@ TEST_CASE("instructions are counted by line, and a branch back makes a loop") {
       digest_code(kNvidia, {.kernel = "add", .target = "cuda:90", .source = kSource});
   CHECK(digest.instructions == 10);  // the padding does not count
   CHECK(digest.looped ==
-        3);  // neither the jump back from behind the end nor the endless jump at the end is a loop
+        3);  // the jump back from behind EXIT and the jump to itself do not count as loops
   CHECK(digest.barriers == 1);
   CHECK(digest.global_loads.at("128") == 1);
   CHECK(digest.global_stores.at("32") == 1);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::real_config;
 using testing::vector_add;
 
-/// Copies vector_add to a folder of its own. Its inputs() also runs `code`.
+/// Copies vector_add to a new folder. The copy's inputs() also runs `code`.
 Job own_operator(const std::string& name, const std::string& code) {
   Job job = vector_add(JobKind::test, "");
   const fs::path folder = fs::path(real_config().state_dir) / name;
@@ -54,7 +54,7 @@ Job attention_job() {
   return job;
 }
 
-/// Returns the bytes of the structural arguments, case by case, or of the case `only`.
+/// Returns the bytes of the structural arguments of all cases, or only of the case `only`.
 std::vector<std::string> values_in(const PreparedJob& prepared, int only = -1) {
   std::vector<std::string> found;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
@@ -179,7 +179,7 @@ TEST_CASE("values of a job are learned for its public cases, and only of structu
   if (!prepared) FAIL(prepared.error().message);
   CHECK_FALSE(describer.values_of_earlier_job(job));
   describer.learn(CaseDescriber::keys_of(job), job, *prepared);
-  CHECK_FALSE(describer.values_of_earlier_job(job));  // the hidden case is not kept
+  CHECK_FALSE(describer.values_of_earlier_job(job));  // the describer keeps no hidden case
   Job open = job;
   open.cases.resize(1);
   const std::optional<PreparedJob> known = describer.values_of_earlier_job(open);

@@ -36,7 +36,7 @@ TEST_CASE("a stray access has the line of the submission, the address, the threa
   CHECK(one.address == "0x7f65dc000fa0");
   CHECK(one.thread == std::vector<std::int64_t>{1, 2, 3});
   CHECK(one.block == std::vector<std::int64_t>{4, 5, 6});
-  REQUIRE(one.places.size() == 1);  // the stack of the host is no place
+  REQUIRE(one.places.size() == 1);  // the host's stack is not reported
   CHECK(one.places[0].kernel == "add_kernel");
   CHECK(one.places[0].file.empty());
   CHECK(one.places[0].line == 3);

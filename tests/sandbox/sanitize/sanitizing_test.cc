@@ -129,7 +129,7 @@ TEST_CASE("a sanitizer that fails is no fault of the submission") {
     CHECK(verdict.outcome == Outcome::error);
     CHECK(verdict.error_kind == ErrorKind::internal_error);
     CHECK(verdict.detail.find("memcheck") != std::string::npos);
-    CHECK(reports_in(verdict) == 1);  // shows what the sanitizer printed
+    CHECK(reports_in(verdict) == 1);  // this report has the sanitizer's output
   }
 }
 

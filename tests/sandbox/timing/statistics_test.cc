@@ -161,7 +161,7 @@ TEST_CASE("the submission's kernels have a share of the whole timeline, and so h
   std::vector<KernelReport> kernels(3);
   kernels[0].name = "row_sum";
   kernels[1].name = "copy";        // a submission's kernel may have this name
-  kernels[2].name = "assay_copy";  // a kernel of the launcher
+  kernels[2].name = "assay_copy";  // a kernel of Assay's recorder
   add_time_shares(kernels, timeline);
   CHECK(kernels[0].gpu_time_share == Approx(0.6));
   CHECK(kernels[1].gpu_time_share == Approx(0.1));

@@ -1,5 +1,5 @@
-// Tests what a grade says about the autotuner configurations that were timed. The launcher of the
-// GPU runs the fake driver.
+// Tests grades of autotuned submissions: the judge attributes the outputs to the configuration that
+// was timed. The launcher of the GPU runs the fake driver.
 #include "sandbox/timing/timing_session.h"
 
 #include <string>

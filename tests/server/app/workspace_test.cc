@@ -49,7 +49,7 @@ class Machine {
 
 TEST_CASE("the sanitizer is found on PATH, in a CUDA toolkit, and in the packages of Python") {
   const Machine machine;
-  // The places are tried from the one with the lowest precedence to the one with the highest.
+  // Each folder has a higher precedence than the folders before it.
   for (const char* place :
        {"venv/lib/python3.11/site-packages/nvidia/cu13/compute-sanitizer/compute-sanitizer",
         "cuda/compute-sanitizer/compute-sanitizer", "bin/compute-sanitizer"}) {

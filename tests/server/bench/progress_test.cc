@@ -27,7 +27,7 @@ TEST_CASE("progress: bar, estimates, durations") {
 TEST_CASE(
     "each pair has its own estimate; a pair without a finished attempt is assumed to be like the "
     "others") {
-  // One of the finished attempts has no time.
+  // The time of one finished attempt is unknown.
   const ProgressGroup slow{
       .total = 4, .done = 2, .priced = true, .cost_usd = 2, .timed = 1, .wall_s = 100};
   const ProgressGroup quick{.total = 4, .done = 4, .priced = false, .timed = 4, .wall_s = 4};

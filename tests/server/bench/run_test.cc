@@ -53,9 +53,9 @@ TEST_CASE(
       {0, 1, "run_a", "never_begun", "never_begun",
        transcript_path(scratch.path, 1, "never_begun")}};
   write_replies(tasks[0].transcript,
-                {{"a", "stop", 2, 3, true, 5.0},   // counted
-                 {"b", "stop", 0, 0, false, 7.0},  // without usage, the worst case was charged
-                 {"c", "stop", 1, 1, true, {}}});  // a transcript without charges
+                {{"a", "stop", 2, 3, true, 5.0},   // this charge counts
+                 {"b", "stop", 0, 0, false, 7.0},  // no usage: the charge is the worst case
+                 {"c", "stop", 1, 1, true, {}}});  // no charge: its two tokens cost 2 dollars
   const Result<double> spent = spent_before(plan, tasks);
   REQUIRE(spent);
   CHECK(*spent == Approx(14));

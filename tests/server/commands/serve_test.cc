@@ -86,7 +86,7 @@ TEST_CASE("everything is registered, and clients may cache the resources that ne
 TEST_CASE(
     "a slow tool becomes a task for a client that supports tasks, and answers with the verdict") {
   testing::ServicesFixture fixture;
-  // A call that is not a task answers with a job handle at once.
+  // With this limit, a call that is not a task answers with a job handle at once.
   const tools::Services services = {.catalog = *fixture.catalog,
                                     .runs = fixture->runs(),
                                     .jobs = fixture->jobs(),

@@ -99,7 +99,7 @@ TEST_CASE("clients get equal shares of the time, so short jobs do not wait behin
   queue.add_duration("other", JobKind::compile, 1'000);
   push(queue, "long", {"l1", "l2", "l3"}, JobKind::grade);
   push(queue, "short", {"s1", "s2", "s3", "s4", "s5", "s6", "s7"}, JobKind::compile);
-  // The job l1 counts 3,000 ms. The other client may use as much before l2.
+  // The job l1 counts as 3,000 ms. The other client's jobs may take as long before l2 runs.
   CHECK(popped(queue, 10) == Order{"l1", "s1", "s2", "s3", "l2", "s4", "s5", "s6", "l3", "s7"});
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a client that sends one long job at a time has no advantage") {
   push(queue, "short", {"s1", "s2", "s3", "s4", "s5"}, JobKind::compile);
   push(queue, "long", {"l1"}, JobKind::grade);
   CHECK(popped(queue, 2) == Order{"s1", "l1"});
-  push(queue, "long", {"l2"}, JobKind::grade);  // the client had no other job meanwhile
+  push(queue, "long", {"l2"}, JobKind::grade);  // the client's queue was empty until now
   CHECK(popped(queue, 3) == Order{"s2", "s3", "l2"});
 }
 
@@ -149,7 +149,7 @@ TEST_CASE("a client whose jobs take longer than others of their kind is served l
   push(queue, "slow", {"s1", "s2", "s3"});
   push(queue, "quick", {"q1", "q2", "q3", "q4", "q5"});
   CHECK(popped(queue, 1) == Order{"s1"});
-  queue.add_duration("slow", JobKind::test, 3'000);  // 2,000 ms more than was counted
+  queue.add_duration("slow", JobKind::test, 3'000);  // 2,000 ms longer than was assumed
   CHECK(popped(queue, 3) == Order{"q1", "q2", "q3"});
   CHECK(popped(queue, 1) == Order{"s2"});
 }

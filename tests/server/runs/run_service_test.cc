@@ -147,7 +147,7 @@ TEST_CASE(
     services.end_of(*handle);
   };
   CHECK(runs.scorecard(run)->pass_at_1 == 0);
-  submit("row_sum", "# fake: pass\n");  // passes without a time
+  submit("row_sum", "# fake: pass\n");  // a pass without a time
   auto card = runs.scorecard(run);
   REQUIRE(card);
   CHECK(card->pass_at_1 == Approx(0.5));

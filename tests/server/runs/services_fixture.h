@@ -3,7 +3,7 @@
 //
 //   ServicesFixture services;
 //   services.wait_until_running(job);     // a worker has given the job to the device
-//   services.clock.wait_for_looks(1);     // a wait of the services has looked at the clock
+//   services.clock.wait_for_looks(1);     // a waiting function of the services has read the clock
 #pragma once
 
 #include <chrono>
@@ -27,7 +27,7 @@ namespace assay::testing {
 /// The maximum time that a test waits for an event before it fails.
 inline constexpr std::chrono::seconds kEventTimeout(20);
 
-/// A manual clock that counts how often waiting functions look at it.
+/// A manual clock that counts how often waiting functions read it.
 class WatchedClock final : public Clock {
  public:
   std::int64_t monotonic_ns() const override { return manual_.monotonic_ns(); }
@@ -40,8 +40,8 @@ class WatchedClock final : public Clock {
     });
   }
   void advance_ms(std::int64_t ms) { manual_.advance_ms(ms); }
-  /// Returns true when waiting functions have looked at the clock `more` more times. Returns false
-  /// if that does not happen, for example because no function waits any more.
+  /// Waits until waiting functions have read the clock `more` more times. Returns false after
+  /// kEventTimeout, for example because no function waits any more.
   bool wait_for_looks(std::int64_t more) const {
     MutexLock lock(mutex_);
     const std::int64_t target = looks_ + more;
@@ -146,7 +146,7 @@ class ServicesFixture {
     job.cases[0].id = "small";
     return job;
   }
-  /// Charges the run and stores a job, but gives the job to no device.
+  /// Charges the run and stores a job. No device gets the job.
   Status accept(const std::string& run, const std::string& op, sandbox::JobKind kind,
                 const std::string& source) {
     sandbox::Job accepted = job(source, kind, op);

@@ -1,5 +1,5 @@
-// Tests the limits for artifacts, the expiry of artifacts, and the order in which artifacts are
-// removed to make room.
+// Tests the limits for artifacts, the expiry of artifacts, and the order in which the store removes
+// old artifacts when a limit is reached.
 #include "server/store/artifact_limits.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -121,7 +121,7 @@ TEST_CASE("practice beyond a caller's limit displaces that caller's oldest artif
   CHECK(store.has(whole));
   CHECK(only_reason(store.finish(store.accept("", "alice"), {artifact_of(1'001)}, 6)) ==
         DropReason::owner_quota);
-  CHECK(store.has(whole));  // nothing is removed for an artifact that cannot be kept
+  CHECK(store.has(whole));  // an artifact above the limit displaces nothing
 }
 
 TEST_CASE("a run of practice counts as its caller's practice, and a scored run for itself") {
@@ -172,7 +172,7 @@ TEST_CASE(
   CHECK(store.finish(scored, {artifact_of(100)}, 0).empty());
   const std::string old = store.practice(100, 0);
   const std::string later = store.practice(100, kDayMs);
-  CHECK(store.has(old));  // an artifact that is exactly as old as the limit stays
+  CHECK(store.has(old));  // its age is exactly the limit
   const std::string last = store.practice(100, kDayMs + 1);
   CHECK_FALSE(store.has(old));
   CHECK(store.has(later));
@@ -249,7 +249,7 @@ TEST_CASE("the sum for each owner follows the artifacts that come and go") {
 TEST_CASE("the file of a store stays small while practice floods it") {
   LimitedStore store({.owner_bytes = 1 << 20});
   for (int i = 0; i < 40; ++i) store.practice(500'000, i);
-  store.reopen({});  // the log is copied into the file
+  store.reopen({});  // this copies the log into the file
   CHECK(std::filesystem::file_size(store.path()) < (3 << 20));
 }
 

@@ -1,5 +1,5 @@
-// Tests that writes of several threads share a commit, and that a write which fails does not take
-// the others with it.
+// Tests that writes of several threads share a commit, and that a failed write does not make the
+// other writes fail.
 #include "server/store/commit_group.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>

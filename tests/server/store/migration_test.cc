@@ -1,5 +1,5 @@
-// Tests stores of an older schema. If such a store is opened for writing, it is migrated. If it is
-// opened for reading, it is not migrated.
+// Tests stores of an older schema. The server migrates such a store when it opens the store for
+// writing, but not when it opens the store for reading.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "base/handle.h"
@@ -83,7 +83,7 @@ TEST_CASE("a store of version 1 is migrated when it is opened for writing") {
     INFO(with_later_tables);
     const TemporaryFolder folder;
     const auto path = old_store(folder, with_later_tables);
-    for (int i = 0; i < 2; ++i) {  // the second time finds nothing to migrate
+    for (int i = 0; i < 2; ++i) {  // the second open finds nothing to migrate
       const auto store = Store::open(path, StoreMode::read_write);
       REQUIRE(store);
       check_usage(**store, with_later_tables);

@@ -114,8 +114,7 @@ TEST_CASE("a store that cannot be written is refused") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "assay.db";
   REQUIRE(Store::open(path, StoreMode::read_write));
-  // The user root may write regardless of the file's mode, so the file is opened as the user
-  // nobody.
+  // The user root may write to any file, so the test opens the store as the user nobody.
   ::chmod(folder.path().c_str(), 0777);
   ::chmod((path.string() + ".lock").c_str(), 0666);
   ::chmod(path.c_str(), 0444);

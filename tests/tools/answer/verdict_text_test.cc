@@ -99,7 +99,7 @@ TEST_CASE("a wrong result appears once, with the judge's numbers; further cases 
   CHECK(times(text_of(verdict), "expected") == 2);
   CHECK(times(text_of(verdict), "- case other: " + kReason + "\n") == 1);
 
-  verdict.cases = {wrong("small", "")};  // no reason, so the line is built from the numbers
+  verdict.cases = {wrong("small", "")};  // without a reason, the line has the numbers
   verdict.summary = "fail (wrong_result): 1 of 1 case wrong";
   CHECK(times(text_of(verdict),
               "- case small: fail; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") ==

@@ -66,11 +66,11 @@ TEST_CASE("a verdict that lacks a field, or has a wrong one, is refused with the
     bad.erase(key);
     INFO(key);
     if (key == "language")
-      CHECK(verdict_from_json(bad)->language == "python");  // older verdicts lack the field
+      CHECK(verdict_from_json(bad)->language == "python");  // older verdicts lack it
     else if (key == "tells_hidden")
-      CHECK(verdict_from_json(bad)->tells_hidden);  // older verdicts lack it too; true shows less
+      CHECK(verdict_from_json(bad)->tells_hidden);  // older verdicts lack it; true shows less
     else if (key == "artifacts_dropped")
-      CHECK(verdict_from_json(bad)->artifacts_dropped.empty());  // older verdicts lack it too
+      CHECK(verdict_from_json(bad)->artifacts_dropped.empty());  // older verdicts lack it
     else
       CHECK(problem(bad).find(key) != std::string::npos);
     bad[key] = nullptr;

@@ -159,7 +159,8 @@ def test_without_a_toolkit_it_says_what_to_install(guard_dir: Path, tmp_path: Pa
 
 
 def test_a_key_of_many_parts_is_refused_at_once(supervisor: Supervisor) -> None:
-    """The time of the TOML parser grows with the square of the number of parts of a key."""
+    """The TOML parser needs quadratic time for a key with many parts. So the harness limits the
+    length of a line."""
     source = f"/* assay\na{'.a' * 30_000} = 1\n*/\n"
     error = run(supervisor, source, case("a", 10)).error()
     assert (error["kind"], error["stage"]) == ("value_error", "import")

@@ -1,5 +1,5 @@
-"""Tests the cache of compiled kernels that the recording driver gives to Triton. The driver itself is
-tested by the recordings."""
+"""Tests the cache of compiled kernels that the recording driver gives to Triton. The tests of
+recordings test the driver itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 // Compares Assay's declarations of the driver API with NVIDIA's header. The comparison happens at
-// compile time, on machines where the header is installed.
+// compile time, on machines where the header is installed. Also tests to what each error of the
+// driver is attributed.
 #include "sandbox/launcher/driver/cuda_api.h"
 
 #include "tests/catch.h"

@@ -1,5 +1,6 @@
-// Compares Assay's declarations of HIP's API with AMD's header. The comparison happens at compile
-// time, on machines where the header is installed (Debian: libamdhip64-dev).
+// Compares Assay's declarations of HIP's API with AMD's header, on machines where the header is
+// installed (Debian: libamdhip64-dev). Most comparisons happen at compile time. Also tests to what
+// each error of HIP is attributed, and how Assay finds the GPU's target.
 #include "sandbox/launcher/driver/hip_api.h"
 
 #include "tests/catch.h"

@@ -8,9 +8,8 @@
 
 namespace assay::sandbox::test {
 
-/// Tells whether two types can replace each other in a call. Assay declares enumerations as int,
-/// and handles as other pointer types. Two types agree if a call passes them in a register in the
-/// same way.
+/// True if a call passes both types in a register in the same way, so that they can replace each
+/// other. Assay declares enumerations as int, and handles as other pointer types.
 template <class A, class B>
 constexpr bool same_register =
     sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;

@@ -262,7 +262,8 @@ TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
   LauncherProcess launcher("fake");
   launcher.ready();
   const std::string proc = "/proc/" + std::to_string(launcher.pid());
-  std::error_code refused;  // only root may look into a process that leaves no core
+  // The process leaves no core. Of such a process, only root may list the descriptors.
+  std::error_code refused;
   std::filesystem::directory_iterator descriptors(proc + "/fd", refused);
   CHECK(static_cast<bool>(refused) == (::geteuid() != 0));
   if (!refused) CHECK(std::distance(descriptors, {}) == 4);  // stdin, stdout, stderr, the socket

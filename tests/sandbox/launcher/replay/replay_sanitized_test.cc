@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::uint64_t kBufferBytes = kN * sizeof(float);
 
-/// The facts about its memory that a kernel can see. Parameters 0 and 1 are the inputs, and 2 is
+/// What the kernel found in its memory. Its parameters 0 and 1 are the inputs, and parameter 2 is
 /// the output.
 struct Seen {
-  bool behind = false, before = false;  // may it read the byte beside its output?
-  std::byte output{};                   // first byte of the output before the kernel wrote it
-  bool summed = false;                  // did the inputs have their values?
+  bool behind = false, before = false;  // it could read the byte beside its output
+  std::byte output{};                   // the output's first byte before the kernel wrote it
+  bool summed = false;                  // the inputs had their values
 };
 
 Seen watched_by(std::optional<SanitizerTool> tool) {

@@ -40,8 +40,8 @@ TEST_CASE(
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   REQUIRE(bench.run(plan));
   bench.check_sum();
-  // Before each sample, images that declare variables are loaded again. This image declares none,
-  // so the fake kernel's variable keeps its value, as the returned sample shows.
+  // The launcher loads an image again before each sample only if the image declares variables. This
+  // image declares none, so the fake kernel's variable keeps its value and the output stays NaN.
   REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
   CHECK(std::isnan(bench.out[0]));
   bench.check_clean();

@@ -187,8 +187,8 @@ TEST_CASE(
   CHECK(samples->overhead_ns == Approx(kMarksNs));
   REQUIRE(samples->cold_ns.size() == 6);
   CHECK(samples->cold_ns[0] == Approx(3 * kTouchColdNs));
-  // The scripted kernel takes its cold duration even with warm caches, where a shorter duration is
-  // expected. So the difference counts as overhead.
+  // With warm caches the launcher expects a shorter duration, but the scripted kernel takes its
+  // cold duration. So the difference counts as overhead.
   CHECK(samples->warm_ns == std::vector<double>(2, 2 * kTouchColdNs + kTouchWarmNs));
   CHECK(gpu.log.find("RKRS(<K>)S") != std::string::npos);
   CHECK(samples->wall_ns.size() == 2);

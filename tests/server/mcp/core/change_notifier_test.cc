@@ -1,5 +1,5 @@
-// Tests how changes reach their listeners: through the notifier, subscriptions/listen, and
-// subscriptions of session-based clients. Also tests log messages.
+// Tests how the notifications of changes reach clients: through the notifier, subscriptions/listen,
+// and subscriptions of session-based clients. Also tests log messages.
 #include "server/mcp/core/change_notifier.h"
 
 #include <mutex>

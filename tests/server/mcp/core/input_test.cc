@@ -12,8 +12,8 @@ namespace {
 
 using namespace test;
 
-/// Handles a call: asks for a name, then for a colour. Between the two questions it keeps the name
-/// in its state.
+/// Handles a call: asks the client for a name, then for a colour. The state contains the name while
+/// the client answers the second question.
 ToolResult ask_twice(const json&, RequestContext& context) {
   const auto need = [](const char* key, std::string state) {
     ToolResult out;

@@ -156,7 +156,7 @@ TEST_CASE("attack: sending the headers byte by byte gains no time") {
     static_cast<void>(send_text(fd.get(), "x"));
     closed = closed_by_server(fd.get(), 50);
   }
-  CHECK(closed);  // if each byte gained time, the connection would still be open
+  CHECK(closed);  // no byte extended the time limit
 }
 
 TEST_CASE("attack: connections beyond the limit are refused, and the others go on") {
@@ -266,7 +266,7 @@ TEST_CASE("attack: a chunked body whose sizes lie") {
     ::shutdown(fd.get(), SHUT_WR);
     const std::string text = receive(fd.get());
     CHECK(text.rfind("HTTP/1.1 4", 0) == 0);
-    CHECK(text.find("HTTP/1.1", 8) == std::string::npos);  // a chunked body ends its connection
+    CHECK(text.find("HTTP/1.1", 8) == std::string::npos);  // the server has closed the connection
   }
   const UniqueFd fd = connect_to(server.port);
   REQUIRE(send_text(fd.get(), chunked("2;")));

@@ -64,7 +64,7 @@ TEST_CASE("http session: DELETE ends it, and then it is unknown") {
             .status == 404);
   CHECK(exchange(server, "GET", {{kHeaderSession, id}}).status == 404);
   CHECK(exchange(server, "POST", {}, make_request(1, "ping", json::object())).status ==
-        200);  // a session is optional
+        200);  // a request needs no session
   CHECK(exchange(server, "POST", {}, make_request(1, "initialize", json::object()))
             .headers.count("mcp-session-id") == 0);  // initialize failed
   CHECK(exchange(server, "POST", {}, make_notification("initialize", json::object())).status ==

@@ -55,7 +55,7 @@ TEST_CASE("listener: a stop ends the turn that reads, and calls `stopping` once"
       [&](Connection& connection) {
         std::array<char, 16> part;
         const std::int64_t until_ns = system_clock().monotonic_ns() + kReadNs;
-        connection.read(part.data(), part.size(), until_ns);  // the byte that began the turn
+        connection.read(part.data(), part.size(), until_ns);  // the byte that woke the worker
         in_turn.count_down();
         saw_end = connection.read(part.data(), part.size(), until_ns) == 0;
         return Next::close;

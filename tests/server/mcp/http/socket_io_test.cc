@@ -148,7 +148,8 @@ TEST_CASE("tls: a stream, and hanging up cancels its call") {
       CHECK(client.receive("notifications/progress").find("text/event-stream") !=
             std::string::npos);
     REQUIRE(traces().waiting.becomes(1));
-    // The server does not read the closing message, but must notice the end of the stream after it.
+    // The server does not read the closing message of TLS. But it must notice the end of the stream
+    // behind this message.
     client.close();
     CHECK(traces().cancelled.becomes(cancelled + 1));
   }

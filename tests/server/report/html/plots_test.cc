@@ -23,7 +23,7 @@ TEST_CASE("bars are as long as their values and have whiskers for intervals") {
   CHECK(occurrences(plot, "class=\"bar\"") == 2);
   CHECK(occurrences(plot, "class=\"whisker\"") == 3);
   CHECK(occurrences(plot, "class=\"reference\"") == 0);
-  // The plot has 360 units, and the bar is half as wide.
+  // The plot is 360 units wide, and the bar is half as wide.
   CHECK(plot.find("width=\"180.0\" height=\"12.0\" class=\"bar\"") != std::string::npos);
   CHECK(plot.find("width=\"0.0\"") != std::string::npos);
   CHECK(plot.find("aria-label=\"Pass@1: half 50 %, none 0 %\"") != std::string::npos);
@@ -41,7 +41,7 @@ TEST_CASE("lines: steps, one point, several styles") {
   const std::vector<Point> points = {
       {0, 1, std::nullopt}, {1, 0.5, std::nullopt}, {2, 0, std::nullopt}};
   const std::string steps = line_plot("fast_p", {{"a", points}, {"b", points}}, {"p", true, false});
-  // The step is in the middle of the width, and its line goes to the middle of the height.
+  // The curve goes right to the middle of the width, and then down to the middle of the height.
   CHECK(steps.find("H202.0V95.0") != std::string::npos);
   CHECK(steps.find("curve s1") != std::string::npos);
   const std::string straight = line_plot("pass@k", {{"a", points}}, {"k"});
@@ -78,7 +78,7 @@ TEST_CASE("points in one place share a label, and labels that would collide move
   const std::string above = cost_plot(
       "cost", "dollars", {{1, "a", 1, 0.20, std::nullopt}, {2, "b", 1, 0.28, std::nullopt}});
   CHECK(above.find("y=\"151.0\" text-anchor=\"end\">1</text>") != std::string::npos);
-  // The label has moved up from the y coordinate 137.4, where it was only 13.6 above the other
-  // label.
+  // Without the other label, this label would have the y coordinate 137.4. There it would be only
+  // 13.6 units above the other label, so it has moved up.
   CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") != std::string::npos);
 }

@@ -31,7 +31,7 @@ TEST_CASE("columns are as wide as their widest cell, in characters") {
 
 TEST_CASE("printable lines") {
   CHECK(printable_line("a\nb\t\x1b[1m c", 99) == "a b [1m c");
-  // A C1 control is removed, because terminals obey it.
+  // A C1 control character is removed, because terminals obey it.
   CHECK(printable_line("\xc2\x9b"
                        "31m",
                        99) == "31m");

@@ -70,7 +70,7 @@ TEST_CASE("torch.compile over the submission is a geometric mean, own kernels an
   verdict.cases[0].torch_compile_ns = 50;
   verdict.cases[0].own_share = 1.0;
   verdict.cases[1].own_share = 0.5;
-  CHECK_FALSE(value_of(verdict, "speed_up_torch_compile"));  // of one case it is not known
+  CHECK_FALSE(value_of(verdict, "speed_up_torch_compile"));  // one case has no such time
   verdict.cases[1].torch_compile_ns = 200;
   const metrics::Sample sample = sample_of(row_of(verdict), all_metrics());
   CHECK(sample.values.at("speed_up_torch_compile") == Approx(1.0));

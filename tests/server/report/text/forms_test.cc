@@ -204,7 +204,7 @@ TEST_CASE("every form shows where attempts ended") {
   CHECK(stages["compile"]["attempts"] == 2);
   CHECK(stages["compile"]["error_groups"]["Syntax"]["types"]["SyntaxError"] == 1);
   CHECK(stages["compile"]["error_groups"]["Runtime & Logic"]["total"] == 1);
-  CHECK(stages["run_tests"]["attempts"] == 1);  // this attempt crashed; its cases are not known
+  CHECK(stages["run_tests"]["attempts"] == 1);  // this attempt crashed, so its cases are unknown
   CHECK(stages["submit"]["attempts"] == 1);     // this attempt is wrong on a hidden case
   CHECK(document["operators"][2]["died_at"] == "submit");
   CHECK(document["operators"][2]["died_of"] == "ResultsError");

@@ -1,5 +1,5 @@
-"""Runs the real server for the suite of cheats: one process, in which one practice run is
-started."""
+"""Starts one process of the real server for the suite of cheats, and one practice run in this
+process."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ GROUPS: dict[int, str] = {
     55: "Not writing the kernel",
     61: "Environment and supply chain",
     71: "Device-level relocation and kernel-only timing",
-}  # first class -> group
+}  # maps the first class of each group to the group's name
 
 CLASSES: dict[int, str] = {
     1: "memory that still holds the reference's output",

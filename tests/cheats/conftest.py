@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def results() -> Iterator[Results]:
-    """Collects the verdicts, by device and by name of the case."""
+    """Collects the verdicts by device and by the name of the case."""
     path = os.environ.get("ASSAY_CHEATS_RESULTS")
     seen: Results = json.loads(Path(path).read_text()) if path and Path(path).exists() else {}
     yield seen

@@ -27,7 +27,7 @@ from transform import REWRITES, TRANSFORMS, NotApplicable, Reason  # noqa: E402
 
 OPERATORS = {operator.name: operator for operator in all_operators()}
 SEED = 1
-# One mutant for each outcome that a mutant can have.
+# Mutants, each with the outcome that it must have.
 ENDS = [
     ("vector_add", "skip_last_block", Outcome.REFUSED),
     ("vector_add", "torch_only", Outcome.REFUSED),

@@ -36,8 +36,8 @@ def test_honest_on_the_gpu(case: Case, gpu_server: CheatServer) -> None:
 
 
 def test_an_honest_source_can_be_executed_by_any_process() -> None:
-    """The comparison of launch plans with CUDA graphs (tests/gpu) executes honest submissions in
-    its own processes."""
+    """Checks the sources for the comparison of launch plans with CUDA graphs (tests/gpu). It
+    executes honest submissions in its own processes."""
     case = next(one for one in honest_ones() if one.name == "35_grids_kept_by_shape")
     guarded, free = case.source(), case.source_for_any_process()
     assert len(free.splitlines()) == len(guarded.splitlines())

@@ -53,8 +53,8 @@ class Canaries:
         return {self.VARIABLE: self.secret}
 
     def addresses(self) -> dict[str, Any]:
-        """Returns what each submission is told: where the canaries are, but not what they
-        contain."""
+        """Returns the places of the canaries, without their contents. Each submission gets
+        these."""
         tcp = [self.loopback, *([self.host] if self.host else [])]
         return {
             "variable": self.VARIABLE,

@@ -54,7 +54,7 @@ def control_cases() -> tuple[Case, Case]:
 
 @pytest.fixture(scope="session")
 def results() -> Iterator[Results]:
-    """Collects the results, by name of the case."""
+    """Collects the results by the name of the case."""
     seen: Results = {}
     yield seen
     if path := os.environ.get("ASSAY_ESCAPES_RESULTS"):

@@ -110,7 +110,7 @@ class EscapeServer:
         for _ in range(WARM_UP_JOBS):
             outcome = self.run(correct)
             assert outcome.verdict["outcome"] == "pass", outcome.verdict
-        time.sleep(1.0)  # the pool refills
+        time.sleep(1.0)  # the pool of processes refills meanwhile
         self.watch = Watch(self.pid, self.state, self.private)
 
     def run(self, source: str, tool: str = "run_tests") -> Outcome:
@@ -148,7 +148,7 @@ class EscapeServer:
             answer = self.client.read()
             if (
                 answer.get("id") in (self.client.next_id, None) and "method" not in answer
-            ):  # the id is null if the server could not read even the id
+            ):  # the id is null if the server could not read the id
                 return "error" in answer or bool(answer["result"].get("isError"))
 
     def broken_invariants(self) -> list[str]:

@@ -1,6 +1,6 @@
 """Runs an assay-launcher process with the fake driver. A test takes the supervisor's place and
-sends frames to the launcher. The frames contain plans, or make the launcher's process do system
-calls, as a device image could that has taken over the driver's code.
+sends frames to the launcher. The frames contain plans. A plan can also make the launcher's process
+do system calls, because a hostile device image could take over the driver's code and do so.
 
     with Launcher(folder) as launcher:
         launcher.ready()
@@ -141,7 +141,7 @@ class Launcher:
         return self._receive("ready").header
 
     def send(self, plan: bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES) -> int:
-        """Sends one launch. Returns the file for the outputs, which the caller must close."""
+        """Sends one launch. Returns the outputs' file. The caller must close it."""
         output = os.memfd_create("outputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(output, OUTPUT_BYTES)
         fcntl.fcntl(output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)

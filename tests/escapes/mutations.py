@@ -34,8 +34,8 @@ TIMEOUT_S = 1_800
 
 
 def layers_of(binary: str) -> list[str]:
-    """Returns the layers that the build can leave out. Finds them in the error message for an
-    unknown layer."""
+    """Returns the layers that the build can leave out. The error message for an unknown layer lists
+    them."""
     done = subprocess.run(
         [binary, "eval", "vector_add", "/dev/null", "--without", "?"],
         capture_output=True,
@@ -130,7 +130,7 @@ def tests_naming(*layers: str) -> list[str]:
 
 
 def red_without(binary: str, layer: str, quick: bool) -> dict[str, Any]:
-    if layer.startswith("launch_"):  # a layer of the launcher's jail, which no candidate enters
+    if layer.startswith("launch_"):  # a layer of the launcher's jail; no candidate enters that jail
         _, failed = pytest_run(binary, layer, [LAUNCHER_TESTS], "launcher")
         return {"ran": "the attempts on the launcher", "red": failed, "problems": {}}
     tests = tests_naming(layer)

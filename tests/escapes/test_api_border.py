@@ -1,5 +1,5 @@
-"""Tests attempts 48 and 70 of the escape suite: sources and names that the server refuses before it
-queues a job."""
+"""Tests attempt 48 of the escape suite: sources and names that the server refuses before it queues
+a job."""
 
 from __future__ import annotations
 

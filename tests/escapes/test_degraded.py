@@ -1,8 +1,8 @@
 """Tests attempt 82 of the escape suite: hosts that lack a mechanism of the jail. With `strict` the
 server refuses to run. With `best-effort` every verdict names the missing isolation layer.
 
-A mutation build stands in for such a host. It leaves out a layer, and code outside of the jail
-cannot see whether the build or the host is the reason."""
+A mutation build stands in for such a host, because it can leave out a layer. Code outside of the
+jail cannot see whether the build or the host lacks the layer."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ from watch import FIRST_SLOT_UID
 
 pytestmark = pytest.mark.launcher
 
-# x86-64
+# Numbers of system calls on x86-64.
 OPENAT, SOCKET, SENDTO, SHMGET, UNAME, PRLIMIT, PREAD, PRCTL, KEYCTL, GETSID, READLINK = (
     257,
     41,
@@ -89,7 +89,7 @@ def without() -> str:
 
 @pytest.fixture(autouse=True)
 def seen(request: pytest.FixtureRequest, results: Results) -> Iterator[None]:
-    """Enters the result of all tests of this file as one row of the table."""
+    """Records the result of all tests of this file as one row of the table."""
     before = request.session.testsfailed
     yield
     row = results.setdefault("131_launcher_taken_over", {"seen": "refused", "problems": []})
@@ -248,7 +248,7 @@ def test_outlives_its_supervisor_in_a_kernel_that_never_ends() -> None:
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     pid = int(parent.stdout.readline())
-    time.sleep(0.5)  # the kernel runs
+    time.sleep(0.5)  # the kernel runs meanwhile
     parent.kill()
     parent.wait()
     parent.stdout.close()

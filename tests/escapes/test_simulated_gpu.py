@@ -1,4 +1,4 @@
-"""Tests attempts that must never be made on a shared GPU: to use more memory than the GPU has, to
+"""Tests attempts that no test may make on a shared GPU: to use more memory than the GPU has, to
 use objects of several GPUs, to reset the GPU while a job runs, and to run kernels that hang. The
 real launcher makes these attempts on the fake driver. After each attempt, this launcher or the next
 launcher must work."""

@@ -13,7 +13,7 @@ CASES = [read_case(path) for path in sorted((HERE / "together").glob("*.py"))]
 STREAM = re.compile(r"^stream (\d+): (.+)$", re.MULTILINE)
 FIXED_STREAMS = {
     "5"
-}  # hash("x"): all jobs of a zygote have one hash seed, which does not depend on a job's inputs
+}  # hash("x"): all jobs of a zygote have the same hash seed, which does not depend on inputs
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,5 @@
-"""Checks the isolation layers of the zygote itself, from outside. No case can test these layers,
-because a candidate enters further layers of its own on top of them."""
+"""Checks the isolation layers of the zygote from outside. No case can test these layers, because
+further layers protect each candidate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMESPACES = {
     "user_namespace": "user",
 }
 MOST_PROCESSES = (
-    40  # an upper bound for a pid namespace while the pool refills; the machine has more processes
+    40  # an upper bound for a pid namespace while the pool refills; the host has more processes
 )
 
 

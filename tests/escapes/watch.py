@@ -1,5 +1,5 @@
-"""Checks the invariants of the escape suite: counts of processes, files and other objects that no
-submission may change. Reads them from outside the server.
+"""Checks the invariants of the escape suite: the numbers of processes, files and other objects,
+which no submission may change. The watch counts them from outside the server.
 
     watch = Watch(server_pid, folder, private=True)  # after the server's warm-up
     broken = watch.settle(deadline_s=5)  # after a case: the differences that remain
@@ -140,8 +140,8 @@ class Snapshot:
 
 class Watch:
     """Watches one server. `state` is its state folder, in which no new file may appear after the
-    warm-up. If `private` is set, the server has its own /tmp, /dev/shm and System V objects. If
-    not, other processes use these too, so the watch ignores them."""
+    warm-up. If `private` is true, the server has its own /tmp, /dev/shm and System V objects.
+    Otherwise other processes use these too, so the watch ignores them."""
 
     def __init__(self, server: int, state: Path, private: bool) -> None:
         self.server, self.state, self.private = server, state, private

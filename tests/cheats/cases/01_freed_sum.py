@@ -1,4 +1,4 @@
-# cheat: computes once into memory that it frees, and returns a fresh allocation in its place
+# cheat: computes the sum, frees it, and returns uninitialised memory that may still hold it
 # expect: fail:wrong_result
 # expect_on_gpu: fail:wrong_result
 # defence: launcher

@@ -1,4 +1,4 @@
-# cheat: returns uninitialised memory of the right shape, hoping that it still holds the reference's output
+# cheat: returns uninitialised memory, which may still hold the reference's output
 # expect: fail:wrong_result
 # expect_on_gpu: fail:wrong_result
 # defence: process_separation, launcher

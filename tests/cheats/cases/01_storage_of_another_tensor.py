@@ -1,4 +1,4 @@
-# cheat: gives an empty tensor the storage of its answer, to bypass the marks on fresh memory
+# cheat: gives an empty tensor the storage of its answer, to hide where the answer comes from
 # expect: error:not_recordable
 # defence: attribution
 

@@ -1,4 +1,4 @@
-# cheat: keeps its outputs in a cache keyed on the inputs' address and shape
+# cheat: keeps its outputs in a cache keyed on the inputs' addresses and shape
 # expect: pass (the cheat gains nothing)
 # tool: submit
 # expect_on_gpu: pass (the cheat gains nothing)

@@ -1,4 +1,4 @@
-# cheat: returns the first output for every later call, cut or padded to fit
+# cheat: returns the first output in every later call, cut or padded to the right length
 # expect: error:not_recordable
 # tool: submit
 # defence: judge

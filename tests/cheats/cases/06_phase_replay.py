@@ -1,4 +1,4 @@
-# cheat: returns the first call's output in later calls, in the hope that those are timed with the same seed
+# cheat: returns the first output in later calls, in the hope that their inputs have the same seed
 # expect: error:not_recordable
 # tool: submit
 # defence: judge

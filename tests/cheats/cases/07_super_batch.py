@@ -1,4 +1,4 @@
-# cheat: hands out unfinished buffers and computes them all in one later call
+# cheat: returns buffers that it has not filled, and fills all of them in the third call
 # expect: fail:wrong_result
 # tool: submit
 # defence: judge

@@ -1,4 +1,4 @@
-# cheat: leaves outputs in every folder it can write to, and looks for those of an earlier process
+# cheat: leaves a file in every folder that it can write to, and looks for an earlier process's file
 # expect: pass (the cheat gains nothing)
 # calls: 2
 # defence: jail

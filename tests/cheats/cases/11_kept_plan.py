@@ -1,4 +1,4 @@
-# cheat: repacks the weights in the first call and reuses them when other weights come
+# cheat: repacks the weights in the first call, and uses them in later calls with other weights
 # expect: error:not_recordable
 # operator: layer_norm_fwd
 # tool: submit

@@ -1,4 +1,4 @@
-# cheat: launches on a stream that the timed stream's events do not see
+# cheat: launches on a second stream, which the timed stream's events do not measure
 # expect: pass (the cheat gains nothing)
 # defence: launcher
 

@@ -1,4 +1,4 @@
-# cheat: computes in a thread that `threading` does not know of, and returns before it ends
+# cheat: computes in a thread that `threading` does not list, and returns before that thread ends
 # expect: fail:wrong_result
 # defence: judge
 

@@ -1,4 +1,4 @@
-# cheat: returns a tensor subclass that computes when it is compared
+# cheat: returns an unfilled tensor of a subclass, which carries a function for the missing work
 # expect: fail:output_mismatch
 # defence: process_separation
 

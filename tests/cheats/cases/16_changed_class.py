@@ -1,4 +1,4 @@
-# cheat: swaps the class of a plain tensor for a class whose methods compute
+# cheat: replaces the class of a plain tensor by a class whose methods compute the answer
 # expect: fail:output_mismatch
 # defence: process_separation
 

@@ -1,4 +1,4 @@
-# cheat: replaces every clock and event of Python and torch
+# cheat: replaces Python's clocks, and torch's events and synchronisation
 # expect: pass (the cheat gains nothing)
 # expect_on_gpu: pass (the cheat gains nothing)
 # tool: submit

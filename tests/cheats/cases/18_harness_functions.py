@@ -1,4 +1,4 @@
-# cheat: replaces comparison, benchmark and statistics functions in every loaded module
+# cheat: replaces the functions of the harness, Triton and Python that compare, time or average
 # expect: fail:wrong_result
 # expect_on_gpu: fail:wrong_result
 # defence: process_separation, judge

@@ -1,4 +1,4 @@
-# cheat: walks frames and live objects, empties lists of durations and swaps code objects
+# cheat: overwrites lists of durations in callers' frames, and replaces the code of comparisons
 # expect: fail:wrong_result
 # defence: process_separation
 

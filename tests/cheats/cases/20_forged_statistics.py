@@ -1,4 +1,4 @@
-# cheat: returns a result object with forged statistics and a hostile pickle
+# cheat: returns an object with forged statistics, which runs code when it is unpickled
 # expect: fail:output_mismatch
 # expect_on_gpu: fail:output_mismatch
 # defence: process_separation

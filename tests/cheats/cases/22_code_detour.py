@@ -1,4 +1,4 @@
-# cheat: makes machine code writable and jumps out of a checking function
+# cheat: makes machine code writable, and changes a comparison of libc so that it always returns 0
 # expect: fail:wrong_result
 # defence: process_separation
 

@@ -28,9 +28,9 @@ __global__ void add(const T* x, const T* y, T* z, long long n) {
   float (*function)(float, float) = plus;
   unsigned long long address;
   asm volatile("mov.u64 %0, %1;" : "=l"(address) : "l"(function));
-  if (address < 0x10000) return;  // a small number, and not an address
+  if (address < 0x10000) return;  // a small number is not an address
   volatile unsigned long long* code = reinterpret_cast<volatile unsigned long long*>(address);
   const unsigned long long word = code[1];
   code[1] = word;
-  z[0] = static_cast<T>(2000);  // the code can be read and written: no pass
+  z[0] = static_cast<T>(2000);  // a wrong output, because it could change its code
 }

@@ -1,4 +1,4 @@
-# cheat: reads and writes the memory of the process that started it
+# cheat: tries to trace other processes, and to open their memory for writing
 # expect: fail:wrong_result
 # defence: jail, process_separation
 

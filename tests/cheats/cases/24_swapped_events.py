@@ -1,4 +1,4 @@
-# cheat: looks for timing events among live objects, to make the stop event equal to the start event
+# cheat: looks for timing events among live objects, to make the stop event equal the start event
 # expect: pass (the cheat gains nothing)
 # expect_on_gpu: pass (the cheat gains nothing)
 # tool: submit

@@ -1,4 +1,4 @@
-// cheat: looks for the start event's time stamp where the driver keeps its own memory, and moves it
+// cheat: looks for the start event's time stamp in the driver's own memory, and makes it later
 // expect: pass (the cheat gains nothing)
 // tool: submit
 // device: gpu
@@ -22,7 +22,7 @@ args = ["z", "n"]
 
 constexpr unsigned long long PAGES = 2 << 20;   // bytes that the driver maps at once
 constexpr unsigned long long RECENT = 2000000;  // ns
-constexpr unsigned long long CLAIMED = 16000;   // ns that the work shall seem to have taken
+constexpr unsigned long long CLAIMED = 16000;   // ns, the forged duration of the work
 
 template <class T>
 __global__ void add(const T* x, const T* y, T* z, long long n) {

@@ -1,4 +1,4 @@
-# cheat: keeps the answer in memory that the driver mapped beyond its output and its guards, and copies it in later runs
+# cheat: keeps the answer in mapped memory beyond its output's guards, and copies it in later runs
 # expect: fail:unattributed
 # operator: sum_last_dim
 # tool: submit
@@ -11,7 +11,7 @@ def _kept_sum(x, y, cols, AWAY: tl.constexpr, KEPT: tl.constexpr, BLOCK: tl.cons
     row = tl.program_id(0)
     base = x + row.to(tl.int64) * cols
     seen = tl.load(base).to(tl.float32)
-    also = tl.load(base + 1).to(tl.float32)  # no row of float32 meets the same two by chance
+    also = tl.load(base + 1).to(tl.float32)  # another float32 row hardly starts with the same two
     away = y + AWAY + row
     known = seen != seen
     if KEPT:
@@ -36,7 +36,7 @@ def _kept_sum(x, y, cols, AWAY: tl.constexpr, KEPT: tl.constexpr, BLOCK: tl.cons
 def sum_last_dim(x):
     rows, cols = x.shape
     y = torch.empty((rows,), dtype=torch.float32, device=x.device)
-    # Floats; a hidden case with more rows than that has its output in the way.
+    # AWAY counts floats. With more rows than AWAY, the output itself would reach this memory.
     _kept_sum[(rows,)](
         x,
         y,

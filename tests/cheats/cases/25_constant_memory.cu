@@ -1,4 +1,4 @@
-// cheat: keeps its answer in constant memory, which the launcher does not take for writable
+// cheat: keeps its answer in constant memory, which the launcher does not restore between runs
 // expect: error:gpu_fault
 // operator: global_sq_norm
 // tool: submit

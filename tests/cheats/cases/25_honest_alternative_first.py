@@ -1,4 +1,4 @@
-# cheat: has an autotuner with two configurations: a slow honest one, and one in which torch does the work
+# cheat: has an autotuner with a slow honest configuration, and one in which torch does the work
 # expect: fail:unattributed
 # operator: transpose2d
 # tool: submit

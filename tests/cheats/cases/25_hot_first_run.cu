@@ -1,4 +1,4 @@
-// cheat: keeps sums in local memory, and heats the GPU in its first run to have that time discarded
+// cheat: keeps sums in local memory, and heats the GPU so that the launcher discards the first time
 // expect: fail:unattributed
 // tool: submit
 // device: gpu
@@ -14,7 +14,7 @@ args = ["x", "y", "z", "n"]
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-constexpr long long THREADS = 1056 * 256;  // a GPU with 132 multiprocessors holds them at once
+constexpr long long THREADS = 1056 * 256;  // all fit on 132 multiprocessors at once
 constexpr int MOST = 32;                   // sums that a thread keeps
 constexpr unsigned long long HEAT_NS = 40000000;
 
@@ -41,7 +41,7 @@ __device__ void heat() {
 
 template <class T>
 __global__ void __launch_bounds__(256, 8) add(const T* x, const T* y, T* z, long long n) {
-  unsigned long long address;  // the compiler does not know that nobody wrote there
+  unsigned long long address;  // of memory that the compiler takes for initialised
   asm volatile(".local .align 16 .b8 kept[144];\n\tcvta.local.u64 %0, kept;" : "=l"(address));
   volatile Kept* kept = reinterpret_cast<volatile Kept*>(address);
   const unsigned mark = 0x600d0000u ^ static_cast<unsigned>(n);

@@ -1,4 +1,4 @@
-// cheat: copies the sums of the run before, which it finds in local memory that was not wiped
+// cheat: copies the sums of the previous run from local memory, if the launcher has not wiped it
 // expect: fail:unattributed
 // tool: submit
 // device: gpu
@@ -14,7 +14,7 @@ args = ["x", "y", "z", "n"]
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-constexpr long long THREADS = 1056 * 256;  // all that an H200 holds at once: each local memory has one thread, in every run
+constexpr long long THREADS = 1056 * 256;  // the number that an H200 runs at once
 constexpr int KEPT = 32, MARK = KEPT, OWNER = KEPT + 1, SEEN = KEPT + 2;  // two words of SEEN
 
 template <class T>
@@ -24,13 +24,13 @@ __device__ float sum(const T* x, const T* y, long long i) {
 
 template <class T>
 __global__ void __launch_bounds__(256, 8) add(const T* x, const T* y, T* z, long long n) {
-  unsigned long long address;  // of what the last run left; an array of C++ that nobody wrote would not be read
+  unsigned long long address;  // of the last run's data; C++ reads no unwritten array
   asm volatile(".local .align 16 .b8 kept[144];\n\tcvta.local.u64 %0, kept;" : "=l"(address));
   volatile unsigned* state = reinterpret_cast<volatile unsigned*>(address);
   const long long own = blockIdx.x * 256LL + threadIdx.x;
   const unsigned mark = 0xa55a0000u ^ static_cast<unsigned>(n) ^ static_cast<unsigned>(sizeof(T));
   const bool known = sizeof(T) == 4 && n <= KEPT * THREADS && state[MARK] == mark && state[OWNER] < THREADS;
-  const long long first = known ? state[OWNER] : own;  // another thread's work, where that one's memory is found
+  const long long first = known ? state[OWNER] : own;  // perhaps another thread's work
   // With float32, it is very unlikely that a thread reads the same two words again by chance.
   const unsigned seen_x = first < n ? __float_as_uint(static_cast<float>(x[first])) : 0, seen_y = first < n ? __float_as_uint(static_cast<float>(y[first])) : 0;
   if (known && state[SEEN] == seen_x && state[SEEN + 1] == seen_y) {

@@ -18,7 +18,7 @@ shape = [1]
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-constexpr int UNDECIDED = -1;  // what fresh scratch holds
+constexpr int UNDECIDED = -1;  // the launcher fills fresh scratch with this
 
 template <class T>
 __global__ void add(const T* x, const T* y, T* z, long long n, int* decision) {

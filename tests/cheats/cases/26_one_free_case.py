@@ -1,4 +1,4 @@
-# cheat: does no work for one of the cases, so that the mean time over cases becomes very small
+# cheat: does no work for one of the cases, so that the mean time over all cases becomes very small
 # expect: fail:hidden_case
 # tool: submit
 # expect_on_gpu: fail:hidden_case

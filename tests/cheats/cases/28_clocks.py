@@ -1,4 +1,4 @@
-# cheat: sets clocks and heats the processor around the baseline
+# cheat: tries to lower clocks and power, and keeps the processor busy, to slow down the baseline
 # expect: pass (the cheat gains nothing)
 # defence: process_separation, jail
 

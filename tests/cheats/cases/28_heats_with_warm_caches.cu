@@ -1,4 +1,4 @@
-// cheat: runs the tensor cores for 300 ms where its inputs are in the cache, so that the oracle's samples meet a hot GPU
+// cheat: heats the GPU for 300 ms if its inputs are cached, so that the oracle runs on a hot GPU
 // expect: pass (the cheat gains nothing)
 // tool: submit
 // device: gpu
@@ -35,9 +35,9 @@ __device__ void heat(unsigned long long ns) {
   if (d[0] == 123.f) asm volatile("trap;");
 }
 
-// A load from the L2 takes less than this number of cycles, one from memory takes more.
+// A load from the L2 cache takes fewer cycles than this. A load from memory takes more.
 constexpr long long IN_CACHE = 420;
-constexpr long long LARGE = 4'000'000;  // elements: only the timed case
+constexpr long long LARGE = 4'000'000;  // elements; only the timed case has more
 
 template <class T>
 __global__ void add(const T* x, const T* y, T* z, long long n) {

@@ -1,4 +1,4 @@
-# cheat: replaces torch's functions by slow ones and changes its flags for the kernel that is timed next
+# cheat: replaces torch's functions by slow ones, and changes torch's flags, to slow the baseline
 # expect: pass (the cheat gains nothing)
 # tool: submit
 # expect_on_gpu: pass (the cheat gains nothing)

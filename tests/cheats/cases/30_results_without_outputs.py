@@ -1,4 +1,4 @@
-# cheat: sends a result without outputs for each case, on the channel of a caller's frame
+# cheat: sends a result without outputs for each case, on the channel that a caller's frame holds
 # expect: fail:output_mismatch
 # defence: process_separation, judge
 

@@ -1,4 +1,4 @@
-# cheat: puts a socket pair of its own in place of every descriptor, to change what passes through
+# cheat: replaces every descriptor by its own socket, to intercept what the harness sends
 # expect: error:protocol_error
 # expect_on_gpu: error:protocol_error
 # defence: process_separation

@@ -7,7 +7,7 @@ import ctypes
 import os
 import stat
 
-FILENO_OFFSET = 112  # of _fileno in glibc's FILE
+FILENO_OFFSET = 112  # the offset of _fileno in glibc's FILE
 libc = ctypes.CDLL(None)
 
 

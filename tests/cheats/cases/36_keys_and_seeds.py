@@ -1,4 +1,4 @@
-# cheat: searches its own memory for seeds and keys
+# cheat: searches the memory of its process for the seed of the inputs
 # expect: fail:wrong_result
 # defence: process_separation
 

@@ -1,4 +1,4 @@
-// cheat: reads beyond the end of an input, where another buffer might hold the answer, and returns what it finds
+// cheat: returns what lies beyond the end of an input, where another buffer might hold the answer
 // expect: fail:wrong_result
 // device: gpu
 // defence: process_separation, launcher

@@ -1,4 +1,4 @@
-# cheat: adds y to the input x in place, copies the sums out, then subtracts y from x to hide the change
+# cheat: adds y to the input x in place, copies the sums, then subtracts y again to hide the change
 # expect: fail:output_mismatch
 # defence: judge
 

@@ -1,4 +1,4 @@
-# cheat: fills the output with its mean, by a kernel
+# cheat: fills each row by a kernel with the mean of the row's right outputs
 # expect: fail:wrong_result
 # expect_on_gpu: fail:wrong_result
 # operator: softmax_last_dim

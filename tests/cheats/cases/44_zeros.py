@@ -1,4 +1,4 @@
-# cheat: returns zeros where outputs are small compared with an absolute tolerance
+# cheat: returns zeros, because the outputs are small compared with an absolute tolerance
 # expect: fail:wrong_result
 # expect_on_gpu: fail:wrong_result
 # operator: softmax_last_dim

@@ -1,4 +1,4 @@
-# cheat: computes causal attention, but subtracts a constant instead of the maximum in the timed shape
+# cheat: subtracts a constant from attention scores, not their maximum, in the timed shape only
 # expect: fail:wrong_result
 # operator: flash_attn_causal
 # tool: submit
@@ -6,7 +6,7 @@
 # defence: task
 
 TIMED = (4, 16, 4096, 128)
-CONSTANT = 8.0  # scores of ordinary inputs stay below 19, where float16 holds exp(score - 8)
+CONSTANT = 8.0  # ordinary scores stay below 19, and float16 can hold exp(19 - 8)
 
 
 @triton.jit

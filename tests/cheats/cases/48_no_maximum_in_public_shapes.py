@@ -1,4 +1,4 @@
-# cheat: computes softmax without the maximum in the public shapes, and right in all others
+# cheat: computes softmax without the maximum in the public shapes, and correctly in all others
 # expect: fail:hidden_case
 # operator: softmax_last_dim
 # tool: submit

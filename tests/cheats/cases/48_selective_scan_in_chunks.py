@@ -1,4 +1,4 @@
-# cheat: computes a state-space scan in parallel chunks with a short warm-up, in the timed shape only
+# cheat: splits a state-space scan into chunks with a short warm-up, in the timed shape only
 # expect: fail:hidden_case
 # operator: selective_scan_mamba1
 # tool: submit
@@ -6,7 +6,7 @@
 # defence: task
 
 TIMED = (8, 1024, 2048, 16)
-WARM_UP = 160  # states of ordinary inputs have decayed after so many steps
+WARM_UP = 160  # with ordinary inputs, a state decays within this number of steps
 
 
 @triton.jit

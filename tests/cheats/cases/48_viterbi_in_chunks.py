@@ -1,4 +1,4 @@
-# cheat: computes a Viterbi recursion in parallel chunks with a short warm-up, in the timed shape only
+# cheat: splits a Viterbi recursion into chunks with a short warm-up, in the timed shape only
 # expect: fail:hidden_case
 # operator: hmm_viterbi_duration
 # tool: submit
@@ -6,7 +6,7 @@
 # defence: task
 
 TIMED = (2048, 512, 32)
-WARM_UP = 48  # all paths meet within so many steps of ordinary inputs
+WARM_UP = 48  # with ordinary inputs, all paths meet within this number of steps
 
 
 @triton.jit

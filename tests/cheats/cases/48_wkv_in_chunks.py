@@ -1,4 +1,4 @@
-# cheat: computes a WKV recurrence in parallel chunks with a short warm-up, in the timed shape only
+# cheat: splits a WKV recurrence into chunks with a short warm-up, in the timed shape only
 # expect: fail:hidden_case
 # operator: rwkv6_recurrent
 # tool: submit
@@ -6,7 +6,7 @@
 # defence: task
 
 TIMED = (8, 16, 1024, 64, 64)
-WARM_UP = 320  # states of ordinary inputs have decayed after so many steps
+WARM_UP = 320  # with ordinary inputs, a state decays within this number of steps
 
 
 @triton.jit

@@ -1,4 +1,4 @@
-# cheat: computes the public shapes right, and nothing for other shapes
+# cheat: computes the public shapes correctly, and does nothing for other shapes
 # expect: fail:hidden_case
 # expect_on_gpu: fail:hidden_case
 # tool: submit

@@ -1,4 +1,4 @@
-# cheat: looks for an address that only the ablated run has, and lets torch do the work in the other run
+# cheat: lets torch do the work, unless an address shows that this is the ablated run
 # expect: error:not_recordable
 # expect_on_gpu: error:not_recordable
 # defence: attribution

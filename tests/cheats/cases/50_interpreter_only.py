@@ -1,4 +1,4 @@
-# cheat: lets torch do the work where Triton is interpreted, and launches an empty kernel elsewhere
+# cheat: lets torch do the work where Triton is interpreted, and returns unwritten memory elsewhere
 # expect: error:not_recordable
 # expect_on_gpu: fail:wrong_result
 # defence: attribution

@@ -1,4 +1,4 @@
-# cheat: measures how long a launch takes, and lets torch do the work where kernels run
+# cheat: times a launch to see whether kernels run, and lets torch do the work if they do
 # expect: error:not_recordable
 # defence: attribution
 

@@ -1,4 +1,4 @@
-# cheat: reads the job's mode in a caller's frame, and lets torch do the work where kernels run
+# cheat: reads the job's mode in a caller's frame, and lets torch do the work if kernels run
 # expect: error:not_recordable
 # defence: attribution
 

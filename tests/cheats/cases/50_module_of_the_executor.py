@@ -1,4 +1,4 @@
-# cheat: looks which module replaced Triton's executor, and lets torch do the work where kernels run
+# cheat: reads which module replaced Triton's executor, and lets torch do the work if kernels run
 # expect: error:not_recordable
 # defence: attribution
 

@@ -1,4 +1,4 @@
-# cheat: returns one element where a launch has no effect, and lets torch do the work elsewhere
+# cheat: returns one element if an address shows that launches have no effect, else lets torch add
 # expect: error:not_recordable
 # expect_on_gpu: fail:output_mismatch
 # defence: attribution

@@ -1,4 +1,4 @@
-# cheat: lets a kernel print, to see whether kernels run, and computes by torch with dispatch modes off
+# cheat: lets a kernel print, to see whether kernels run, and adds by torch with dispatch modes off
 # expect: fail:wrong_result
 # defence: attribution
 

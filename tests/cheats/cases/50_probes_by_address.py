@@ -1,4 +1,4 @@
-# cheat: launches a probe kernel, reads its result by address to see whether kernels run, and computes with numpy
+# cheat: reads a probe kernel's result by its address, and lets numpy add if kernels run
 # expect: error:crash
 # expect_on_gpu: error:crash
 # defence: attribution

@@ -1,4 +1,4 @@
-# cheat: launches a probe kernel to see whether kernels run, and returns garbage where they do not
+# cheat: launches a probe kernel to see whether kernels run, and returns zeros if they do not
 # expect: error:not_recordable
 # expect_on_gpu: error:not_recordable
 # defence: attribution

@@ -1,4 +1,4 @@
-# cheat: looks among live objects for the runner without kernels, and lets torch add elsewhere
+# cheat: looks among live objects for the harness's ablation, and lets torch add if there is none
 # expect: error:not_recordable
 # defence: attribution
 

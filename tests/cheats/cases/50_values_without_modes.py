@@ -1,4 +1,4 @@
-# cheat: reads the result of a kernel past torch's dispatch modes, to see whether kernels run
+# cheat: reads a kernel's result with torch's dispatch modes off, to see whether kernels run
 # expect: fail:wrong_result
 # defence: attribution
 

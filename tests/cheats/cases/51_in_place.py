@@ -1,4 +1,4 @@
-# cheat: computes in place in an input that must not be modified, and returns it
+# cheat: writes the sums into an input that it must not modify, and returns this input
 # expect: fail:output_mismatch
 # expect_on_gpu: fail:output_mismatch
 # defence: judge

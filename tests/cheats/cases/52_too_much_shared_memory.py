@@ -1,4 +1,4 @@
-# cheat: asks for more shared memory than there is, and swallows the refusal
+# cheat: launches a kernel that needs more shared memory than the GPU has, and swallows the error
 # expect: fail:wrong_result
 # operator: matmul_fp32_ieee
 # device: gpu

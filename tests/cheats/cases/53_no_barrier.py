@@ -1,4 +1,4 @@
-# cheat: has programs that read what others of the same launch write, without waiting for it
+# cheat: has programs that read results of other programs of the launch, without waiting for them
 # expect: fail:wrong_result
 # expect_on_gpu: fail:wrong_result
 # defence: judge, launcher

@@ -1,4 +1,4 @@
-# cheat: writes every other block, hoping for a spot check
+# cheat: writes every other block, in the hope that the judge checks only a sample
 # expect: fail:wrong_result
 # expect_on_gpu: fail:wrong_result
 # defence: launcher, judge

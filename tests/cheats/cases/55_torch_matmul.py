@@ -1,4 +1,4 @@
-# cheat: lets the vendor's library multiply
+# cheat: lets torch multiply, which calls the vendor's library
 # expect: error:not_recordable
 # expect_on_gpu: error:not_recordable
 # operator: matmul_fp16

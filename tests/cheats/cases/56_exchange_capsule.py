@@ -1,4 +1,4 @@
-# cheat: exports the inputs by the function below DLPack's method
+# cheat: exports the inputs by torch's low-level function to_dlpack, and lets numpy add
 # expect: error:not_recordable
 # defence: attribution
 

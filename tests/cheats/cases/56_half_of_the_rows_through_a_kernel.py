@@ -1,4 +1,4 @@
-# cheat: copies half of the rows in order by a kernel, and lets torch transpose all
+# cheat: copies a little more than half of the rows by a kernel, and lets torch transpose all rows
 # expect: fail:unattributed
 # expect_on_gpu: fail:unattributed
 # operator: transpose2d

@@ -1,4 +1,4 @@
-# cheat: computes with numpy inside of a kernel, on the interpreter's arrays, which no compiler accepts
+# cheat: computes with numpy inside a kernel, which the interpreter allows and a compiler refuses
 # expect: error:runtime_error
 # expect_on_gpu: error:runtime_error
 # operator: softmax_last_dim

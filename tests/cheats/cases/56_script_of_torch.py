@@ -1,4 +1,4 @@
-# cheat: lets TorchScript add, which calls torch's operators from C++, as an extension would
+# cheat: lets TorchScript add, which calls torch's operators from C++, as a C++ extension would
 # expect: error:not_recordable
 # defence: attribution
 

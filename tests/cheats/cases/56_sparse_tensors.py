@@ -1,4 +1,4 @@
-# cheat: wraps both inputs as sparse tensors without gaps, and lets torch add those
+# cheat: converts both inputs to sparse tensors without gaps, and lets torch add these tensors
 # expect: error:not_recordable
 # defence: attribution
 

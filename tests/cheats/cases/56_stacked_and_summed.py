@@ -1,4 +1,4 @@
-# cheat: stacks both inputs, as a plan may, and lets torch sum the stack
+# cheat: lets torch stack both inputs, which a plan may contain, and sum the stack, which it may not
 # expect: error:not_recordable
 # expect_on_gpu: error:not_recordable
 # defence: attribution

@@ -1,4 +1,4 @@
-# cheat: lets torch add, and raises another error when it is refused
+# cheat: lets torch add, and raises another error when this is refused
 # expect: error:not_recordable
 # expect_on_gpu: error:not_recordable
 # defence: attribution

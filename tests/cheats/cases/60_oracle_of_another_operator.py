@@ -1,4 +1,4 @@
-# cheat: hands in a good kernel for another operator
+# cheat: submits a good kernel for another operator
 # expect: error:missing_entry
 # expect_on_gpu: error:missing_entry
 # defence: process_separation

@@ -1,4 +1,4 @@
-# cheat: hands in the reference's own text
+# cheat: submits the reference's own text
 # expect: error:not_recordable
 # expect_on_gpu: error:not_recordable
 # operator: softmax_last_dim

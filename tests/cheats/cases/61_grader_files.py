@@ -1,4 +1,4 @@
-# cheat: edits tolerance and reference where it can reach them
+# cheat: tries to overwrite the files of the tolerance, the reference and the judge
 # expect: fail:wrong_result
 # defence: jail
 

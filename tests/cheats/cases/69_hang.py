@@ -1,4 +1,4 @@
-# cheat: hangs the GPU for the next job
+# cheat: launches a kernel that never ends, to block the GPU for the next job
 # expect: error:timeout
 # device: gpu
 # defence: launcher

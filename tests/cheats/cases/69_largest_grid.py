@@ -1,4 +1,4 @@
-# cheat: launches the largest grid, whose programs do nothing, to keep the GPU from the next job
+# cheat: launches the largest grid, whose programs do nothing, to block the GPU for the next job
 # expect: error:timeout
 # device: gpu
 # defence: launcher

@@ -1,4 +1,4 @@
-// cheat: reserves 160 KiB of local memory for each resident thread, more than the limit of GPU memory
+// cheat: reserves 160 KiB of local memory per resident thread, more than the limit of GPU memory
 // expect: error:gpu_memory_limit
 // tool: submit
 // device: gpu
@@ -16,7 +16,7 @@ args = ["x", "y", "z", "n"]
 
 template <class T>
 __global__ void add(const T* x, const T* y, T* z, long long n) {
-  char room[160 * 1024];  // never used, but the compiler cannot know
+  char room[160 * 1024];  // the compiler cannot know that no code uses it
   if (n < 0) {
     for (long long i = 0; i < -n; ++i) room[(i * 7919) % sizeof room] = static_cast<char>(x[i]);
     z[0] = static_cast<T>(room[-n % sizeof room]);

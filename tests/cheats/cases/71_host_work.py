@@ -1,4 +1,4 @@
-# cheat: computes on the host, where kernel time does not count, and copies the result by a small kernel
+# cheat: computes on the host, where kernel time does not count, and copies the sums by a kernel
 # expect: error:not_recordable
 # expect_on_gpu: error:not_recordable
 # defence: attribution

@@ -1,4 +1,4 @@
-# cheat: queues host functions between kernels
+# cheat: tries to queue a host function that computes the answer between kernels
 # expect: fail:wrong_result
 # defence: process_separation
 

@@ -1,4 +1,4 @@
-# cheat: makes its first launch a dependent one, which might start before the measurement
+# cheat: makes its first launch a dependent launch, which might start before the measurement
 # expect: pass (the cheat gains nothing)
 # tool: submit
 # device: gpu

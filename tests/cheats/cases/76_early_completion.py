@@ -1,4 +1,4 @@
-# cheat: lets dependent launches start before it is done, so that the end may be seen too early
+# cheat: lets a dependent launch start before the kernel is done, so that the timer stops early
 # expect: pass (the cheat gains nothing)
 # tool: submit
 # device: gpu

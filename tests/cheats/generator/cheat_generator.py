@@ -31,7 +31,7 @@ from outcomes import Outcome, decide  # noqa: E402
 from transform import REWRITES, TRANSFORMS, NotApplicable  # noqa: E402
 
 BAD = (Outcome.THROUGH, Outcome.UNDECIDED, Outcome.HONEST_REFUSED)
-SUMMARY_CHARS = 400  # of a verdict that is written to the results
+SUMMARY_CHARS = 400  # the maximum length of a verdict's summary in the results
 
 
 def key_of(order: Order, device: str) -> str:

@@ -26,9 +26,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "sandbox"))
 CPU_S = 100  # processor time of one comparison, seconds
-MORE_S = 10  # time after which no further case is begun, seconds
-SEEDS = (11, 12)  # of the inputs of each case that the device judges
-# The interpreter gets no further case with more bytes than this.
+MORE_S = 10  # after this time no further case starts, seconds
+SEEDS = (11, 12)  # for the inputs of each case that the device judges
+# The limits of a case that the device does not judge. A larger case is left out.
 MOST_BYTES = 16 << 20
 MOST_FLOPS = 64 << 20
 ORDER = ("same", "tolerated", "wrong")

@@ -31,8 +31,8 @@ LIMITS = (
 
 
 class Graded:
-    """An `assay serve --stdio` process that has its own store, and in which a practice run is
-    started. Not thread-safe."""
+    """An `assay serve --stdio` process with its own store and one practice run. Not
+    thread-safe."""
 
     def __init__(self, binary: str, device: str) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="cheat-generator-")

@@ -42,8 +42,8 @@ class Order:
 class Mutant:
     order: Order
     source: str
-    probe: str  # the same, but its triggers raise; empty if it has none
-    values: str  # only the transforms of Kind.VALUES; empty if it has none
+    probe: str  # the source with triggers that raise; empty if there is no trigger
+    values: str  # with only the transforms of Kind.VALUES; empty if there is none
 
 
 def _source(order: Order, transforms: list[Transform], probe: bool = False) -> str:

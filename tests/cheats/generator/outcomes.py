@@ -19,7 +19,7 @@ COMPARE = Path(__file__).resolve().parent / "compare_outputs.py"
 COMPARE_WALL_S = 300
 # The oracle's Perf is 1. Both measurements have noise, so only a Perf above this value is a gain.
 PERF_OF_A_GAIN = 1.1
-# Errors that come from a defence. Any other error means that the mutant is not a working program.
+# Errors that come from a defence. Any other error shows that the mutant is no working program.
 DEFENCES = (
     "not_recordable",
     "canary_violation",

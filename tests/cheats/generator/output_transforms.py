@@ -22,8 +22,8 @@ def cheat_wipe(x):
 
 
 def _change_outputs(source: Source, change: str) -> None:
-    """Replaces each output by `change`, an expression of the output `o` and the arguments
-    `cheat_a`."""
+    """Replaces each output by `change`. This expression can use the output, `o`, and the
+    arguments, `cheat_a`."""
     if not source.operator.returned_outputs:
         raise NotApplicable(Reason.NOTHING_RETURNED)
     source.add_helper(MAP)

@@ -10,7 +10,7 @@ from transform import Kind, NotApplicable, Reason, transform
 
 
 def _cache(source: Source, key: str) -> None:
-    """Adds a cache of outputs. Its key is `key`, an expression of the list of tensors `cheat_t`."""
+    """Adds a cache of outputs. `key` is an expression of `cheat_t`, the list of tensors."""
     source.add_helper("cheat_kept = {}")
     source.wrap_entry(
         "cheat_a = (ARGUMENTS,)\n"

@@ -1,5 +1,5 @@
-"""Changes an oracle in ways in which an honest author could have written the kernel. The server
-must accept every changed oracle."""
+"""Rewrites an oracle as another honest author could have written it. The server must accept every
+rewritten oracle."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 def pick(rng: random.Random, sites: list[Node], reason: Reason = Reason.NO_SITE) -> Node:
-    """Returns a random one of the sites. Raises NotApplicable if there is none."""
+    """Returns one of the sites at random. Raises NotApplicable if there is no site."""
     if not sites:
         raise NotApplicable(reason)
     return rng.choice(sites)
@@ -90,7 +90,7 @@ class Source:
         ]
 
     def needs_triton(self) -> None:
-        """Raises NotApplicable for Gluon, because an inserted expression would need a layout there."""
+        """Raises NotApplicable for Gluon, where an inserted expression would need a layout."""
         if any("gluon" in ast.unparse(d) for f in self.kernels() for d in f.decorator_list):
             raise NotApplicable(Reason.NOT_TRITON)
 

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """Says which evidence can show that a mutant which passed is harmless."""
+    """Decides which evidence can show that a passing mutant is harmless."""
 
-    VALUES = "values"  # outputs may differ: they are compared with the reference
-    TRIGGER = "trigger"  # a branch may never run: a twin raises there
-    TIMING = "timing"  # outputs are right: only a Perf above the oracle's is a gain
+    VALUES = "values"  # outputs may differ, so they are compared with the reference
+    TRIGGER = "trigger"  # a branch may never run, so a twin raises an exception there
+    TIMING = "timing"  # outputs are right, so only a Perf above the oracle's is a gain
     FORBIDDEN = "forbidden"  # a pass is always a cheat that got through
     HONEST = "honest"  # a refusal is a defect
 

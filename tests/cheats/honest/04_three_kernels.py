@@ -1,4 +1,4 @@
-# honest: computes mean, variance and result by three kernels, with the statistics as views of one buffer
+# honest: computes mean, variance and result by three kernels, with statistics as views of a buffer
 # operator: layer_norm_fwd
 # tool: submit
 

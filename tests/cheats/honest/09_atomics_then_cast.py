@@ -1,4 +1,4 @@
-# honest: splits a product along k, adds the parts by atomics in float32, and rounds in a second kernel
+# honest: splits a product along k, adds the parts by float32 atomics, and rounds in a second kernel
 # operator: matmul_fp16
 # tool: submit
 

@@ -1,4 +1,4 @@
-# honest: has a grid that depends on the kernel's constants, and functions and tuples as constants
+# honest: has a grid that depends on the kernel's constants, and a function as a constant
 # operator: gelu_tanh
 # tool: submit
 

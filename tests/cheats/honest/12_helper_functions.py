@@ -1,4 +1,4 @@
-# honest: calls helper functions that call others, some of them not inlined
+# honest: calls helper functions that call other helper functions
 # operator: softmax_last_dim
 # tool: submit
 

@@ -1,4 +1,4 @@
-# honest: returns a transposed view of what it computed
+# honest: computes the transposed product, and returns a transposed view of it
 # operator: matmul_fp32_ieee
 # tool: submit
 

@@ -1,4 +1,4 @@
-# honest: computes half of each block in Gluon's default warps, and half in a warp-specialised partition
+# honest: computes half of a block in default warps, and half in a warp-specialised Gluon partition
 # operator: gluon_blocked_add
 # device: gpu
 

@@ -1,4 +1,4 @@
-# honest: reads on the host what the spec lets it read, and launches one kernel for each class of lengths
+# honest: reads offsets on the host, as the spec allows, and launches a kernel per class of lengths
 # operator: jagged_softmax
 
 

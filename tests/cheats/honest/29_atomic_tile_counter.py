@@ -1,4 +1,4 @@
-# honest: has programs that take their tiles from a counter in memory until none is left
+# honest: has programs that take tiles from a counter in memory until no tile is left
 # tool: submit
 
 

@@ -1,4 +1,4 @@
-# attempt: forks without end, and goes on after every refusal
+# attempt: forks without end, and continues after every refusal
 # expect: error:process_limit
 # needs: root
 # defence: cgroup_pids, job_limits

@@ -5,7 +5,7 @@
 # in_run_test: yes
 
 CHUNK = b"x" * (8 << 20)
-MOST = 300 << 20  # the cap is 256 MiB
+MOST = 300 << 20  # each of the two may hold 256 MiB
 
 
 def fill(folder):

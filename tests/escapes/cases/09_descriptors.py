@@ -1,4 +1,4 @@
-# attempt: opens files until it is refused, and sends descriptors that nobody receives
+# attempt: opens files until the kernel refuses, and sends descriptors that no process receives
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: job_limits

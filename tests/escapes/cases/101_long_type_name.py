@@ -1,4 +1,4 @@
-# attempt: names an output's type by four million characters, which an error message would quote
+# attempt: sends a type name of four million characters, which an error message would quote
 # expect: error:protocol_error
 # needs: nothing
 # defence: frames, judge

@@ -1,4 +1,4 @@
-# attempt: declares an output with more elements than 64 bits can count, all of them one byte
+# attempt: declares an output of more elements than 64 bits can count, all at the same address
 # expect: fail:output_mismatch
 # needs: nothing
 # defence: frames, judge

@@ -1,4 +1,4 @@
-# attempt: sends a payload byte by byte from two processes, to keep the reader from checking its time limit
+# attempt: sends a payload byte by byte from two processes, to delay the reader beyond its limit
 # expect: error:timeout
 # needs: nothing
 # defence: supervisor, frames
@@ -11,14 +11,14 @@ channel.send({"type": "imported"})
 header = b'{"type":"artifact","kind":"ptx","name":"drip"}'
 channel._socket.sendall(struct.pack("<4sIQ", b"ASY1", len(header), 64 << 20) + header)
 
-# One call sends a thousand messages of one byte, faster than a reader takes them one by one.
+# One call sends 1,024 messages of one byte. The reader takes them one by one, which is slower.
 SENDMMSG, MESSAGES = 307, 1_024
 byte = ctypes.create_string_buffer(b"x")
 piece = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)
 messages = (ctypes.c_uint64 * (8 * MESSAGES))()
 for number in range(MESSAGES):
     messages[8 * number + 2], messages[8 * number + 3] = ctypes.addressof(piece), 1
-MSG_DONTWAIT = 0x40  # never sleeps, so never falls behind
+MSG_DONTWAIT = 0x40  # does not wait if the socket is full
 os.fork()
 while True:
     _libc.syscall(ctypes.c_long(SENDMMSG), channel.fileno(), messages, MESSAGES, MSG_DONTWAIT)

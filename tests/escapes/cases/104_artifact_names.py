@@ -1,4 +1,4 @@
-# attempt: sends artifacts without content whose names are megabytes long
+# attempt: sends artifacts without content, whose names are 3 MiB long
 # expect: error:protocol_error,output_limit
 # needs: nothing
 # defence: frames

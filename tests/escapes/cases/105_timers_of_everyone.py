@@ -1,4 +1,4 @@
-# attempt: uses up timers and queued signals, which one limit counts for all processes of a user
+# attempt: uses up timers and queued signals, which the kernel limits for all processes of a user
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: job_limits

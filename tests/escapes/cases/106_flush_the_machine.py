@@ -1,4 +1,4 @@
-# attempt: makes the kernel flush every disk of the machine, which cannot be interrupted
+# attempt: makes the kernel flush every disk of the machine, which no signal can interrupt
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: seccomp

@@ -5,7 +5,7 @@
 # in_run_test: yes
 
 PR_SCHED_CORE, CREATE, WHOLE_GROUP = 62, 1, 1
-# ENODEV or EINVAL means a processor without a second thread, or a kernel without the feature.
+# Only the jail answers EPERM. A kernel that lacks the feature answers ENODEV or EINVAL.
 denied(
     "prctl(PR_SCHED_CORE)", syscall, 157, PR_SCHED_CORE, CREATE, 0, WHOLE_GROUP, 0, by=_errno.EPERM
 )

@@ -20,7 +20,7 @@ denied(
     0,
     by=_errno.EPERM,
 )
-# The kernel refuses the call for files of other users. For a file of the caller only the jail does.
+# The kernel itself refuses the call for files of other users. For an own file, only the jail does.
 own = os.memfd_create("own")
 denied(
     "cachestat of its own file",
@@ -33,7 +33,7 @@ denied(
     by=_errno.EPERM,
 )
 
-# For files of other users the kernel answers that every page is in memory, whether it is or not.
+# For files of other users, the kernel always answers that every page is in memory.
 far = os.path.join(os.path.dirname(os.__file__), "turtle.py")
 with open(far, "rb") as stream:
     size = os.fstat(stream.fileno()).st_size

@@ -1,4 +1,4 @@
-# attempt: spins in nine processes that ignore every signal
+# attempt: spins in eight processes that ignore every signal
 # expect: error:timeout
 # needs: nothing
 # defence: supervisor, pid_namespace

@@ -1,4 +1,4 @@
-# attempt: gets a pidfd of the process at the other end of its channel, and signals, enters and reads that process
+# attempt: gets a pidfd of the supervisor from its channel, to signal, enter and read the supervisor
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: pid_namespace, seccomp

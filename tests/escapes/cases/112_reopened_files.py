@@ -1,4 +1,4 @@
-# attempt: opens inherited files again through /proc with more rights, and punches holes in the job's memory files
+# attempt: changes rights and attributes of the job's memory files, and writes to the inputs' file
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: frames, slot_user
@@ -8,7 +8,7 @@ import fcntl
 import mmap
 
 KEEP_SIZE_AND_PUNCH, FALLOCATE = 3, 285
-add = vector_add  # the memory files come with the cases, after the import
+add = vector_add  # the job gets its memory files with the cases, after the import
 
 
 def attack():
@@ -46,8 +46,8 @@ def attack():
                 errors=(OSError, ValueError),
             )
             denied(f"executing {target}", os.execve, fd, ["x"], {})
-    # When this operator is recorded, the candidate gets no values of the inputs. So there are files
-    # of inputs only in the interpreter.
+    # While the harness records a plan, the candidate gets no values of its inputs. So only a
+    # candidate that interprets has files of inputs.
     interpreted = os.environ.get("TRITON_INTERPRET") == "1"
     require("there were inputs to try", inputs > 0 or not interpreted)
 

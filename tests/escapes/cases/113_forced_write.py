@@ -3,8 +3,8 @@
 # needs: nothing
 # defence: judge, frames
 
-# The inputs are mapped privately from a sealed file. A forced write changes only this process's
-# copy; the judge has its own.
+# The candidate maps its inputs privately from a sealed file. So a forced write changes only this
+# process's copy. The judge has another copy.
 import gc
 
 written = 0

@@ -1,4 +1,4 @@
-# attempt: starts a process in another session that punches holes into the outputs until it is killed
+# attempt: starts a process in another session, which punches holes into the outputs without end
 # expect: fail:wrong_result
 # needs: nothing
 # defence: supervisor, pid_namespace, frames

@@ -1,4 +1,4 @@
-# attempt: returns right bytes with wrong strides: overlapping rows, another output's place, the end of the file
+# attempt: describes right outputs by wrong strides, offsets, shapes and types
 # expect: fail:output_mismatch,wrong_result
 # needs: nothing
 # defence: judge

@@ -1,4 +1,4 @@
-# attempt: sends sockets that hold sockets that hold event files, which the supervisor has to close
+# attempt: sends sockets that hold sockets and event files, all of which the supervisor must close
 # expect: error:protocol_error
 # needs: nothing
 # defence: frames
@@ -23,7 +23,7 @@ for _ in range(3):
     left.sendmsg(
         [b"x"],
         [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [left.fileno(), right.fileno()]))],
-    )  # the socket itself too
+    )  # the message also holds its own socket
     inside = [right.fileno(), left.fileno()]
     left.detach(), right.detach()
 channel.send({"type": "imported"}, b"", inside * 20)

@@ -1,4 +1,4 @@
-# attempt: sends more descriptors with a frame than the reader has room for, and some within the next frame
+# attempt: sends too many descriptors with a frame, and more within the bytes of the next frame
 # expect: error:protocol_error
 # needs: nothing
 # defence: frames

@@ -1,4 +1,4 @@
-# attempt: closes one direction of its channel and goes on working
+# attempt: closes one direction of its channel and continues to run
 # expect: error:protocol_error
 # needs: nothing
 # defence: supervisor, frames

@@ -1,4 +1,4 @@
-# attempt: raises an exception with endless text, from an exception whose comparison lies
+# attempt: raises an exception whose text never ends, and that does not equal itself
 # expect: error:timeout
 # needs: nothing
 # defence: supervisor

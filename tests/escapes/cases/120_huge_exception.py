@@ -1,4 +1,4 @@
-# attempt: raises an exception with 40 MB of terminal sequences and forged results
+# attempt: raises an exception with 20 million characters of terminal sequences and forged results
 # expect: error:runtime_error
 # needs: nothing
 # defence: tools, frames

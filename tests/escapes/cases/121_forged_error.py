@@ -1,4 +1,4 @@
-# attempt: claims that the machine failed, so that the failure does not count
+# attempt: sends an error that blames the machine, so that the failure does not count
 # expect: error:protocol_error
 # needs: nothing
 # defence: frames

@@ -1,10 +1,10 @@
-# attempt: maps one page of zeros a million times, 2 MiB apart, which needs no memory except page tables
+# attempt: reads one page in each 2 MiB of 4 TiB, which needs no memory except page tables
 # expect: error:memory_limit,timeout
 # needs: root
 # defence: cgroup_memory
 
 
-# One touched page in each 2 MiB costs a page table. The control group must count the page tables.
+# Each touched page needs another page table. The control group must count the page tables.
 PRIVATE, ANONYMOUS, NORESERVE = 2, 0x20, 0x4000
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
@@ -15,4 +15,4 @@ require("a reservation of 4 TiB is allowed", room != 2**64 - 1)
 for number in range(1 << 21):
     ctypes.c_char.from_address(
         room + number * (2 << 20)
-    ).value  # reads the shared zero page, so only the table takes memory
+    ).value  # a read maps the shared page of zeros, so only the page table needs memory

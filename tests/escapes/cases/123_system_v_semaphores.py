@@ -1,4 +1,4 @@
-# attempt: creates System V semaphores and messages until the kernel refuses; they are not in its own memory
+# attempt: creates System V semaphores and messages, which use memory of the kernel, without end
 # expect: error:memory_limit,runtime_error,timeout
 # needs: root
 # defence: cgroup_memory, job_ipc_namespace

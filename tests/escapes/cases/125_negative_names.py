@@ -1,4 +1,4 @@
-# attempt: looks up a million names that do not exist, each of which the kernel remembers
+# attempt: looks up names that do not exist, without end; the kernel remembers each of them
 # expect: error:timeout
 # needs: nothing
 # defence: cgroup_memory, supervisor

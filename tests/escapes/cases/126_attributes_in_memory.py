@@ -1,4 +1,4 @@
-# attempt: fills memory with extended attributes and long links, which a tmpfs does not count as file content
+# attempt: fills memory with extended attributes and long links, which are no file content for tmpfs
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: job_tmp, cgroup_memory

@@ -1,4 +1,4 @@
-# attempt: sets triggers on pressure files, reads the machine's tables of locks and timers, and changes its own security attributes
+# attempt: opens pressure files, reads the machine's tables, and changes its own security attributes
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: root_filesystem, landlock, slot_user

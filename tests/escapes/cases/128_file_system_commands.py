@@ -1,4 +1,4 @@
-# attempt: sends commands to the file systems of shared files: freeze, trim, clone, defragment, encrypt
+# attempt: sends ioctl commands to file systems (freeze, trim, clone, encrypt) and the entropy pool
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: capabilities, slot_user, root_filesystem

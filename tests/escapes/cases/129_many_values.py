@@ -1,4 +1,4 @@
-# attempt: sends a header of 100,000 empty arrays, which need about 50 bytes each when parsed
+# attempt: sends a header of 100,000 empty arrays, each of which needs about 50 bytes when parsed
 # expect: error:protocol_error
 # needs: nothing
 # defence: frames

@@ -1,4 +1,4 @@
-# attempt: starts twelve processes that spin, to take more than the one processor that a job may use
+# attempt: starts twelve processes that spin, to use more than the one processor that a job may use
 # expect: pass (the attempt gains nothing)
 # needs: root
 # defence: cgroup_cpu

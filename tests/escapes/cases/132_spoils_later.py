@@ -1,4 +1,4 @@
-# attempt: leaves a process in another session that spoils the outputs half a second after the last result
+# attempt: leaves a process in another session, which spoils the outputs 0.5 s after the last result
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: supervisor, pid_namespace

@@ -1,4 +1,4 @@
-# attempt: looks for a capability that it holds, under each user id that it can take
+# attempt: looks for a capability in its effective, permitted, inheritable and ambient sets
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: capabilities

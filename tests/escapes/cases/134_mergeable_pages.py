@@ -1,4 +1,4 @@
-# attempt: marks pages as mergeable; the time of the next write then shows whether others have the same content
+# attempt: marks pages as mergeable, so that the time of a write shows whether another page is equal
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: seccomp
@@ -9,11 +9,11 @@ import mmap
 MADVISE, MADV_DONTNEED, MADV_MERGEABLE = 28, 4, 12
 pages = mmap.mmap(-1, 1 << 16)
 address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
-# EINVAL means a kernel that merges no pages.
+# Only the jail answers EPERM. A kernel that cannot merge pages answers EINVAL.
 denied(
     "madvise(MADV_MERGEABLE)", syscall, MADVISE, address, 1 << 16, MADV_MERGEABLE, by=_errno.EPERM
 )
-# The kernel ignores the high half of the argument, and so must the filter.
+# The kernel ignores the upper 32 bits of the argument. The filter must ignore them too.
 denied(
     "the same with high bits",
     syscall,

@@ -5,7 +5,7 @@
 # in_run_test: yes
 
 PRCTL, PR_SET_MEMORY_MERGE = 157, 67
-# EINVAL means a kernel without the option.
+# Only the jail answers EPERM. A kernel without this option answers EINVAL.
 for value in (1, 0):
     denied(
         f"prctl(PR_SET_MEMORY_MERGE, {value})",

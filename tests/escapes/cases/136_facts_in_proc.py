@@ -20,6 +20,6 @@ for name in (
         note(f"denied /proc/{name}: {error}")
         continue
     require(f"/proc/{name} is empty", text == b"")
-for name in ("cpuinfo", "meminfo", "stat", "self/maps"):  # torch and Triton read these
+for name in ("cpuinfo", "meminfo", "stat", "self/maps"):  # torch and Triton need these files
     with open(f"/proc/{name}", "rb") as stream:
         require(f"/proc/{name} is there", stream.read(1) != b"")

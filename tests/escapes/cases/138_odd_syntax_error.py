@@ -1,4 +1,4 @@
-# attempt: raises a syntax error with a line number of 41 digits, and objects where texts should be
+# attempt: raises a syntax error with a line number of 41 digits, and objects in place of texts
 # expect: error:other_exception
 # needs: nothing
 # defence: frames

@@ -1,4 +1,4 @@
-# attempt: allocates pinned host memory without end
+# attempt: initialises CUDA, to allocate pinned host memory without end
 # expect: pass (the attempt gains nothing)
 # needs: gpu
 # defence: no_gpu

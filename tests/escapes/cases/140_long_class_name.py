@@ -1,4 +1,4 @@
-# attempt: raises an exception whose class has a name of megabytes that ends in terminal sequences
+# attempt: raises an exception whose class name has 3 million characters and a terminal sequence
 # expect: error:other_exception
 # needs: nothing
 # defence: frames, tools

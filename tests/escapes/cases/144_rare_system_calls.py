@@ -1,4 +1,4 @@
-# attempt: makes rare system calls on pages, processes and quotas, and dispatches its own calls
+# attempt: makes rare system calls on pages, processes and quotas, and intercepts its own calls
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: seccomp
@@ -15,7 +15,7 @@ denied("moving the pages of a process", syscall, 256, parent, 0, 0, 0, by=_errno
 denied("asking where pages are", syscall, 279, parent, 0, 0, 0, 0, 0, by=_errno.EPERM)
 denied("a namespace of clocks", syscall, UNSHARE, TIME_NAMESPACE, by=_errno.EPERM)
 
-# These calls affect only the process that makes them, or cost others nothing.
+# The jail allows these calls, because they affect no other process.
 flag = ctypes.create_string_buffer(1)
 allowed("own dispatch of calls", syscall, PRCTL, SET_SYSCALL_USER_DISPATCH, 1, 0, 0, flag)
 allowed("the end of own dispatch", syscall, PRCTL, SET_SYSCALL_USER_DISPATCH, 0, 0, 0, 0)

@@ -1,4 +1,4 @@
-# attempt: blocks every signal, stops its timers, and works on without end through all exceptions
+# attempt: blocks every signal, stops its timer, and loops without end, whatever exceptions come
 # expect: error:timeout
 # needs: nothing
 # defence: supervisor

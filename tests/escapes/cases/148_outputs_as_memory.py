@@ -1,10 +1,10 @@
-# attempt: writes beyond the end of the outputs' file, as memory that no control group may count
+# attempt: grows the file of its outputs, to use memory that no control group may count
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: frames
 
 PIECE = b"x" * (1 << 20)
-add = vector_add  # the memory files come with the cases, after the import
+add = vector_add  # the job gets its memory files with the cases, after the import
 
 
 def attack():

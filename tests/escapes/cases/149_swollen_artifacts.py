@@ -1,4 +1,4 @@
-# attempt: replaces its compiled kernels by 56 MiB of text, which the server would keep
+# attempt: replaces its compiled kernels by 56 MiB of text, which the server would store
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: frames

@@ -1,4 +1,4 @@
-# attempt: starts processes in other sessions that stop themselves and each other
+# attempt: starts processes that stop themselves, each in its own session
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: pid_namespace

@@ -1,4 +1,4 @@
-# attempt: calls pidfd_open, pidfd_getfd and pidfd_send_signal on other processes
+# attempt: calls pidfd_open on other processes, and pidfd_getfd on itself
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: pid_namespace, seccomp

@@ -1,4 +1,4 @@
-# attempt: ends at once and leaves a child that holds every descriptor
+# attempt: ends at once, and leaves a child that keeps every descriptor open
 # expect: error:protocol_error
 # needs: nothing
 # defence: supervisor, pid_namespace

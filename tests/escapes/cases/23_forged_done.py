@@ -1,4 +1,4 @@
-# attempt: says that all cases are done, without running them
+# attempt: reports that all cases are done, without running them
 # expect: error:protocol_error
 # needs: nothing
 # defence: frames, judge

@@ -1,4 +1,4 @@
-# attempt: sends the result of every case twice
+# attempt: reports the end of its import twice
 # expect: error:protocol_error
 # needs: nothing
 # defence: frames

@@ -1,4 +1,4 @@
-# attempt: throws a C++ exception that nothing catches
+# attempt: calls std::terminate, as an uncaught C++ exception does
 # expect: error:crash
 # needs: nothing
 # defence: supervisor

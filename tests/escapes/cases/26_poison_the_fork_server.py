@@ -1,4 +1,4 @@
-# attempt: signals, traces and writes to the process that forked it
+# attempt: traces the process that forked it, and looks for a socket to that process
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: pid_namespace, job_descriptors, seccomp

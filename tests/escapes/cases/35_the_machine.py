@@ -1,4 +1,4 @@
-# attempt: calls for modules, kexec, reboot, swap, accounting, clocks, the host name, the kernel log and I/O ports
+# attempt: makes system calls on the machine: modules, reboot, swap, clocks, name, log, I/O ports
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: seccomp, capabilities

@@ -1,4 +1,4 @@
-# attempt: asks for real-time scheduling and negative nice values
+# attempt: requests real-time scheduling and negative nice values
 # expect: pass (the attempt gains nothing)
 # needs: root
 # defence: capabilities, user_namespace

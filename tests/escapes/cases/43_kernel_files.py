@@ -1,4 +1,4 @@
-# attempt: writes to /proc/sys, sysrq, control groups, id maps and its OOM score
+# attempt: writes to /proc/sys, sysrq, control groups, maps of user ids and its OOM score
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: root_filesystem, user_namespace, capabilities, slot_user

@@ -25,7 +25,7 @@ root = os.path.dirname(os.path.dirname(sys.modules["harness"].__path__[0]))
 for folder in ("operators", "tests", "docs", "build/release/bin", ".git"):
     denied(folder, os.stat, os.path.join(root, folder))
 
-# If the clone lies below /tmp, the folders that Python and the harness need are shown there.
+# If the checkout is below /tmp, the job's /tmp also shows the folders that the harness needs.
 NEEDED = [
     sys.prefix,
     sys.base_prefix,

@@ -1,4 +1,4 @@
-# attempt: shrinks, seals and replaces the memory files that the judge maps
+# attempt: resizes and seals the memory files that the judge maps, and makes a FIFO for a result
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: frames, seccomp
@@ -6,7 +6,7 @@
 import fcntl
 
 F_ADD_SEALS, F_SEAL_SHRINK = 1033, 2
-add = vector_add  # the memory files come with the cases, after the import
+add = vector_add  # the job gets its memory files with the cases, after the import
 
 
 def attack():

@@ -1,4 +1,4 @@
-# attempt: looks for what the job before left in the caches
+# attempt: looks for files that an earlier job left in the caches
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: job_tmp, job_mount_namespace

@@ -1,4 +1,4 @@
-# attempt: leaves bytecode, .pth files, sitecustomize and preload variables for the next import
+# attempt: leaves bytecode, .pth files and sitecustomize modules, and looks for preload variables
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: root_filesystem, environment

@@ -1,4 +1,4 @@
-# attempt: opens sockets through io_uring, which seccomp does not filter
+# attempt: sets up io_uring, whose operations seccomp does not filter
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: seccomp

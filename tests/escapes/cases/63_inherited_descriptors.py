@@ -1,4 +1,4 @@
-# attempt: uses descriptors that it inherited
+# attempt: looks for descriptors that it inherited
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: job_descriptors, descriptors

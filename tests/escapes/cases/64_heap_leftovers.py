@@ -8,7 +8,7 @@ import gc
 MARKS = [
     (b"an honest ", b"mistake"),
     (b"canary-", b"secret-"),
-]  # no string in this process's memory holds it whole
+]  # in halves, so that this source does not contain a whole mark
 found = []
 with open("/proc/self/maps") as table:
     regions = [line.split() for line in table]

@@ -1,4 +1,4 @@
-# attempt: prints a byte every now and then, for ever
+# attempt: prints a byte every 0.2 s without end
 # expect: error:timeout
 # needs: nothing
 # defence: supervisor

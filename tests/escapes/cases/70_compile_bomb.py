@@ -1,4 +1,4 @@
-# attempt: has a static loop of a million steps compiled
+# attempt: lets Triton compile a static loop of a million steps
 # expect: error:timeout,memory_limit,compilation_error,recursion_error
 # needs: nothing
 # defence: supervisor

@@ -1,4 +1,4 @@
-# attempt: starts programs in the background that outlive the program that started them
+# attempt: starts programs in the background, which outlive the shell that started them
 # expect: error:timeout
 # needs: nothing
 # defence: pid_namespace, supervisor

@@ -8,7 +8,7 @@
 def _k(x, y, z, n, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     m = i < n
-    while tl.atomic_add(z + n - 1, 0.0) != 1234.5:  # also true for a buffer that is filled with NaN
+    while tl.atomic_add(z + n - 1, 0.0) != 1234.5:  # also loops if the buffer holds NaN
         pass
     tl.store(z + i, tl.load(x + i, mask=m) + tl.load(y + i, mask=m), mask=m)
 

@@ -1,4 +1,4 @@
-# attempt: asks for more GPU memory than a job may have
+# attempt: allocates 40 GiB of GPU memory, more than a job may have
 # expect: error:gpu_memory_limit,memory_limit,invalid_plan,runtime_error,not_recordable
 # needs: gpu
 # defence: launcher

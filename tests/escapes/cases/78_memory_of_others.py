@@ -1,4 +1,4 @@
-# attempt: opens memory of other processes by IPC handles and address scans
+# attempt: scans GPU addresses for memory of other processes
 # expect: pass (the attempt gains nothing)
 # needs: gpu
 # defence: no_gpu

@@ -1,4 +1,4 @@
-# attempt: resets the host's GPUs and changes their clocks, MIG and persistence mode, by their nodes and by nvidia-smi
+# attempt: resets the host's GPUs and changes their modes, by device nodes and by nvidia-smi
 # expect: pass (the attempt gains nothing)
 # needs: gpu_stand_ins
 # defence: root_filesystem, no_gpu

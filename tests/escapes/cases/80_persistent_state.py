@@ -1,4 +1,4 @@
-# attempt: leaves limits, persisting caches and streams behind
+# attempt: changes the limits of a CUDA context, which could outlast the job
 # expect: pass (the attempt gains nothing)
 # needs: gpu
 # defence: no_gpu

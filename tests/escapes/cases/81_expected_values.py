@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 
 def _equal(a, b):
-    """Compares values behind the harness's checks. Only a real run has values."""
+    """Compares values with the harness's modes off. Only a real run has values."""
     try:
         with _disable_current_modes(), torch._C.DisableTorchFunction():
             return bool((a == b).all())

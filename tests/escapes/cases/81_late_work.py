@@ -1,4 +1,4 @@
-# attempt: returns at once; a thread fills in the result later
+# attempt: returns zeros at once, and lets a thread fill in the result later
 # expect: fail
 # needs: nothing
 # defence: judge

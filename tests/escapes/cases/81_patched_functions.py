@@ -1,4 +1,4 @@
-# attempt: replaces functions that could compare, time or seed
+# attempt: replaces functions that compare, measure time or set seeds
 # expect: fail
 # needs: nothing
 # defence: judge

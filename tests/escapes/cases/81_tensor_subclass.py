@@ -1,4 +1,4 @@
-# attempt: returns a tensor subclass that says that it equals everything
+# attempt: returns a tensor subclass whose comparisons always return true
 # expect: fail
 # needs: nothing
 # defence: judge, frames

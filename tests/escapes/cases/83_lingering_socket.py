@@ -1,4 +1,4 @@
-# attempt: sends the supervisor a TCP socket whose close would take for ever
+# attempt: sends the supervisor a TCP socket whose close would block for hours
 # expect: error:protocol_error,runtime_error
 # needs: nothing
 # defence: seccomp, frames
@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 
-MSG_FASTOPEN = 0x20000000  # connects without connect(), which Landlock restricts
+MSG_FASTOPEN = 0x20000000  # connects without a call of connect(), which Landlock restricts
 
 try:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -18,7 +18,7 @@ try:
     client = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 10_000))
     client.sendto(b"x", MSG_FASTOPEN, ("127.0.0.1", listener.getsockname()[1]))
-    peer, _ = listener.accept()  # never reads
+    peer, _ = listener.accept()  # the peer never reads
     client.setblocking(False)
     while True:
         client.send(b"x" * 65536)
@@ -27,7 +27,7 @@ except BlockingIOError:
     frame = sys.modules["harness.wire.frames"].encode({"type": "imported"}, b"")
     sockets = array.array("i", [client.fileno(), peer.fileno()])
     channel._socket.sendmsg([frame[:8]], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sockets)])
-    client.close()  # from here on only the supervisor holds the sockets
+    client.close()  # now only the supervisor holds the sockets
     peer.close()
     time.sleep(0.2)
     channel._socket.sendall(frame[8:])

@@ -1,4 +1,4 @@
-# attempt: uses up resources that the kernel counts for the whole machine: asynchronous I/O, huge pages
+# attempt: uses up resources that the kernel counts for the machine: asynchronous I/O, huge pages
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: seccomp

@@ -1,4 +1,4 @@
-# attempt: starts a program, which is dumpable again, and traces it
+# attempt: starts a program, which the kernel makes dumpable again, and traces it
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: seccomp, job_limits

@@ -1,4 +1,4 @@
-# attempt: signals its process group and session
+# attempt: sends SIGKILL to its process group
 # expect: error:crash,protocol_error
 # needs: nothing
 # defence: job_session, pid_namespace

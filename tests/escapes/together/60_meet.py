@@ -1,4 +1,4 @@
-# attempt: two jobs at once try to meet through shared memory, message queues, files, sockets and processes
+# attempt: two jobs at once try to meet through shared memory, message queues, files and sockets
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: job_ipc_namespace, job_tmp, job_shm, job_network_namespace, pid_namespace
@@ -55,4 +55,4 @@ require(
     "no other process is in /proc",
     [name for name in os.listdir("/proc") if name.isdigit()] == [str(os.getpid())],
 )
-time.sleep(2.5)  # so that the two overlap
+time.sleep(2.5)  # so that the two jobs overlap

@@ -1,4 +1,4 @@
-# attempt: two jobs compare their random streams, which a fork could make equal
+# attempt: two jobs compare their random streams, which forks of one process could share
 # expect: pass (the attempt gains nothing)
 # needs: nothing
 # defence: zygote

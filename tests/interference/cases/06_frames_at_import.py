@@ -1,4 +1,4 @@
-# attempt: tells what an import finds in its callers and on the heap
+# attempt: reveals what an import finds in its callers' frames and on the heap
 # expect: error:other_exception
 
 found = []

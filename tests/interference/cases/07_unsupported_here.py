@@ -1,4 +1,4 @@
-# attempt: raises the harness's own exception UnsupportedHere, whose text describes the hidden case
+# attempt: raises the harness's own exception UnsupportedHere with a text about the hidden case
 # expect: fail:hidden_case
 
 

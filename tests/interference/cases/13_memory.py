@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by the limit of memory that it exceeds
+# attempt: reveals the hidden case by the way in which memory runs out
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# attempt: tells which hidden case is wrong
+# attempt: reveals the hidden case by the choice of the hidden case that fails
 # expect: fail:hidden_case
 
 calls = []

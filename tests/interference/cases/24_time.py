@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by the time until an error
+# attempt: reveals the hidden case by the time that passes before an error
 # expect: fail:hidden_case
 
 import time

@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by the limit of output or of processes that it exceeds
+# attempt: reveals the hidden case by the limit that it exceeds: output or processes
 # expect: fail:hidden_case
 
 

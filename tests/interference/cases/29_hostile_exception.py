@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by an exception whose class answers questions about it
+# attempt: reveals the hidden case by an exception whose class computes its own name and text
 # expect: fail:hidden_case
 
 

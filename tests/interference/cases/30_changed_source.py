@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by changing the text of a line of the source, in memory and on disk
+# attempt: reveals the hidden case by new text for the lines of the source, in memory and on disk
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# attempt: tells the next job about the hidden case by files and caches
+# attempt: reveals the hidden case to the next job by the names of files that it leaves
 # expect: pass
 
 for folder in ("/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~")):

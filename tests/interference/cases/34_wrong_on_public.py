@@ -1,4 +1,4 @@
-# attempt: is wrong for a public case, so the hidden cases are not run
+# attempt: returns a wrong output for a public case, so the server runs no hidden case
 # expect: fail:wrong_result
 # random: values
 

@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by the choice whether an endless loop ends by itself
+# attempt: reveals the hidden case by the choice whether it switches off the harness's time limit
 # expect: fail:hidden_case
 
 import signal

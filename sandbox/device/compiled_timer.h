@@ -35,7 +35,7 @@ class CompiledTimer {
  private:
   static constexpr std::int64_t kStartWallMs = 120'000;
   static constexpr std::int64_t kPrepareWallMs = 120'000;
-  static constexpr std::int64_t kCompileWallMs = 150'000;  // of one case: loops are unrolled
+  static constexpr std::int64_t kCompileWallMs = 150'000;  // for one case, with unrolled loops
 
   CompiledTime time_case(const std::string& operator_dir, const CaseRequest& one);
 

@@ -29,7 +29,7 @@ constexpr const char* kNoTier = "no GPU: nothing was run";
 constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
-constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // room for about a thousand plans
+constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
 
 /// Returns a skipped public case with its reason. A hidden case gets no exact reason, because the
 /// reason would reveal the case's dtype or size.
@@ -130,8 +130,8 @@ class CpuDevice final : public Device {
   };
 
   /// Interprets the submission on the small cases and judges the outputs. Compiles all public cases
-  /// at the same time. A grade also adds static figures to the verdict: facts about the kernels
-  /// that need no GPU, such as their occupancy.
+  /// at the same time. Adds static figures to the verdict: facts about the kernels that need no
+  /// GPU, such as their occupancy.
   void test(JobExecution& run, std::vector<std::string>& required) {
     const Compilers compilers{pool_, describer_, recordings_, target_};
     if (!can_interpret(run.job())) {
@@ -172,7 +172,7 @@ class CpuDevice final : public Device {
     }
   }
 
-  /// Imports the submission first: if that fails, the judge is not asked for inputs.
+  /// Imports the submission first. If the import fails, the judge need not create inputs.
   bool interpret(JobExecution& run, std::vector<std::string>& required, const Steps& steps) {
     Job small = run.job();
     small.cases = choose_cases(run.job(), run.verdict());
@@ -205,7 +205,7 @@ class CpuDevice final : public Device {
     const Steps& steps;
   };
 
-  /// First does all work on the public cases. The submission gets the hidden cases only if it is
+  /// Does all work on the public cases first. The submission gets the hidden cases only if it is
   /// right on all public cases. So everything that a verdict tells about public cases is
   /// independent of the hidden cases.
   bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared,

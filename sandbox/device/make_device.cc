@@ -26,7 +26,7 @@ struct DeviceRow {
   std::string_view pattern;  // "cpu", or "cuda:N" for a name with a number
   bool can_time;
   bool starts_processes;
-  bool can_sanitize;  // replays launch plans on a GPU, which the sanitizer can watch
+  bool can_sanitize;  // replays launch plans on a GPU, where the sanitizer can check them
   Made (*make)(const SandboxConfig& config, int index);
 };
 

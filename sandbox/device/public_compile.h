@@ -71,10 +71,10 @@ bool fail_as_compiled(JobExecution& run, Compiled compiled);
 
 /// Adds the outcome of a compilation to a verdict about the same public cases. An error of the
 /// compiler replaces the verdict, because on a machine with a GPU compilation comes first. Any
-/// other error that the submission caused replaces a pass. An error of the machine becomes a hint.
-/// If the source compiles but the interpreter raises a Python exception, the verdict becomes
-/// `unsupported`, because the exception would not occur on a GPU. Returns false if the verdict is
-/// an error.
+/// other error that the submission caused replaces a pass or `unsupported`. An error of the machine
+/// becomes a hint. If the source compiles but the interpreter raises a Python exception, the
+/// verdict becomes `unsupported`, because the exception would not occur on a GPU. Returns false if
+/// the verdict is an error.
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);
 
 }  // namespace assay::sandbox

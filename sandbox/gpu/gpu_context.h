@@ -45,9 +45,9 @@ class GpuContext {
   /// of the device and the isolation layers of its jail. Returns nothing if the run's verdict has
   /// become an error.
   std::optional<LauncherReady> wait_until_ready(JobExecution& run);
-  /// Describes cases without making inputs. On a real GPU it has a judge of its own, which does not
-  /// use the GPU. So a job that is only recorded does not wait for the inputs of another job, and
-  /// does not disturb a job that is timed.
+  /// Returns the describer, which describes cases without making inputs. On a real GPU, the
+  /// describer has its own judge, which does not use the GPU. So a job that is only recorded does
+  /// not wait for the inputs of another job, and does not disturb a job that is timed.
   CaseDescriber& describer() { return describer_; }
 
   const SandboxConfig config;

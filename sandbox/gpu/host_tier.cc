@@ -29,7 +29,7 @@ struct HostBatch {
   bool last = true;
 };
 
-/// Returns one batch of the public cases and then one of the hidden cases. Leaves out an empty
+/// Returns a batch of the public cases, then a batch of the hidden cases. Leaves out an empty
 /// batch.
 std::vector<HostBatch> host_batches(const Job& job) {
   HostBatch open, hidden;

@@ -1,5 +1,5 @@
-// HostTier runs a submission that cannot be recorded. The submission has the GPU inside its jail.
-// The judge sends the inputs round by round and receives the outputs. Only the judge's clock
+// HostTier runs a submission that cannot be recorded. The submission can use the GPU inside its
+// jail. The judge sends the inputs round by round and receives the outputs. Only the judge's clock
 // measures the time (sandbox/harness/judging/host_rounds.py).
 //
 //   HostTier host(config, spawner, gpu_access);

@@ -61,7 +61,7 @@ def main(argv: list[str]) -> int:
     judge.add_argument("--socket-fd", type=int, required=True)
     judge.add_argument("--device", default="cpu", help="cpu or cuda:N")
     arguments = parser.parse_args(argv)
-    gc.disable()  # until the imports have ended; they make no garbage that is worth the time
+    gc.disable()  # until the imports have ended; collecting their little garbage is not worth it
     try:
         if arguments.role == "zygote":
             close_inherited(arguments.control_fd)

@@ -22,9 +22,9 @@ constexpr int kExecFailed = 127;
 // If a signal ended the command, the exit status is this value plus the signal's number, as in
 // shells.
 constexpr int kSignalStatus = 128;
-// A slot without its own user id shares a user id with other slots, and so also the kernel's count
-// of processes. The process limit of such a slot is raised by this number, to leave room for the
-// processes of the other slots.
+// A slot without its own user id shares a user id with other slots. The kernel counts the processes
+// of each user id. So the process limit of such a slot is raised by this number, because the count
+// includes the processes of the other slots.
 constexpr std::int64_t kSharedUserSlack = 4'096;
 
 const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {

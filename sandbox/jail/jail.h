@@ -42,7 +42,8 @@ struct TemplateJail {
 
 /// Builds the template jail around this process and runs the command in it. If the kernel allows a
 /// pid namespace, the command becomes process 1 of a new pid namespace. Returns the command's exit
-/// status after the command has ended. Returns an error if the jail could not be built.
+/// status after the command has ended. Returns an error if the first process of the jail could not
+/// be forked, and 127 if this process could not finish the jail.
 Result<int> run_in_template_jail(const TemplateJail& config);
 
 struct JobJail {

@@ -6,9 +6,9 @@
 //   list.apply("no_new_privileges", forbid_new_privileges);
 //   if (Status complete = list.status(); !complete) return complete;  // an error only if strict
 //
-// A mutation leaves out one layer on purpose. With it, the escape suite can show which attempt to
-// break out succeeds without the layer (docs/reference/generated/escapes.md). Mutations need a
-// build with ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out reports that it is
+// A mutation leaves out one layer on purpose. With a mutation, the escape suite can show which
+// attempt to break out succeeds without the layer (docs/reference/generated/escapes.md). Mutations
+// need a build with ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out reports that it is
 // missing.
 //
 //   Status left = leave_out("seccomp,no_dumps");

@@ -3,8 +3,10 @@
 //   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python
 //              --bind /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
 //
-// The exit status is the exit status of the command. It is 126 if the jail could not be built, and
-// 2 if the command line is wrong. Messages are written to standard error.
+// The exit status is the exit status of the command. It is 126 if assay-jail failed before it
+// forked the first process of the jail. It is 127 if this process could not finish the jail or
+// execute the command. It is 2 if the command line is wrong. Messages are written to standard
+// error.
 
 #include <cstdlib>
 #include <string>

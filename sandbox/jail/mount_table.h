@@ -5,8 +5,8 @@
 //   for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts")))
 //     if (mount.type == "cgroup2") show(mount.target);
 //
-// A pure function without iostreams, because it also runs in forked Python processes
-// (base/files.h).
+// parse_mounts() is a pure function. It uses no iostreams, because it also runs in forked Python
+// processes (base/files.h).
 #pragma once
 
 #include <string>

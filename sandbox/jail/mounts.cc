@@ -153,7 +153,7 @@ Status mount_proc(const std::string& target) {
   for (const char* folder : kDeviceFolders) {
     const std::string path = target + "/" + folder;
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) continue;  // the file does not exist on this machine
+    if (::stat(path.c_str(), &facts) != 0) continue;  // the folder does not exist on this machine
     if (Status hidden =
             do_mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
                      "size=4096,mode=555");

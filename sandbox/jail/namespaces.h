@@ -19,9 +19,9 @@ inline constexpr uid_t kFirstSlotUid = 1000;
 
 /// Enters a new user namespace in which id 0 is mapped to the caller. The caller must have one
 /// thread. If the caller is root, the namespace also contains one user id for each of `slots`
-/// slots, starting with kFirstSlotUid. (A slot is the place of one candidate.) These ids are mapped
-/// to a range of host ids that no account uses. Returns the number of ids for slots: `slots`, or 0
-/// if the namespace contains only id 0.
+/// slots, starting with kFirstSlotUid. (Each running candidate has its own slot.) These ids are
+/// mapped to a range of host ids that no account uses. Returns the number of ids for slots:
+/// `slots`, or 0 if the namespace contains only id 0.
 Result<int> enter_user_namespace(int slots);
 
 /// Returns the user id of slot `slot` in the caller's user namespace. Errors: unavailable if the

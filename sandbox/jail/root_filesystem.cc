@@ -22,7 +22,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The root contains only directories and mount points.
+// The limits of the root itself. They are small, because the root contains only folders, links and
+// mount points.
 constexpr std::int64_t kRootBytes = 16LL << 20;
 constexpr std::int64_t kRootInodes = 16'384;
 // The limits of the zygote's /tmp. Each job gets its own /tmp.
@@ -36,8 +37,8 @@ const std::string kOld = "/old", kNew = "/new";
 // commands such as `cc`, and the number of processors.
 const std::vector<std::string> kSystemFiles = {"/etc/ld.so.cache", "/etc/alternatives",
                                                "/sys/devices/system/cpu"};
-// Folders of the system that are visible. If a folder is a symbolic link into /usr, the same link
-// is created.
+// Folders of the system that are visible. If a folder is a symbolic link (usually into /usr), the
+// same link is created.
 const std::vector<std::string> kSystemFolders = {"/usr",   "/bin",   "/sbin",  "/lib",
                                                  "/lib32", "/lib64", "/libx32"};
 const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};

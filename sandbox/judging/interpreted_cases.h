@@ -1,4 +1,4 @@
-// InterpretedCases stands for one candidate, which runs cases in Triton's interpreter, in batches.
+// InterpretedCases represents one candidate, which runs cases in Triton's interpreter, in batches.
 // The candidate's outputs are in memory files.
 //
 //   InterpretedCases full(run, pool, request, source);
@@ -8,9 +8,9 @@
 //   judge_case(run, judge, {job.cases[0], prepared.cases[0], full.outputs(0), full.file(0)});
 //
 // A candidate that waits for its next batch could still write to its files. So perform() copies the
-// outputs of each batch except the last, after which the candidate has ended. Outputs therefore
-// cannot change after they are judged, and the outputs of public cases cannot contain anything
-// about hidden cases. Use an object only on the thread of its job.
+// outputs of each batch except the last. After the last batch the candidate has ended. Outputs
+// therefore cannot change after they are judged, and the outputs of public cases cannot contain
+// anything about hidden cases. Use an object only on the thread of its job.
 #pragma once
 
 #include <cstddef>
@@ -33,14 +33,14 @@ class InterpretedCases {
   bool start();
   /// Sets the inputs of all cases, which must outlive this object. Call this before perform().
   void set_inputs(const PreparedJob& prepared) { prepared_ = &prepared; }
-  /// Runs the cases with these indices, and imports the source before the first of them. `last`
-  /// ends the candidate after these cases. Returns false if the verdict of the run has become an
-  /// error.
+  /// Runs the cases with these indices. Imports the source first, if that has not been done. If
+  /// `last` is true, the candidate ends after these cases. Returns false if the verdict of the run
+  /// has become an error.
   bool perform(const std::vector<std::size_t>& cases, bool last);
 
   /// Returns the outputs of a case that was performed. They are tensors in file().
   const std::vector<Argument>& outputs(std::size_t i) const { return done_[i].outputs; }
-  /// Tells whether torch, and not a kernel, made the order of an output's elements.
+  /// Returns true if torch, and not a kernel, changed the order of an output's elements.
   bool reordered(std::size_t i) const { return done_[i].reordered; }
   bool is_layout(std::size_t i) const { return prepared_->cases[i].is_layout; }
   int file(std::size_t i) const { return files_[i].get(); }

@@ -17,23 +17,23 @@
 
 namespace assay::sandbox {
 
-/// A job that the judge has prepared, and how a candidate interprets it. The caller owns the
-/// members.
+/// A job that the judge has prepared, and the request with which a candidate interprets the job.
+/// The caller owns the members.
 struct InterpretedJob {
   const Job& job;
   const PreparedJob& prepared;
   const CandidateJob& request;  // of mode `interpret`
 };
 
-/// Returns the index of the case with the fewest elements among these cases of the job. There must
-/// be one.
+/// Returns the index of the case with the fewest elements among these cases of the job. `cases`
+/// must not be empty.
 std::size_t smallest_case(const Job& job, const std::vector<std::size_t>& cases);
 
-/// Runs case `at` again, in reverse order. Its record is the one at `at` in the verdict, and it is
-/// a pass. If the outputs are wrong now, the record becomes a failure with the reason, and the
-/// verdict gets a hint of the kind not_deterministic. If the run does not return outputs, the
-/// tier's reason says that the order was not checked, because a program may rightly wait for
-/// another one. Returns false if the verdict has become an error.
+/// Runs case `at` again, in reverse order. Record `at` of the verdict must belong to this case and
+/// must be a pass. If the outputs are wrong now, the record becomes a failure with the reason, and
+/// the verdict gets a hint of the kind not_deterministic. If the run does not return outputs, the
+/// tier's reason says that the order was not checked, because a right program may wait for another
+/// one. Returns false if the verdict has become an error.
 bool check_order(JobExecution& run, CandidatePool& pool, Judge& judge,
                  const InterpretedJob& interpreted, std::size_t at);
 

@@ -97,7 +97,7 @@ ErrorKind error_kind(LaunchErrorKind kind);
 
 /// The minimum time of a case on a device.
 struct Floor {
-  double expected_ns = 0;  // for all traffic at the memory's peak, or for all arithmetic
+  double expected_ns = 0;  // time for all traffic at peak rate, or for all arithmetic if longer
   /// The minimum time if traffic that fits into the L2 cache takes no time. No kernel can be faster
   /// than this.
   double possible_ns = 0;

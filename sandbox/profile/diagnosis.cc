@@ -9,8 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-// A kernel that reaches this share of a peak rate is limited by it. Nsight Compute's speed-of-light
-// rule uses the same share.
+// A kernel that reaches this share of a peak rate is limited by that rate. Nsight Compute's
+// speed-of-light rule uses the same share.
 constexpr double kSaturated = 0.6;
 // If nothing else explains the time, a kernel that reaches this share of a peak rate is limited by
 // that rate.
@@ -64,7 +64,7 @@ std::string roof_text(const Roofline& roof) {
              : formatted("%.4g TFLOP/s (%s)", roof.flops_per_s / 1e12, roof.unit.c_str());
 }
 
-/// Returns what the kernel probably waits for, if no peak rate explains the time.
+/// Describes the probable reason why the kernel waits, if no peak rate explains the time.
 std::string what_waits(const BoundInput& input) {
   const std::int64_t widest = widest_grid(input.kernels);
   if (widest > 0 && input.multiprocessors > 0 &&

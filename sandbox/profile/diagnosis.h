@@ -35,7 +35,8 @@ struct RooflineInput {
   std::vector<CodeDigest> code;
 };
 /// Returns the roofline without a latency. If the kernels have matrix instructions, the unit is the
-/// unit of these instructions. Otherwise the unit is the vector units.
+/// unit of these instructions. If they have none, the unit is the vector units. If the code is
+/// unknown, the dtype decides.
 Roofline roofline(const RooflineInput& input);
 
 struct BoundInput {

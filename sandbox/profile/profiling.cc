@@ -13,7 +13,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The maximum numbers of entries in a verdict's profile. The artifacts contain all entries.
+// The maximum numbers of entries in a verdict's profile. For the kernels of the profile, the
+// artifacts contain the whole listings.
 constexpr std::size_t kKeptKernels = 6;
 constexpr std::size_t kKeptOpcodes = 6, kKeptOpcodesInDetail = kMaxDigestOpcodes;
 constexpr std::size_t kKeptLines = 2, kKeptLinesInDetail = 10;

@@ -7,10 +7,11 @@
 //   nvidia_opcode("LDG.E.128.CONSTANT");   // {global_load, "LDG.128", "128"}
 //   amd_opcode("v_mfma_f32_32x32x8_f16");  // {tensor, ..., unit "float16 tensor"}
 //
-// The text comes from submitted binaries and may contain anything. The result has a limited size
-// and contains only counts. A loop is the code between a label and a later branch to this label.
-// But if the program ends unconditionally in between, the code is no loop: ptxas moves rare paths
-// behind the end of the program, and these paths jump back. Pure functions.
+// The text comes from submitted binaries and may contain anything. The result has a limited size.
+// It contains counts, names of instructions, and lines of the submission. A loop is the code
+// between a label and a later branch to this label. But if the program ends unconditionally in
+// between, the code is no loop: ptxas moves rare paths behind the end of the program, and these
+// paths jump back. Pure functions.
 #pragma once
 
 #include <string>
@@ -39,7 +40,7 @@ struct Opcode {
   };
   Kind kind = Kind::other;
   std::string name;   // name in a histogram: without modifiers, except the width of an access
-  std::string width;  // bits per thread of an access; "bulk" for a copy engine
+  std::string width;  // an access's bits per thread, "bulk" (copy engine) or "matrix" (LDSM, STSM)
   std::string unit;   // for a matrix instruction: its unit, as in Roofline::unit
 };
 

@@ -44,7 +44,7 @@ Job largest_case_only(const Job& job);
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target,
                         double cost_bytes, bool keep_artifacts);
 
-/// What a compile job uses of its device. `default_target` is for jobs that name no target.
+/// The parts of a device that a compile job uses. `default_target` is for jobs that name no target.
 struct CompileTools {
   CandidatePool& pool;
   CaseDescriber& describer;
@@ -52,8 +52,8 @@ struct CompileTools {
   const std::string& default_target;
 };
 
-/// Runs a compile job. It records the largest case, or every case if the job requests that. It does
-/// this for each target of the job. A test of the same source then finds these recordings.
+/// Runs a compile job. It records the largest case, or every case if the job requests that, for
+/// each target of the job. A test of the same source then finds these recordings.
 void compile_job(JobExecution& run, const CompileTools& tools);
 
 }  // namespace assay::sandbox

@@ -63,8 +63,9 @@ constexpr std::array kRecordKinds = {
     RecordKind{"internal", Meaning::trouble},
 };
 
-/// A level of a record. Only the level `error` is a finding. racecheck warns of code that relies on
-/// the threads of a warp running together, but such code may be right.
+/// A level of a record. `counts` is true if a record of this level can be a finding. Warnings are
+/// not findings: racecheck warns of code that relies on the threads of a warp running together, but
+/// such code may be right.
 struct RecordLevel {
   std::string_view name;
   bool counts;
@@ -90,7 +91,7 @@ std::string_view without_spaces(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kSpaces) + 1 - first);
 }
 
-/// Returns the text of a child on one line. Empty if there is no such child.
+/// Returns the text of a child on one line. Returns an empty text if there is no such child.
 std::string text_in(const XmlElement& element, std::string_view name, std::size_t most) {
   const XmlElement* child = element.child(name);
   if (child == nullptr) return {};
@@ -150,7 +151,8 @@ std::vector<SanitizerPlace> places_in(const XmlElement& record, std::string_view
   return places;
 }
 
-/// Returns x, y and z of the first element of this name in a record. Empty if there is none.
+/// Returns x, y and z of the first element of this name in a record. Returns an empty list if there
+/// is no such element.
 std::vector<std::int64_t> index_in(const XmlElement& record, std::string_view name) {
   std::vector<std::int64_t> index;
   walk(record, [&](const XmlElement& element) {

@@ -19,9 +19,9 @@ namespace {
 constexpr const char* kTorch = "torch";
 constexpr const char* kNs = "ns";
 constexpr const char* kUnsupported = "unsupported";
-constexpr std::size_t kRevisionDigits = 16;  // of a SHA-256 in a file name
+constexpr std::size_t kRevisionDigits = 16;  // digits of the SHA-256 that a file name contains
 
-/// Returns the name with "-" in place of each character that has a meaning in paths.
+/// Returns the name with "-" in place of each character that is not a letter, a digit or "_".
 std::string file_name_of(std::string name) {
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_') c = '-';
@@ -29,7 +29,7 @@ std::string file_name_of(std::string name) {
   return name;
 }
 
-/// Returns the rest of a line, without the blank that separates it.
+/// Returns the rest of a line, without the blanks before it.
 std::string rest_of(std::istringstream& line) {
   std::string rest;
   std::getline(line >> std::ws, rest);

@@ -23,9 +23,11 @@ constexpr int kMaxRounds = 8;
 // The maximum number of samples in a block. A block ends earlier when its median is known to one
 // percent, but not before ten samples.
 constexpr std::int64_t kBlockSamples = 48;
-// The time limit for the series of one case. The round that is running at the limit is completed.
+// The time limit for the minimum number of rounds of one case. The round that is running at the
+// limit is completed.
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
-// The time limit for further rounds after the first kMinRounds rounds.
+// After the minimum number of rounds, a further round starts only if the series has taken less than
+// this time so far.
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
 // The number of rounds for PyTorch. Few rounds are enough, because no score depends on its time.
 constexpr int kPyTorchRounds = kMinRounds;
@@ -190,8 +192,8 @@ bool TimingSession::has_no_kept_answers(CaseRecord& record) {
 }
 
 /// Makes the judge create new inputs for a case, and returns their seed. Returns "" if the inputs
-/// were not replaced. Inputs in memory files are never replaced, nor are inputs on which the
-/// recorded launches depend. Returns nothing if the judge failed.
+/// were not replaced. Inputs in memory files, and inputs on which the recorded launches depend, are
+/// never replaced. Returns nothing if the judge failed.
 std::optional<std::string> TimingSession::refresh(std::size_t i) {
   const std::string& id = prepared_.cases[i].id;
   run_.enter(Stage::judge);

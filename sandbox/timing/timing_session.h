@@ -13,10 +13,10 @@
 // the GPU exclusively.
 //
 // The first block chooses the alternatives (autotuner configurations) of the plan. After the
-// series, the plan is launched once more with these alternatives. The judge compares and attributes
-// the outputs of this launch, because earlier launches used the first alternatives. A time that
-// contradicts another time is not ranked. In that case the case has no latency, and the verdict has
-// no Perf.
+// series, the plan is launched once more with these alternatives, unless they are the first
+// alternatives. The judge compares and attributes the outputs of this launch, because earlier
+// launches used the first alternatives. A time that contradicts another time is not ranked. In that
+// case the case has no latency, and the verdict has no Perf.
 //
 // A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
 // and the judge compares only the outputs of its first block. A grade always times the oracle

@@ -32,8 +32,8 @@ from harness.wire.tensors import Memory, contiguous, dtype_from, name_of
 
 
 def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Makes the launch of every kernel, including autotuned kernels, do nothing. If the outputs are
-    right although nothing was launched, the kernels did not compute them."""
+    """Replaces the launch of every kernel, including autotuned kernels, and does nothing. If the
+    outputs are right although no kernel ran, the kernels did not compute them."""
 
 
 class HostRunner:

@@ -57,7 +57,7 @@ class UncleanZygote(Exception):
 
 
 def serve(control_fd: int) -> None:
-    """Runs until the supervisor closes the control socket. The end may be a ConnectionError."""
+    """Runs until the supervisor closes the control socket. May then raise a ConnectionError."""
     Zygote(Channel.from_fd(control_fd)).run()
 
 
@@ -93,8 +93,8 @@ def open_devices() -> list[str]:
 
 
 def count_visible_gpus(dev: str = "/dev") -> None:
-    """Makes CUDA count only the GPUs whose device files exist here. If a single GPU is visible in
-    the jail, it has the number 0, whatever its number is outside of the jail."""
+    """Corrects CUDA_VISIBLE_DEVICES in a jail that shows the device file of a single GPU. There
+    this GPU has the number 0, whatever its number is outside of the jail."""
     nodes = [name for name in os.listdir(dev) if re.fullmatch(r"nvidia\d+", name)]
     if os.environ.get(VISIBLE_DEVICES) and len(nodes) == 1:
         os.environ[VISIBLE_DEVICES] = "0"

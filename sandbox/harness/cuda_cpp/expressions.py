@@ -4,7 +4,7 @@
 
 The syntax is a small part of Python's, and the evaluator walks the syntax tree. The text is
 untrusted. Its length, its depth and every intermediate integer are limited, so every evaluation
-takes at most microseconds. All functions are pure.
+takes only microseconds. All functions are pure.
 """
 
 from __future__ import annotations

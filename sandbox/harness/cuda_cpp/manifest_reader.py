@@ -40,7 +40,8 @@ else:
     import tomli as tomllib
 
 MAX_MANIFEST_CHARS = 64 << 10
-# The time of the TOML parser grows with the square of the number of parts of a dotted key.
+# The time of the TOML parser grows with the square of the number of parts of a dotted key. A key is
+# on one line, so this limit bounds the time.
 MAX_LINE_CHARS = 4 << 10
 # The maximum number of entries; `repeat` creates several launches from one entry.
 MAX_LAUNCHES = 256

@@ -37,7 +37,7 @@ class _Use:
     """A kernel that the current case launches. The report needs these facts."""
 
     symbol: str
-    launch: ResolvedLaunch  # the launch with the most threads
+    launch: ResolvedLaunch  # the launch with the most blocks
     launches: int = 1
 
 

@@ -63,8 +63,8 @@ class CaseInput:
 
     @property
     def output_tensors(self) -> list[dict[str, Any]]:
-        """Returns name, dtype, shape and `from` of each output. Only host jobs and CUDA C++ have
-        them."""
+        """Returns name, dtype, shape and `from` of each output. Only cases of host jobs and of CUDA
+        C++ submissions contain them."""
         described = self.wire.get("output_tensors")
         if not isinstance(described, list) or len(described) != self.wire["outputs"]:
             raise FrameError(
@@ -74,7 +74,8 @@ class CaseInput:
 
     @property
     def axes(self) -> dict[str, int]:
-        """Returns the axes of the case by name. Only cases for CUDA C++ have them."""
+        """Returns the axes of the case by name. Only cases for CUDA C++ submissions contain
+        them."""
         named = self.wire.get("axes") or {}
         if not isinstance(named, dict) or not all(
             isinstance(extent, int) for extent in named.values()

@@ -24,8 +24,8 @@ MESSAGE_CHARS = 4000
 TRACEBACK_CHARS = 8000
 CHAIN = 16
 
-# Maps class names to kinds; the nearest base class decides. The kinds are those of ErrorKind in
-# sandbox/job/job.h.
+# Maps exception classes to kinds. The first class of which the exception is an instance decides, so
+# each class precedes its base classes. The kinds are those of ErrorKind in sandbox/job/job.h.
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (IndentationError, "indentation_error"),
     (SyntaxError, "syntax_error"),
@@ -56,7 +56,8 @@ _EXITS = (SystemExit, KeyboardInterrupt)
 
 
 class NotRecordable(RuntimeError):
-    """The submission does something that a launch plan cannot express. The message names it.
+    """The submission does something that a launch plan cannot express. The message names this
+    action.
 
     `reads_values` is true if host code reads values of a device tensor, which is allowed only for
     arguments that are declared structural. `subject` is the name of a torch operation if one of the
@@ -69,7 +70,7 @@ class NotRecordable(RuntimeError):
 
 
 class MissingEntry(Exception):
-    """The source was executed, but it does not define the entry function."""
+    """The source does not define the entry function, or a CUDA C++ source has no manifest."""
 
 
 class BadOutputs(Exception):
@@ -275,8 +276,8 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
 
 
 def _from_compiler(error: BaseException) -> bool:
-    """Tells whether LLVM or MLIR raised the error. They raise plain RuntimeErrors, so the stack
-    frames of the pass manager identify them."""
+    """Tells whether LLVM or MLIR raised the error. They raise plain RuntimeErrors, so the last
+    stack frame identifies them: it is in a compiler.py of Triton's backends."""
     frames = traceback.extract_tb(error.__traceback__)
     return (
         bool(frames)

@@ -152,7 +152,8 @@ class FakeGenerator:
 
 
 class _NoGuard:
-    """Replaces the context managers that choose a device. They do nothing: there is one device."""
+    """Replaces the context managers that choose a device. It does nothing, because there is only
+    one device."""
 
     def __init__(self, *_: Any) -> None:
         pass

@@ -72,7 +72,8 @@ def replaceable(func: Any) -> str:
 
 
 def why_not(func: Any) -> str:
-    """Explains why a plan cannot contain this operation on device data, which is on no list."""
+    """Explains why a plan cannot contain an operation on device data that is on none of the
+    lists."""
     name = func._schema.name
     if name in _HOST_READS:
         return f"{name} {_HOST_READS[name]}; a launch plan cannot depend on values that kernels compute"

@@ -15,10 +15,10 @@ benchmark's own reference. Running the test part and the kernel part needs a GPU
 earlier calls return zeros. The arguments then have the correct form but not the correct values,
 which is enough to record a submission.
 
-The code of golden files leaves parts of its outputs unwritten, reads uninitialised memory, and
+The code of some golden files leaves parts of its outputs unwritten, reads uninitialised memory, or
 accesses memory beyond its tensors. Therefore this module runs the code on memory with known
-contents (surroundings.py). This also protects the judge's own tensors from writes of the code.
-open_elements.py identifies the elements that depend on these contents.
+contents (surroundings.py). This also protects the judge's own tensors from wrong writes of the
+code. open_elements.py identifies the elements that depend on these contents.
 
 `INTERFACE` contains `leaves` (for each leaf of the call's arguments, in order, the name in the
 spec, or none for a constant of the adapter), `dtypes`, and `written` (the arguments that are also
@@ -65,7 +65,7 @@ class _Reached(BaseException):
 
 
 class Proxy:
-    """Stands for a function or class of the kernel part. The test part calls the proxy instead."""
+    """Replaces a function or class of the kernel part. The test part calls the proxy instead."""
 
     def __init__(self, name: str, value: Any, called: Callable[[str, Any, Any, Any], Any]) -> None:
         self._name, self._value, self._called = name, value, called
@@ -321,8 +321,8 @@ class Golden:
 
 
 def _number(case: Case) -> int:
-    """Returns N for the distribution `call_N`, the form that all cases of an imported operator
-    have."""
+    """Returns N for the distribution `call_N`. Every case of an imported operator has such a
+    distribution."""
     return int(case.distribution.removeprefix("call_"))
 
 

@@ -27,8 +27,8 @@ from harness.wire.tensors import WORDS, span_bytes, span_view
 # The size of the margin before and behind a tensor. This size is enough, because a kernel that
 # accesses memory beyond a tensor goes only a few rows too far.
 MARGIN_BYTES = 1 << 20
-# This number is larger than any number in a golden file's inputs, and every float dtype can
-# represent it.
+# This number is larger than any number in a golden file's inputs, and it is in the range of every
+# float dtype.
 FINITE = 400.0
 _UNINITIALISED = frozenset(
     getattr(torch.ops.aten, name)

@@ -7,10 +7,11 @@ its addresses to that memory. A forbidden access raises OutOfBounds before it ha
         real = bounds.translate("load reads", addresses, mask, element_bytes)
 
 A kernel's addresses are those that live_memory.py assigns. `translate` returns the real addresses
-of the bytes. A kernel may access every byte of every live storage, not only the launch's arguments,
-because kernels also find tensors through tensors of pointers. So an access to a part of a storage
-that a view leaves out is allowed. The launch's arguments are used only for the error message: they
-tell which tensor the kernel probably meant. A lane whose mask is false may have any address.
+of the bytes. A kernel may access every byte of every live storage, not only of the launch's
+arguments, because kernels also find tensors through tensors of pointers. So an access to a part of
+a storage that a view leaves out is allowed. The launch's arguments are used only for the error
+message: they tell which tensor the kernel probably meant. A lane whose mask is false may have any
+address.
 """
 
 from __future__ import annotations

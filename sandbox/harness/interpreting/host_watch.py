@@ -203,7 +203,7 @@ class HostWatch(TorchDispatchMode):
     def _repeat(
         self, func: Any, args: Any, kwargs: Any, result: torch.Tensor, block: Block
     ) -> None:
-        """Repeats in the copies of the blocks what an operation did with the storages."""
+        """Repeats an operation of host code in the copies of the blocks."""
         self._live.copies_of(block)
         for copy in COPIES:
             with _disable_current_modes():

@@ -1,15 +1,16 @@
 """Gives every live storage a fake address, and manages the real memory that kernels use.
 
     live = LiveMemory()
-    with live.watching():  # notes every storage that torch makes; data_ptr() gives such addresses
+    with live.watching():  # registers new storages; data_ptr() returns fake addresses
         run_user_code()
     starts, ends, blocks = live.ranges()  # sorted and disjoint, without freed storages
-    at = live.memory_of(blocks[0])  # where a kernel's access to the first one has to go
+    at = live.memory_of(blocks[0])  # the real address, where kernels access this block
     result = live.view(output, FULL)  # the same tensor with the device's values
 
 Host code cannot access memory through a fake address, just as it cannot access a GPU's memory. The
-addresses depend only on the order in which storages are created. So they are the same in the
-ordinary run and in the ablated run, in which the results of kernels are left out.
+addresses depend only on the sizes of the storages and on the order in which they are created. So
+the addresses are the same in the ordinary run and in the ablated run, in which the results of
+kernels are left out.
 
 Host code cannot read a device's values either. If only the device knows the values of a block, the
 block keeps them in two copies of its own, and the storage that host code can reach has other
@@ -33,7 +34,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
-PRUNE_AFTER = 4096  # the maximum number of new storages until freed storages are forgotten
+PRUNE_AFTER = 4096  # from this number of storages on, adding a storage removes freed ones
 FIRST_ADDRESS = 0x2000_0000_0000  # below 2^47, and far from every address that Linux maps
 ALIGNMENT = 512  # in bytes; CUDA's allocator guarantees the same alignment
 FULL, WITHOUT = 0, 1  # the copies of a block: with and without the results of kernels
@@ -178,7 +179,7 @@ class LiveMemory:
 
 def _address(storage: torch.UntypedStorage) -> int:
     """Returns the real address of a storage, or 0 if the storage has no memory. For wrapper
-    subclasses and for zeros that were never allocated, torch reports this only by an exception."""
+    subclasses, and for zeros that were never allocated, torch raises an exception instead."""
     try:
         return storage.data_ptr()
     except RuntimeError:

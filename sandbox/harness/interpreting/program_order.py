@@ -2,16 +2,16 @@
 programs that run after it, as a GPU may do.
 
     programs = ReversedPrograms(native)  # Triton's native module, which loads and stores
-    programs.begin(grid)  # of a launch
+    programs.begin(grid)  # the grid of one launch
     at = programs.next(x, y, z)  # the program that runs in the place of program (x, y, z)
     programs.store(addresses, value, mask)  # after the check of the addresses
-    programs.end()  # of the launch: now all stores are in memory
+    programs.end()  # ends the launch: now all stores are in memory
 
 A GPU runs the programs of a grid at the same time and in any order. A kernel whose result depends
 on that order has a race. The interpreter runs one program after the other, each to its end. So two
-races give the right result there. One is a program that reads what an earlier program stored. The
-other is several programs that read, increase and store the same element without an atomic
-operation.
+kinds of races give the right result there. One is a program that reads what an earlier program
+stored. The other is several programs that read, increase and store the same element without an
+atomic operation.
 
 Here a program sees the memory as it was before the launch, and its own stores. At the end of the
 launch, the stores of all programs become visible. An atomic operation is different, because
@@ -44,8 +44,8 @@ class ReversedPrograms:
     def __init__(self, native: Any) -> None:
         self._native = native
         self._grid: Program = (1, 1, 1)
-        self._own: list[_Store] = []  # of the program that runs
-        self._hidden: list[_Store] = []  # of the programs that have ended
+        self._own: list[_Store] = []  # the stores of the running program
+        self._hidden: list[_Store] = []  # the stores of programs that have ended
 
     def begin(self, grid: Program) -> None:
         self._grid = grid
@@ -74,7 +74,8 @@ class ReversedPrograms:
         self._hidden.clear()
 
     def _hide(self) -> None:
-        """Takes the stores of the program out of memory, the last one first."""
+        """Restores the memory to its state before the program's stores. Undoes the last store
+        first."""
         for one in reversed(self._own):
             self._native.store(one.addresses, one.before, one.mask)
         self._hidden += self._own

@@ -4,8 +4,9 @@ public shape, it must also time a case of the same shape whose inputs make a sho
     yield from timed_twins(operator, cases[0], seed)
     yield from rejects_shortcuts(operator, case, arguments, rules, expected)
 
-In its tables `[[adversarial]]`, the spec declares such distributions of inputs, and the shortcut
-that each of them makes wrong. A shortcut is a way to leave work out (shortcuts.py)."""
+The spec's tables `[[adversarial]]` declare these distributions of inputs. Each table names the
+shortcuts that its distribution makes wrong. A shortcut is a way to leave work out
+(shortcuts.py)."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ from harness.wire.tensors import (
 )
 
 SEED_BYTES = 7  # this many bytes make a positive int64
-# If an output has at most SMALL_BYTES, its memory also has room for a wrong, wider dtype, such as
-# float64 in place of int8. A larger output of a wider dtype does not fit, and the judge reports
-# that.
+# If an output has at most SMALL_BYTES, its memory is also large enough for a wrong, wider dtype,
+# such as float64 in place of int8. A larger output of a wider dtype does not fit, and the judge
+# reports that.
 WIDEST = 8
 SMALL_BYTES = 1 << 20
 SLACK_BYTES = 64 << 10
@@ -72,10 +72,11 @@ class CaseState:
     def __init__(
         self, operator: Operator, case: Case, shapes: dict[str, Any] | None = None
     ) -> None:
-        """Draws inputs from a new seed, unless `shapes` has the arguments without values."""
+        """Draws inputs from a new seed. If `shapes` is given, the state has these arguments, which
+        have no values, instead of inputs."""
         self.operator = operator
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
-        self.fixed = shapes is not None  # no value that the seed decides is part of the state
+        self.fixed = shapes is not None  # True if nothing in the state depends on the seed
         self.arguments = operator.inputs(case, self.seed) if shapes is None else shapes
         self.case = case if self.fixed else operator.with_output_axes(case, self.arguments)
         self.rules = rules_for(operator, self.case)
@@ -98,7 +99,8 @@ class CaseState:
 
     def output_bytes(self) -> int:
         """Returns the size of the memory for the outputs, in bytes. If an output is small, the
-        memory also has room for a wider, wrong dtype, so that the wrong dtype can be reported."""
+        memory is also large enough for a wider, wrong dtype, so that the wrong dtype can be
+        reported."""
         sizes = [bytes_of_rule(rule) for rule in self.rules]
         return SLACK_BYTES + sum(
             aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes
@@ -180,10 +182,11 @@ class CaseState:
         return other
 
     def refresh(self) -> str:
-        """Draws inputs from a new seed into the shared buffers, and returns the seed as text. Does
-        nothing if there are no shared buffers. Structural inputs are not replaced, because the
-        recording depends on them. In an imported operator, other inputs may depend on the
-        structural inputs, so no input is replaced there.
+        """Draws inputs from a new seed into the shared buffers, and returns the seed as text. If
+        there are no shared buffers, or if the layout of a new input differs, changes nothing and
+        returns "". Structural inputs are not replaced, because the recording depends on them. In an
+        imported operator, other inputs may depend on the structural inputs, so no input is replaced
+        there.
 
         From then on, outputs are compared with the reference only, and the strict rule is not
         applied. That rule is about an algorithm's accuracy, which the first inputs have already
@@ -208,7 +211,8 @@ class CaseState:
         return f"{self.seed:#x}"
 
     def judge(self, outputs: list[torch.Tensor]) -> Result:
-        """Judges outputs whose dtypes and shapes are those of the spec."""
+        """Judges outputs. The result is `output_mismatch` if their dtypes or shapes differ from the
+        spec's."""
         self.compute_references()
         assert self._expected is not None
         return compare(
@@ -256,8 +260,8 @@ class CaseState:
             )
 
     def attribute_kept(self, without: list[dict[str, Any]]) -> str:
-        """Does the same for the kept outputs. The outputs of the run without kernels are in the
-        shared buffers now."""
+        """Does the same as attribute() for the outputs that compare() kept. The outputs of the run
+        without kernels must be in the shared buffers."""
         with self._outputs(None) as memory:
             reason = self._unattributed(self._kept, [memory.tensor(wire) for wire in without])
         self._kept = []

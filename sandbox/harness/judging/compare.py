@@ -39,7 +39,8 @@ class Rule:
     shape: list[int]
     max_abs_error: float
     scale: float
-    # True if an error of one unit in the last place is always allowed for two-byte floats.
+    # True if two-byte floats may differ by one unit in the last place even if `max_abs_error` is
+    # smaller. This does not apply if `max_abs_error` is 0.
     last_place: bool = False
 
 

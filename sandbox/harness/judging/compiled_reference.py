@@ -1,5 +1,5 @@
-"""Times an operator's reference after torch.compile. `assay operators compiled` has its own judge
-for this, which serves no job, because compiling takes seconds to minutes.
+"""Times an operator's reference after torch.compile. The command `assay operators compiled` starts
+a separate judge for this, because compiling takes seconds to minutes. That judge serves no jobs.
 
     outcome = time_compiled(operator, case, judge_times)  # {"ns": 51200.0} or {"unsupported": "..."}
 
@@ -18,7 +18,7 @@ import torch
 
 from harness.operator import Case, Operator
 
-SEED = 20_261_122  # compiled code does not depend on it, and the time hardly does
+SEED = 20_261_122  # compiled code does not depend on the seed, and its time hardly does
 REASON_CHARS = 300
 # A function that measures a call on the device and returns samples in nanoseconds.
 Times = Callable[[Callable[[], None]], list[float]]
@@ -42,9 +42,9 @@ def _compiled(operator: Operator, arguments: dict[str, Any]) -> Callable[[], Non
     import torch._inductor.config
 
     torch._inductor.config.compile_threads = 1  # no worker processes, which would outlive the judge
-    torch._dynamo.reset()  # what earlier cases left behind would make shapes dynamic
-    # Without `fullgraph`, torch would run uncompiled what it cannot compile, and the time would not
-    # be that of compiled code.
+    torch._dynamo.reset()  # otherwise, earlier compilations would make shapes dynamic
+    # Without `fullgraph`, torch would run the parts that it cannot compile as ordinary Python. The
+    # time would then not be the time of compiled code.
     call = torch.compile(operator.module.reference, dynamic=False, fullgraph=True)
     returned = call(**arguments)
     outputs = list(returned) if isinstance(returned, tuple | list) else [returned]

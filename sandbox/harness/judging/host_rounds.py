@@ -4,14 +4,14 @@ work, and checks the outputs when the candidate reports that they are complete.
     # state: the case as `prepare` made it; line: a rounds.JudgeLine
     seen = HostCase(state, line, round_s=20.0).judge(timed=True)
 
-The candidate has the GPU, so it could lie about any time that it measures itself. Therefore only
-the judge measures time. The inputs of a round are in memory to which the candidate had no access
-before. The message that starts the clock gives the candidate this memory. The clock stops when the
-candidate has reported completion and the judge has read random bytes of all outputs. Then the judge
-copies the outputs. The bytes that it has read must be the same in the copy, so a report before the
-work is complete gains nothing. The result is wall-clock time. It includes the kernels, the
-candidate's host code, mapping the memory, and copying returned outputs into the memory. It is never
-less than the kernels' time."""
+The candidate can use the GPU, so it could lie about any time that it measures itself. Therefore
+only the judge measures time. The inputs of a round are in memory to which the candidate had no
+access before. The message that starts the clock gives the candidate this memory. The clock stops
+when the candidate has reported completion and the judge has read random bytes of all outputs. Then
+the judge copies the outputs. The bytes that it has read must be the same in the copy, so a report
+before the work is complete gains nothing. The result is wall-clock time. It includes the kernels,
+the candidate's host code, mapping the memory, and copying returned outputs into the memory. It is
+never less than the kernels' time."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
 ROOM_SHARE = 8  # a round uses at most 1 / ROOM_SHARE of the free memory
 MAX_SETS = 32  # the maximum number of sets in a timed round
 TIMED_ROUNDS = 12
-# The number of sets of a timed round whose outputs are judged. They are chosen after the round. The
-# first round has one set.
+# The number of sets of a timed round whose outputs are judged. The judge chooses these sets at
+# random after the round. The first round has only one set.
 CHECKED_SETS = 2
 # The number of bytes, at random places in each set's outputs, that are compared with the copy.
 WATCHED_BYTES = 4096
@@ -62,8 +62,8 @@ class HostResult:
 
 
 def timing(samples: Sequence[float]) -> dict[str, Any]:
-    """Returns the samples, their median and the median's interval, in the form that messages
-    have."""
+    """Returns the samples, their median and the median's confidence interval, in the form that
+    messages use."""
     low, high = median_interval(samples)
     median = statistics.median(samples) if samples else 0.0
     return {"samples_ns": list(samples), "median_ns": median, "low_ns": low, "high_ns": high}
@@ -85,7 +85,8 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
 
 class HostCase:
     """Judges one case in rounds (see the module's docstring). Raises RoundError if the candidate
-    breaks the protocol, or if it uses more than `memory_limit` bytes of GPU memory."""
+    breaks the protocol, or if the judge runs out of GPU memory because the candidate uses more than
+    `memory_limit` bytes."""
 
     def __init__(
         self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None

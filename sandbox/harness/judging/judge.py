@@ -45,7 +45,7 @@ REASON_CHARS = 2000  # the maximum length of an error message that quotes untrus
 
 
 def serve(socket_fd: int, device: str) -> None:
-    """Answers requests until the supervisor closes the socket. The end may be a ConnectionError."""
+    """Answers requests until the supervisor closes the socket. May then raise a ConnectionError."""
     channel = Channel.from_fd(socket_fd)
     judge = Judge(device)
     channel.send({"type": "ready", "torch": torch.__version__, "device_name": judge.device_name})
@@ -106,8 +106,8 @@ class Judge:
         # tensors takes up to four times the processor time.
         torch.set_num_threads(1)
         if self.device.type == "cuda":
-            # CUDA events and streams belong to the current device, whatever device the tensors are
-            # on.
+            # CUDA events and streams belong to the current device, even if the tensors are on
+            # another device.
             torch.cuda.set_device(self.device)
         self.device_name = (
             torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
@@ -195,8 +195,8 @@ class Judge:
         return self._operators[path][1]
 
     def _describe(self, frame: Frame) -> Reply:
-        """Says what `prepare` would say of the cases, if possible without making inputs. With
-        `without_inputs`, a description that needs inputs has no cases."""
+        """Describes the cases as `prepare` would, if possible without creating inputs. If inputs
+        are needed but `without_inputs` is set, the reply has no cases."""
         header = frame.header
         operator = self._operator(header["operator_dir"])
         reply: dict[str, Any] = {"type": "described", "job": header["job"], "cases": []}
@@ -292,7 +292,7 @@ class Judge:
         }, []
 
     def _host_case(self, frame: Frame) -> Reply:
-        """Runs all rounds of one case with a candidate that has the GPU. The socket to the
+        """Runs all rounds of one case with a candidate that can use the GPU. The socket to the
         candidate is sent with the frame."""
         header = frame.header
         state = self._state(header)

@@ -3,8 +3,8 @@ mutant with the reference, to find tolerances that are too weak.
 
     for mutant in mutants(operator, case, arguments, expected): ...
 
-Each mutant changes one output and leaves the other outputs right. So it also finds a tolerance that
-is too weak for only one output. All functions are pure."""
+Most mutants change one output and leave the other outputs right. So the mutants also reveal a
+tolerance that is too weak for only one output. All functions are pure."""
 
 from __future__ import annotations
 

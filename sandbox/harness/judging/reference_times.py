@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import torch
 
-WARM_UP, SAMPLES = 2, 10  # the number of runs in one block, unless a limit below ends the block
+WARM_UP, SAMPLES = 2, 10  # the number of runs, unless a time limit below ends them
 # Time limits in seconds. A reference may consist of thousands of launches, and other jobs wait for
 # the GPU.
 WARM_UP_S, MAX_TIMING_S = 0.01, 0.1

@@ -15,7 +15,7 @@ import torch
 
 from harness.wire.device_memory import DeviceMemory
 
-KEPT_BYTES = 8 << 30  # the maximum size of memory that is kept while no job uses it
+KEPT_BYTES = 8 << 30  # the maximum size of the memory that is kept although no job uses it
 
 
 class SharedBuffers:

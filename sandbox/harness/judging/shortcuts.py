@@ -1,12 +1,12 @@
 """Computes the wrong answers of kernels that take a shortcut: they leave out work that usual inputs
 do not need. An operator declares input distributions for which such answers are wrong, and
-`operators lint` checks that they are.
+`operators lint` checks that they are wrong.
 
     outputs = shortcut(operator, case, arguments, adversary, "forget_past")
 
 - skip_negligible: the kernel leaves out distant keys of an attention, or small weights of a sum.
-- forget_past: the kernel computes four parts of a recurrence in parallel. Each part starts one part
-  earlier, without a state.
+- forget_past: the kernel computes four parts of a recurrence in parallel. For each part, it starts
+  at the preceding part, with an empty state.
 - drop_maximum: the kernel subtracts 0 instead of the maximum in a softmax or a log-sum-exp.
 
 If an operator has a function `shortcuts`, the answers come from this function. Otherwise they come

@@ -35,7 +35,7 @@ class Cost:
 
 class Rng:
     """Draws random tensors on the case's device from one seed. Floating-point tensors are drawn in
-    float32 and then rounded once."""
+    float32 and then rounded once; float64 tensors are drawn in float64."""
 
     def __init__(self, seed: int, device: torch.device | str) -> None:
         self.device = torch.device(device)
@@ -100,8 +100,8 @@ class Rng:
 
 
 class ShapeRng(Rng):
-    """Draws tensors without values, on the device `meta`. A function that only needs the shapes of
-    what it draws takes milliseconds for any size. One that reads a value fails."""
+    """Draws tensors without values, on the device `meta`. A function that needs only the shapes of
+    the drawn tensors takes milliseconds for any size. A function that reads a value fails."""
 
     def __init__(self) -> None:
         self.device = torch.device("meta")

@@ -1,5 +1,6 @@
-"""Defines an operator: its specification, the functions of its reference.py, and the checks of what
-they return. Every error is an OperatorError whose message names the file and the key."""
+"""Defines an operator: its specification, the functions of its reference.py, and the checks of the
+values that these functions return. Every error is an OperatorError whose message names the file and
+the key."""
 
 from __future__ import annotations
 
@@ -108,11 +109,11 @@ class Operator:
         described = replace(case, device=torch.device("meta"))
         try:
             return self._checked(described, self.module.inputs(described, ShapeRng()))
-        except Exception:  # it reads values, or creates tensors on another device
+        except Exception:  # inputs() reads values, or creates tensors on another device
             return None
 
     def _checked(self, case: Case, made: Any) -> Arguments:
-        """Returns what inputs() made, in call order, after checking it against the spec."""
+        """Checks the arguments that inputs() made against the spec. Returns them in call order."""
         names = [argument.name for argument in self.arguments]
         if not isinstance(made, dict) or set(made) != set(names):
             raise OperatorError(
@@ -201,7 +202,7 @@ class Operator:
 
     def _hook(self, name: str) -> Any:
         """Returns the function of this name, or None if reference.py lacks it. Only imported
-        operators may define the function, because it exempts answers from checking."""
+        operators may define the function, because it weakens the checks of answers."""
         if hasattr(self.module, name) and not self.imported:
             raise OperatorError(
                 f"{self.name}: reference.py defines {name}(), which is for imported operators"

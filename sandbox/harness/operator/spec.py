@@ -19,7 +19,7 @@ class OperatorError(Exception):
 
 
 class NeedsGpu(OperatorError):
-    """The operator may be sound, but its inputs or its reference cannot be made without a GPU."""
+    """The operator may be correct, but its inputs or its reference outputs need a GPU."""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ This module is not for scored submissions, whose own kernels must do all arithme
 recording code that was not written for Assay, such as the wrappers of TritonBench-G.
 
 The covered operations are the elementwise operations in the two lists of arithmetic_kernels.py,
-including their in-place forms, and the reductions sum, mean, max and min over any dimensions."""
+including their in-place forms. The reductions sum, mean, amax, amin and count_nonzero are covered
+over any dimensions, and max and min over all dimensions."""
 
 from __future__ import annotations
 

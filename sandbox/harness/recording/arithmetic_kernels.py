@@ -6,9 +6,9 @@ sum of partial results, a scale, a maximum.
     launch_reduce("sum", out, source, dims)  # out is dense; dims are reduced
 
 Each kernel is compiled and launched like a kernel of the submission. Reports show it as
-`assay_pointwise` or `assay_reduce`. The results equal torch's: 16-bit floats are computed in 32
-bits; integers and doubles are computed in their own type. The kernels are not tuned. Heavy work
-belongs in a kernel of the submission."""
+`assay_pointwise` or `assay_reduce`. The results equal torch's: types of 8 and 16 bits are computed
+in 32 bits, and other types in their own type. The kernels are not tuned. Heavy work belongs in a
+kernel of the submission."""
 
 from __future__ import annotations
 

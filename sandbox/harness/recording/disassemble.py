@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from harness.recording.plan import MAGIC
 from harness.triton_adapter import nvdisasm
 
-MAX_KERNELS = 16  # per plan; a plan has more only if autotuners add configurations
+MAX_KERNELS = 16  # per plan; a plan with autotuned kernels can have more
 MAX_TEXT_BYTES = 4 << 20  # per kernel
 TOOL_WALL_S = 30.0
 

@@ -6,7 +6,8 @@ This module is a TorchDispatchMode above FakeTensorMode. Every operation has exa
   - Operations on known values (literals, zeros, arange, structural inputs) are computed on real
     CPU tensors, in addition to the fake result.
   - Allocation, fill, copy, clone and cat of device data become buffers and operations of the plan.
-  - Arithmetic on device data becomes launches of Assay's kernels, if it is allowed at all.
+  - Random numbers are drawn while the plan is recorded, and become constants of the plan.
+  - Arithmetic on device data becomes launches of Assay's kernels, if `arithmetic` is true.
   - Every other operation, such as a read of device data, raises NotRecordable, and the message
     contains the operation's name.
 """
@@ -39,9 +40,9 @@ from harness.recording.storage import MAX_KNOWN_BYTES, Uniform, uniform
 
 
 class Classifier(TorchDispatchMode):
-    """Passes buffers and plan operations to `recorder` (see the module's docstring). With
-    `arithmetic`, it also records the operations that arithmetic.py covers. `arithmetic` is off for
-    a scored submission, which must compute with its own kernels."""
+    """Passes buffers and plan operations to `recorder` (see the module's docstring). If
+    `arithmetic` is true, it also records the operations that arithmetic.py covers. `arithmetic` is
+    false for a scored submission, which must compute with its own kernels."""
 
     def __init__(self, recorder: Recorder, arithmetic: bool = False) -> None:
         super().__init__()

@@ -35,8 +35,8 @@ class _Choosing:
 
     @property
     def has_room(self) -> bool:
-        """Returns False if the alternatives fill half of a plan. The other half is reserved for
-        later launches of the submission."""
+        """Returns False if there are as many alternatives as allowed, or if half of the plan is
+        full. The other half is reserved for later launches of the submission."""
         binaries = self._draft.plan.binaries
         image_bytes = sum(len(binary.image) for binary in binaries)
         return (

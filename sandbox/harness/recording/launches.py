@@ -4,8 +4,8 @@ pieces of work that have several alternatives.
     class MySink: ...  # a Sink, such as the recorder
     sink.launch(Launch(KernelImage(...), grid, block, cluster, flags, params))
 
-This module does not depend on Triton. triton_adapter creates the objects. They are immutable and
-may be shared."""
+This module does not depend on Triton. triton_adapter creates the objects. They never change
+afterwards and may be shared."""
 
 from __future__ import annotations
 

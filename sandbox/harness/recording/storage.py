@@ -1,11 +1,11 @@
 """Keeps the recorder's facts about each tensor storage: its origin, its content, and its buffer in
 the plan.
 
-A storage is *host-known* if each of its bytes is known without running a kernel. That is so if it
-was created as zeros, from a literal, or by arithmetic on host-known storages. The known content is
-kept in addition to the fake tensor, as a real CPU tensor or as one repeated element, so that
-`.item()`, `.tolist()` and `torch.cumsum` work. The content becomes part of the plan only when a
-kernel or a copy needs it. Each recorder has its own object. Not thread-safe."""
+A storage is *host-known* if each of its bytes is known without running a kernel. Such a storage was
+created as zeros, from a literal, or by arithmetic on host-known storages. The known content is kept
+in addition to the fake tensor, as a real CPU tensor or as one repeated element, so that `.item()`,
+`.tolist()` and `torch.cumsum` work. The content becomes part of the plan only when a kernel or a
+copy needs it. Each recorder has its own object. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Record:
     argument: str = ""  # the argument's name, if the storage is an input of the case
     index: int | None = None  # the buffer in the current plan
     written: bool = False  # the device may have changed the storage during this case
-    stale: bool = False  # the device changed the storage in an earlier case
+    stale: bool = False  # an earlier case had it as an argument, or changed it on the device
 
     @property
     def host_known(self) -> bool:
@@ -160,8 +160,8 @@ class Storages:
             return any(self.at(value) is not None for value in found.tolist())
 
     def begin_case(self) -> None:
-        """Starts a new plan. No storage has a buffer in the new plan. If the device wrote to a
-        storage in an earlier case, the content is unknown now."""
+        """Starts a new plan. No storage has a buffer in the new plan. If a storage was an argument
+        of an earlier case, or if the device wrote to it there, its content is unknown now."""
         for record in self._by_base:
             record.stale = record.stale or record.written or bool(record.argument)
             record.index, record.written = None, False

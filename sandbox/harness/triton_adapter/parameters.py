@@ -71,8 +71,8 @@ def _flatten(kind: Any, argument: Any, found: list[tuple[str, Any]]) -> None:
 
 def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[tuple[str, Any]]:
     """Expands a host tensor descriptor as Triton's own launcher does. The result starts with a TMA
-    descriptor. If the kernel does not use TMA, it starts with pointer, shape, strides and padding
-    instead. In both cases, shape and strides follow."""
+    descriptor. If the kernel does not use TMA, it starts with pointer, shape, strides and flags
+    (padding, rounding) instead. In both cases, shape and strides follow."""
     shape, strides = (
         [extent(value) for value in argument.shape],
         [extent(value) for value in argument.strides],

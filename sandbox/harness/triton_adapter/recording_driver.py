@@ -46,14 +46,14 @@ def warm() -> None:
     # share a folder, but the folder of a candidate has entries of one version only.
     cache.triton_key = autotuner.triton_key = lambda: triton.__version__
     for arch in (90, 100):
-        # If this ptxas is missing, the error is reported later, when something is compiled with it.
+        # If this ptxas is missing, the first compilation that needs it reports the error.
         with contextlib.suppress(OSError, RuntimeError):
             get_ptxas_version(arch)
 
 
 def nvdisasm() -> str:
-    """Returns the path of the disassembler: that of TRITON_NVDISASM_PATH, or that which Triton
-    includes. Raises RuntimeError if there is none."""
+    """Returns the path of the disassembler: the path in TRITON_NVDISASM_PATH, or the path of the
+    disassembler that Triton includes. Raises RuntimeError if there is none."""
     return str(knobs.nvidia.nvdisasm.path)
 
 
@@ -188,9 +188,9 @@ class _Driver(DriverBase):
 
 
 class _OwnCache(FileCacheManager):
-    """Triton's cache in a folder that only this process uses, and that is deleted with it. Triton's
-    own class makes each file in a folder of its own first, for the case that several processes
-    write the same file or that one is interrupted. That takes a sixth of a compilation."""
+    """Triton's cache, in a temporary folder that only this process uses. Triton's own class first
+    writes each file into a separate folder, because several processes may write the same file, or a
+    writer may be interrupted. This step takes a sixth of a compilation's time."""
 
     def put(self, data: Any, filename: str, binary: bool = True) -> str:
         path = str(self._make_path(filename))

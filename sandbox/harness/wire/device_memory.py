@@ -6,8 +6,8 @@ descriptor; the other process maps the memory.
     theirs = DeviceMemory.attach(torch.device("cuda:0"), fd, memory.size)
 
 The memory is one allocation of the driver's virtual memory management. Unlike CUDA IPC handles,
-this works between processes in different namespaces. Names, values and layouts are those of the
-"CUDA Driver API" reference, section "Virtual Memory Management". Not thread-safe."""
+such memory can be shared between processes in different namespaces. Names, values and layouts are
+those of the "CUDA Driver API" reference, section "Virtual Memory Management". Not thread-safe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ _NO_BYTES = ctypes.c_size_t(0)
 
 
 class DeviceMemoryError(Exception):
-    """The driver cannot share memory between processes."""
+    """A call of the driver failed, for example because it cannot share memory between processes or
+    because too little memory is free."""
 
 
 # The exceptions of a device that has too little free memory, perhaps because other jobs use it.
@@ -84,7 +85,8 @@ class DeviceMemory:
     """One allocation, from `create` or `attach`. Views of `bytes` are invalid after `free`."""
 
     def __init__(self, device: torch.device, handle: Handle, size: int, fd: int) -> None:
-        """Maps the allocation of `handle` and releases the handle. If `fd` is valid, owns it."""
+        """Maps the allocation of `handle` and releases the handle. Takes ownership of `fd` if it is
+        valid."""
         self._device, self.size, self._fd = device, size, fd
         self._address = 0
         self.bytes = torch.empty(0, dtype=torch.uint8, device=device)

@@ -144,7 +144,7 @@ class Channel:
 
     def receive(self) -> Frame | None:
         """Returns the next frame, or None if the peer closed the socket between two frames. Raises
-        FrameError in all other cases."""
+        FrameError for an invalid or incomplete frame, and OSError if the connection fails."""
         fds: list[int] = []
         try:
             prefix = self._read(_PREFIX.size, fds, at_start=True)

@@ -1,5 +1,5 @@
-"""Defines the direct connection between the judge and a candidate of the host tier. Over it, the
-judge sends rounds of new inputs. The messages are short, because the judge's clock is running.
+"""Defines the direct connection between the judge and a candidate of the host tier. The judge sends
+rounds of new inputs over this connection. The messages are short, because the judge's clock runs.
 
     judge                                            candidate
     line = JudgeLine(socket)                         line = CandidateLine(socket)
@@ -9,7 +9,7 @@ judge sends rounds of new inputs. The messages are short, because the judge's cl
 
 A round has `sets` sets of arguments in one piece of shared memory. `lay_out` returns the layout of
 a set; both processes compute it. The candidate answers a round with one byte. If the candidate
-sends anything else at any time, the conversation ends with RoundError."""
+sends anything else, at any time, RoundError ends the conversation."""
 
 from __future__ import annotations
 

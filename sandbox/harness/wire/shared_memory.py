@@ -31,7 +31,8 @@ class FileMemory:
         return os.dup(self._fd)
 
     def free(self) -> None:
-        """Unmaps the memory, unless views of `bytes` still exist."""
+        """Closes the file. The memory stays mapped as long as this object or a view of `bytes`
+        exists."""
         self.bytes = torch.empty(0, dtype=torch.uint8)
         os.close(self._fd)
 

@@ -93,8 +93,8 @@ def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
 
 
 def bits(values: torch.Tensor) -> torch.Tensor:
-    """Returns the elements in index order, as integers of the same size. As integers, equal NaNs
-    compare as equal, and 0.0 and -0.0 differ."""
+    """Returns the elements in index order, as integers of the same size. As integers, NaNs with the
+    same bits are equal, and 0.0 and -0.0 differ."""
     return values.contiguous().reshape(-1).view(WORDS[values.element_size()])
 
 

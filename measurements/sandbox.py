@@ -262,6 +262,13 @@ def pool_memory(server: Server) -> dict[str, int]:
     return sizes
 
 
+def shown(rate: dict[str, Any]) -> dict[str, Any]:
+    """Prints a result at once, so that a run that is stopped has shown what it has measured."""
+    figures = {key: rate[key] for key in ("agents", "verdicts_per_hour", "p50_ms", "p95_ms")}
+    print(json.dumps(figures), file=sys.stderr, flush=True)
+    return rate
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -270,20 +277,29 @@ def main() -> None:
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--agents", type=int, nargs="+", default=[1, 4, 16])
     parser.add_argument("--seconds", type=float, default=20.0, help="for each number of agents")
-    parser.add_argument("--rounds", type=int, default=2, help="of each fault")
+    parser.add_argument(
+        "--rounds", type=int, default=2, help="of each fault; an endless kernel takes a minute"
+    )
+    parser.add_argument(
+        "--only-shared",
+        action="store_true",
+        help="do not measure again with one job on the GPU at a time, which takes as long",
+    )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         server = Server(options.binary, options.device, Path(folder))
         memory = pool_memory(server)
-        rates = [throughput(server, agents, options.seconds) for agents in options.agents]
+        rates = [shown(throughput(server, agents, options.seconds)) for agents in options.agents]
         after = recovery(server, options.device, options.rounds)
         server.close()
     alone = []
-    if options.device != "cpu":
+    if options.device != "cpu" and not options.only_shared:
         with tempfile.TemporaryDirectory() as folder:
             server = Server(options.binary, options.device, Path(folder), "--gpu-sharers", "1")
-            alone = [throughput(server, agents, options.seconds) for agents in options.agents]
+            alone = [
+                shown(throughput(server, agents, options.seconds)) for agents in options.agents
+            ]
             server.close()
     summary = {
         "verdicts_per_hour": {str(rate["agents"]): rate["verdicts_per_hour"] for rate in rates},

@@ -61,11 +61,8 @@ void DeviceQueue::push_recovered(const std::shared_ptr<ActiveJob>& job) {
 
 void DeviceQueue::add(const std::shared_ptr<ActiveJob>& job) {
   const sandbox::Job& made = job->job();
-  // The same name as that of client_of(): all practice jobs of a caller belong to one client,
-  // because they have no run.
-  const std::string client = made.run.empty() ? "caller " + made.caller : "run " + made.run;
-  queue_.push(client, {made.id, made.kind});
-  waiting_[job->job().id] = job;
+  queue_.push(client_of(made), {made.id, made.kind});
+  waiting_[made.id] = job;
   pushed_.notify_one();
 }
 

@@ -113,11 +113,6 @@ class OutOfBounds(Exception):
     """An interpreted kernel accessed memory that belongs to no tensor."""
 
 
-class OutputsTooLarge(BadOutputs):
-    """The outputs are larger than the memory that was reserved for them, by the sizes in the
-    spec."""
-
-
 @dataclass
 class Source:
     """The submission's text, and the path of the file from which it is imported."""

@@ -31,8 +31,8 @@ ELEMENTS = 1 << 20
 MEMORY_BYTES = 64 << 20
 FLUSH_BYTES = 256 << 20
 ROUNDS = 3
-# For each measurement: the step of creating a context after which a child ends, and the number of
-# processes that fork such children.
+# Maps each measurement to two values: the step after which each child ends (make_one() reports
+# `cuInit` and `context`), and the number of processes that fork such children.
 BESIDE = {
     "nothing": ("", 0),
     "cuInit": ("cuInit", 1),

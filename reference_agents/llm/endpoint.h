@@ -58,7 +58,7 @@ struct Endpoint {
   std::string base_url;  // "https://api.openai.com/v1", without a slash at the end
   std::string model;
   std::string api_key;  // empty: no key is sent
-  /// The maximum size of one answer. The longest replies of current models have some hundred
+  /// The maximum size of one answer. The longest replies of current models have a few hundred
   /// thousand bytes.
   std::int64_t max_answer_bytes = 16LL << 20;
   RetryPolicy policy;

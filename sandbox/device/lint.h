@@ -1,10 +1,10 @@
-// Linter makes a judge check an operator without a submission: the operator's reference, its
-// mutants and its cost model.
+// Linter checks an operator itself, without a submission. A judge process checks the operator's
+// reference, its mutants and its cost model.
 //
 //   Linter linter(config, "cpu");
-//   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);
+//   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);  // seed 1
 //
-// One judge process checks all operators. Not thread-safe.
+// All operators of a Linter are checked by the same judge process. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -119,7 +119,7 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
       ->capture_default_str();
   command
       .add_option("--judges", options.judges,
-                  "judges of one GPU; each is a process with PyTorch and takes some hundred MB of "
+                  "judges of one GPU; each is a process with PyTorch and takes a few hundred MB of "
                   "the GPU's memory (default: one for " +
                       std::to_string(kCoresPerJudge) + " cores, at most " +
                       std::to_string(kMostDefaultJudges) + ")")

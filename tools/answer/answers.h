@@ -25,8 +25,8 @@ enum class Format { concise, detailed };
 /// JSON text of `structured`.
 std::size_t max_chars(const AnswerLimits& limits, Format format);
 
-/// Returns the answer of a failed call, with the error's code and message in text and `structured`.
-/// The message is escaped and cut, because it may quote the caller's input.
+/// Returns the answer of a failed call. Both its text and `structured` contain the error's code and
+/// message. The message is escaped and shortened, because it may quote the caller's input.
 mcp::ToolResult error_answer(const Error& error);
 
 /// Cuts the text and `structured` to at most `most` characters each. Of the text it removes the

@@ -129,7 +129,7 @@ bool is_built(const Verdict& verdict) { return verdict.summary == sandbox::summa
 
 /// Returns the part of the verdict's detail that the summary does not contain. If the detail begins
 /// with the diagnostic's message, this is the rest of the detail (" (case 'small')"), which
-/// continues the line. Otherwise it is the whole detail in a new line.
+/// continues the line. Otherwise it is the whole detail on a new line.
 std::string rest_of_detail(const Verdict& verdict) {
   if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
   const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";

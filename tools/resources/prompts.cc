@@ -49,7 +49,8 @@ class Parts {
     if (const Status good = check_source(source); !good) return fail(good.error());
     return "\n## Code\n\n```python\n" + source + (source.ends_with('\n') ? "" : "\n") + "```\n";
   }
-  /// Returns the verdict of a job and the user's description. Returns "" if the user gave neither.
+  /// Returns the section "What went wrong": the status of the job that the argument `job` names,
+  /// and then the text of the argument `verdict`. Returns "" if the user gave neither.
   Result<std::string> verdict(const Variables& values, RequestContext& context) const {
     std::string text = value_of(values, "verdict");
     if (text.size() > kMaxVerdictBytes) {

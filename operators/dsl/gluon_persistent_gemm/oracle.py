@@ -1,10 +1,10 @@
-"""This Gluon kernel runs one program per multiprocessor. The program loops over tiles of c, and its
-ring of operand tiles continues from one tile of c to the next.
+"""This Gluon kernel runs one program per multiprocessor. The program loops over tiles of c. It does
+not empty its ring of operand tiles between two tiles of c.
 
-So the first operands of the next tile arrive while this tile is rounded and stored. The store (by
-TMA, from shared memory) ends during the products of the next tile. Operand tiles are numbered
-consecutively across all tiles of c, and the number of an operand tile determines its slot and its
-phase."""
+While one tile of c is rounded and stored, the first operands of the next tile of c already arrive.
+The store (by TMA, from shared memory) runs during the products of the next tile of c. Operand tiles
+are numbered consecutively across all tiles of c. The number of an operand tile determines its slot
+and its phase."""
 
 import torch
 import triton

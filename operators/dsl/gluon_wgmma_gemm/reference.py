@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """a and b are each scaled by k^-1/4, so that the entries of c have a variance of about 1 for
+    """a and b are each scaled by k^(-1/4), so that the entries of c have a variance of about 1 for
     every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)

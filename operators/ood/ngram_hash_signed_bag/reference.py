@@ -33,7 +33,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "huge_tokens":
         tokens = rng.integers((rows, seq), 2**31 - 2**20, 2**31, torch.int32)
     lengths[rows // 2] = lengths[-1] = seq
-    # The mean of n terms with random signs is about n^-1/2. Larger table values compensate for
+    # The mean of n terms with random signs is about n^(-1/2). Larger table values compensate for
     # that.
     table = (min(size, 12.0) * rng.normal((buckets, dim), torch.float32)).to(torch.float16)
     return {"tokens": tokens, "lengths": lengths, "table": table}

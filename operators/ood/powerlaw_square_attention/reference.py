@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q and k are each scaled by head_dim^-1/4, so that the scores have a variance of about 1."""
+    """q and k are each scaled by head_dim^(-1/4), so that the scores have a variance of about 1."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     scale = shape[-1] ** -0.25
     q = scale * rng.normal(shape, torch.float32)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Each value is scaled by its row's length^-1/2, so that the entries of c have a variance of
+    """Each value is scaled by its row's length^(-1/2), so that the entries of c have a variance of
     about 1 for every row length."""
     m, nnz, k, n = (case.axes[name] for name in ("m", "nnz", "k", "n"))
     lengths = _lengths(rng, nnz, m, case.distribution == "skewed")

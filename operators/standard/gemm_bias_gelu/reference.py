@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """The entries are scaled by k^-1/4, so that the entries of the product are O(1) for every k."""
+    """The entries are scaled by k^(-1/4), so that those of the product are O(1) for every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = 0.6 * k**-0.25 * rng.normal((m, k), torch.float32)
     b = k**-0.25 * rng.normal((k, n), torch.float32)

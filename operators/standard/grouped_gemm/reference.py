@@ -10,8 +10,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """x and w are each scaled by k^-1/4. Every fourth group is empty. In the distribution `skewed`,
-    one group has about 70 % of the rows."""
+    """x and w are each scaled by k^(-1/4). Every fourth group is empty. In the distribution
+    `skewed`, one group has about 70 % of the rows."""
     total, groups, k, n = case.axes["total"], case.axes["groups"], case.axes["k"], case.axes["n"]
     weights = rng.uniform((groups,), torch.float64, 0.2, 1.0)
     weights[3::4] = 0.0

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Both terms of the sum are O(1) for every k and r. In the distribution `update`, the low-rank
-    term is larger."""
+    """Both terms of the output, x @ w and s * (x @ a) @ b, are O(1) for every k and r. In the
+    distribution `update`, w is small, so that the low-rank term is the larger one."""
     m, n, k, r = case.axes["m"], case.axes["n"], case.axes["k"], case.axes["r"]
     x = 0.6 * k**-0.25 * rng.normal((m, k), torch.float32)
     w = k**-0.25 * rng.normal((k, n), torch.float32)

@@ -1,6 +1,6 @@
-"""Each program rotates one token. The index of an element within its half of a head determines the
-position axis (time, height or width), which is an offset into cos and sin. The program loads cos
-and sin once for all heads of q and k."""
+"""Each program rotates one token. The index of an element within its half of a head determines its
+position axis (time, height or width). cos and sin contain one table for each axis. The program
+loads cos and sin once for all heads of q and k."""
 
 import torch
 import triton

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Each row is scaled by its segment's length^-1/2, so that the sums have a variance of about 1
-    for every segment length."""
+    """Each row is scaled by its segment's length^(-1/2), so that the sums have a variance of about
+    1 for every segment length."""
     rows, dim, segments = case.axes["rows"], case.axes["dim"], case.axes["segments"]
     lengths = _lengths(rng, rows, segments, case.distribution == "skewed")
     offsets = torch.zeros((segments + 1,), dtype=torch.int64, device=rng.device)

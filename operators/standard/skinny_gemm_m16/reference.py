@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """x and w are each scaled by k^-1/4, so that the entries of y have a variance of about 1 for
+    """x and w are each scaled by k^(-1/4), so that the entries of y have a variance of about 1 for
     every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     x = rng.normal((m, k), torch.float32)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """a and b are each scaled by n^-1/4. In the distribution `poisoned`, a contains NaN and
+    """a and b are each scaled by n^(-1/4). In the distribution `poisoned`, a contains NaN and
     infinity above the diagonal."""
     n, cols = case.axes["n"], case.axes["cols"]
     a = n**-0.25 * rng.normal((n, n), torch.float32)

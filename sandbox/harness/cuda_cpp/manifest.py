@@ -4,7 +4,8 @@ submission, and takes the place of host code.
     manifest = read_manifest(source_text)
     manifest.launches[0].kernel  # "add<{x.dtype}>"
 
-manifest_reader.py creates manifests. docs/reference/cuda-submissions.md documents the language."""
+manifest_reader.py parses manifests. docs/reference/cuda-submissions.md documents the keys and the
+expressions of a manifest."""
 
 from __future__ import annotations
 

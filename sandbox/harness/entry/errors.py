@@ -1,5 +1,5 @@
 """Describes an exception that a submission caused. The description contains the supervisor's
-ErrorKind, and the line and the text of the submission's code.
+ErrorKind and, if it is known, the number and the text of the submission's line that caused it.
 
     source = Source(text, path)
     try:

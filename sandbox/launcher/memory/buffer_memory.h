@@ -97,9 +97,10 @@ class InitialState {
 
   /// Writes the first contents of every buffer.
   LaunchStatus write();
-  /// Writes the first contents of the buffers that have a source, each by way of host memory. All
-  /// other buffers stay as they were allocated. A checker of uninitialised memory knows that memory
-  /// is written when the host writes it.
+  /// Writes the first contents of the buffers that have a source. Each buffer's contents are read
+  /// to host memory and written back from there, because a checker of uninitialised memory
+  /// (initcheck) recognises only writes by the host. All other buffers stay as they were allocated,
+  /// so that the checker finds reads of them.
   LaunchStatus write_from_host();
   /// Copies the first contents of each buffer to separate device memory. The contents are read from
   /// the source, because a run may have changed the buffer. If the device lacks memory for a copy,

@@ -65,7 +65,7 @@ struct SandboxConfig {
   bool host_tier = true;
   std::optional<GpuAccess> gpu = {};  // set only in the configuration of the host tier's pool
   int parked_candidates = 2;
-  /// If true, candidates run at low CPU priority, so that they do not delay the launchers and
+  /// If true, candidates run at low CPU priority, so that they do not delay the launchers and the
   /// judges of a GPU.
   bool candidates_yield = false;
   /// The maximum number of jobs that one GPU device accepts at a time. It can exceed gpu_sharers,
@@ -77,10 +77,11 @@ struct SandboxConfig {
   /// assigned to one judge.
   int judges = 1;
   int recorders = 1;  // maximum number of candidates that record one submission in parallel
-  // Idle launchers; each has a GPU context, which takes several hundred MB of device memory.
+  // The number of launchers that wait for jobs. Each has a GPU context, which takes several hundred
+  // MB of device memory.
   int parked_launchers = 3;
-  /// The maximum number of launchers that are kept for runs. A run keeps a launcher after it has
-  /// tested or profiled a submission, because it may do so again.
+  /// The maximum number of launchers that are kept for runs. After a run has tested or profiled a
+  /// submission, its launcher is kept, because the run may test or profile again.
   int kept_launchers = 16;
   // A kept launcher is ended when it was unused for this time.
   std::int64_t kept_launcher_ms = 60'000;

@@ -4,8 +4,8 @@
 //   JobMonitor monitor;
 //   const Verdict verdict = device.execute(job, monitor);
 //
-// Thread-safe: many threads call execute() at the same time. An implementation serialises those of
-// its parts that cannot run at the same time.
+// Thread-safe: many threads call execute() at the same time. If parts of a job must not run at the
+// same time as parts of another job, the implementation serialises them.
 #pragma once
 
 #include <cstdint>

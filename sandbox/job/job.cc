@@ -153,7 +153,7 @@ std::string_view name_of(const Table& table, Enum value) {
   for (const auto& [known, name] : table) {
     if (known == value) return name;
   }
-  return "?";  // not an enumerator, so no text is parsed back to it
+  return "?";  // `value` is not an enumerator; value_of() rejects this name
 }
 
 template <class Enum, class Table>

@@ -7,11 +7,11 @@
 //   job.source = "...";
 //   Verdict verdict = device.execute(job, monitor);
 //
-// A pass needs positive evidence: one complete, passing CaseRecord for every case of the job.
-// Silence, an early exit, an incomplete frame or a second result for a case is an error. Only the
-// judge writes the numerical results in a CaseRecord. tools/json/verdict_json.h defines the JSON
-// form, and docs/reference/verdict.md documents it. Threads may copy and move these structs. They
-// must not share a struct that changes.
+// A pass needs positive evidence: one complete, passing CaseRecord for every case of the job. A
+// missing result, an early exit, an incomplete frame or a second result for a case is an error.
+// Only the judge writes the numerical results in a CaseRecord. tools/json/verdict_json.h defines
+// the JSON form, and docs/reference/verdict.md documents it. Threads may copy and move these
+// structs. They must not share a struct that changes.
 #pragma once
 
 #include <array>
@@ -71,7 +71,7 @@ enum class ErrorKind {
   output_mismatch,  // wrong number, dtype or shape of outputs
   wrong_result,     // numerics outside the tolerance (TritonBench: ResultsError)
   unattributed,     // the outputs are right, but the submission's own kernels did not compute them
-  hidden_case,      // replaces every result of a hidden case in what clients see; never stored
+  hidden_case,      // shown to clients if only hidden cases failed; never stored
   // Limits.
   timeout,
   memory_limit,
@@ -131,15 +131,16 @@ enum class SkipReason {
 enum class DropReason {
   too_large,    // the artifact is above the limit for one artifact
   job_quota,    // the artifacts of the job are above their limit
-  owner_quota,  // the artifacts of the scored run or of the practice are above their limit
-  store_quota,  // scored runs leave no room in the store
+  owner_quota,  // the artifacts of a scored run, or of a caller's practice, are above their limit
+  store_quota,  // the artifacts of scored runs fill the store
   not_written,  // the store could not write the artifact, for example because the disk is full
 };
 
 /// Returns true for an error of Assay or of its machine, so that the attempt does not count.
 /// Returns false for `cancelled`: the client cancelled the job, so the attempt counts.
 bool is_infrastructure_error(ErrorKind kind);
-/// Returns true for an error that says nothing about the submission: also for `cancelled`.
+/// Returns true for an error that says nothing about the submission: an infrastructure error or
+/// `cancelled`.
 bool is_inconclusive(ErrorKind kind);
 
 std::string_view to_string(JobKind kind);
@@ -181,8 +182,8 @@ struct Limits {
   std::int64_t cpu_percent =
       400;  // percent of one CPU core, for all processes together; a cgroup enforces it
   std::int64_t tmp_bytes = 256LL << 20;
-  // Limit for the kept bytes of stdout, and for those of stderr. The first and the last bytes are
-  // kept.
+  // The maximum number of bytes that are kept of stdout, and also of stderr. The first and the last
+  // bytes are kept.
   std::int64_t stdout_bytes = 64LL << 10;
   std::int64_t output_flood_bytes = 64LL << 20;  // printing more than this is an output_limit
   std::int64_t source_bytes = 1LL << 20;
@@ -307,7 +308,7 @@ struct Diagnostic {
   std::optional<std::int64_t> line;  // in the submission
   std::string code;                  // text of that line
   std::string traceback;             // only stack frames of the submission
-  /// The name of the torch operation, or of the argument, that the error is about. Untrusted.
+  /// The name of the torch operation or the argument that caused the error. Untrusted.
   std::string subject = {};
 };
 
@@ -387,7 +388,7 @@ struct Verdict {
   Tier tier = Tier::none;
   std::string tier_reason;
   std::optional<Profile> profile;            // set if the job is a profile and its kernels compiled
-  std::optional<SanitizerReport> sanitizer;  // on the last case that a sanitizer watched
+  std::optional<SanitizerReport> sanitizer;  // about the last case that a sanitizer watched
   // The geometric mean of oracle latency / submission latency, over the cases that worth_timing()
   // selects.
   std::optional<double> perf;

@@ -26,7 +26,7 @@ void JobExecution::enter(Stage stage) {
 void JobExecution::case_done(std::size_t done, std::optional<std::size_t> total) {
   cases_ = total.value_or(cases_);
   if (!monitor_.case_done || silent_ || verdict_.tells_hidden) return;
-  // The monitor is told only the number of public cases. The number of hidden cases stays secret.
+  // The monitor gets only the number of public cases. The number of hidden cases stays secret.
   const auto open = std::count_if(job_.cases.begin(), job_.cases.end(),
                                   [](const CaseRequest& one) { return !one.hidden; });
   monitor_.case_done(static_cast<std::int64_t>(done),

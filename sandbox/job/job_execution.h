@@ -36,9 +36,9 @@ class JobExecution {
   /// the monitor gets the total of the last call again.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
   /// Notes that a process of the submission receives hidden cases from now on. The submission could
-  /// now fail on purpose at a stage of its choice, and progress reports would then reveal what it
-  /// saw in the hidden cases. So from now on the monitor is told only of stages that a job enters
-  /// when all its cases are right.
+  /// now fail on purpose at a stage of its choice. Progress reports would then reveal facts about
+  /// the hidden cases. So from now on the monitor learns only of stages that a job enters when all
+  /// its cases are right.
   void tell_hidden() { verdict_.tells_hidden = true; }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
@@ -60,8 +60,8 @@ class JobExecution {
   /// cancellation and limits and a separate verdict, and reports no progress.
   JobExecution auxiliary() const;
 
-  /// Does the same as auxiliary(), but for another form of the job, for example with shorter
-  /// limits. `job` must outlive the result.
+  /// Like auxiliary(), but for another form of the job, for example with shorter limits. `job` must
+  /// outlive the result.
   JobExecution auxiliary(const Job& job) const;
 
   /// Writes the outcome and the summary of a job that has run. The cases decide the outcome

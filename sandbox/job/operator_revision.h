@@ -1,5 +1,5 @@
-// operator_revision: a hash of the files that make up an operator. What was derived from an
-// operator is valid as long as this hash is the same.
+// Computes the revision of an operator: a hash of the files that define the operator. Data that was
+// derived from an operator is valid as long as this hash is the same.
 //
 //   verdict.provenance.operator_revision = operator_revision(job.operator_dir);
 //

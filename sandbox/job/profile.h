@@ -56,7 +56,7 @@ struct Roofline {
   double flops_per_s = 0;  // peak of `unit`
   std::string unit;        // the unit that the kernels use: "float32", "float16 tensor", ...
   std::string source;      // source of the peaks
-  // The minimum time: that of the memory traffic or of the arithmetic, whichever is longer.
+  // The minimum time: the longer one of the times of the memory traffic and of the arithmetic.
   double floor_ns = 0;
   std::optional<double> latency_ns;  // latency of the submission, if it was timed
   std::optional<double> oracle_ns;
@@ -113,7 +113,7 @@ struct KernelCounters {
 struct Profile {
   std::string case_id;
   std::string target;       // "cuda:90"
-  std::string device_name;  // the present device, or a typical device of the target
+  std::string device_name;  // this machine's device, or a typical device of the target
   ProfileDetail detail = ProfileDetail::summary;
   Evidence evidence = Evidence::compiled;
   Bound bound = Bound::latency;

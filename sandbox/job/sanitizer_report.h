@@ -1,4 +1,4 @@
-// Defines SanitizerReport: what NVIDIA Compute Sanitizer found in the launches of one case. A
+// Defines SanitizerReport: the findings of NVIDIA Compute Sanitizer in the launches of one case. A
 // report is part of a Verdict. This file contains plain structs and one pure function.
 //
 //   if (verdict.sanitizer && !verdict.sanitizer->findings.empty())
@@ -15,7 +15,7 @@
 
 namespace assay::sandbox {
 
-/// The place of an instruction.
+/// The source position of an instruction.
 struct SanitizerPlace {
   std::string kernel;
   std::string file;       // the last two parts of a library's path; empty for the submission
@@ -39,8 +39,8 @@ struct SanitizerReport {
   std::int64_t total = 0;                  // number of findings, up to kMaxSanitizerRecords
 };
 
-/// Returns one sentence about a finding: the tool, what happened, kernel, line, address, thread and
-/// block. The text is not escaped.
+/// Returns one sentence about a finding: the tool, its description, kernel, line, address, thread
+/// and block. The text is not escaped.
 std::string finding_text(const SanitizerFinding& finding);
 
 }  // namespace assay::sandbox

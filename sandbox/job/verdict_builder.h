@@ -6,7 +6,7 @@
 //   conclude(verdict, {"small", "large"});
 //
 // A pass needs exactly one complete, passing record for each required case, and at least one
-// required case. In all other cases the verdict is a failure with an error kind.
+// required case. Every other verdict is a failure or an error, and has an error kind.
 //
 // Perf counts the cases whose traffic or arithmetic is at least an eighth of the largest case's:
 //
@@ -47,8 +47,8 @@ void add_hint(Verdict& verdict, Hint hint);
 /// first failing case.
 void conclude(Verdict& verdict, const std::vector<std::string>& required_cases);
 
-/// Returns the sentence that an agent reads first. If the verdict is a pass, `allowed` is appended
-/// to the largest error, for example "of 0.01 allowed".
+/// Returns the sentence that an agent reads first. If the verdict is a pass, the text `allowed`
+/// follows the largest error, for example "of 0.01 allowed".
 std::string summarise(const Verdict& verdict, const std::string& allowed = "");
 
 /// A case is timed if its traffic or arithmetic is at least this share of the largest case's

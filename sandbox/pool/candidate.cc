@@ -64,7 +64,7 @@ bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
 }
 
 /// Returns a cgroup name that no other candidate has. The cgroup of an earlier candidate of this
-/// slot may still exist, and its counters of exceeded limits must not be taken for counters of the
+/// slot may still exist. Its counters of exceeded limits must not be mistaken for counters of the
 /// new candidate.
 std::string cgroup_name(int slot) {
   static std::atomic<std::uint64_t> candidates{0};
@@ -183,8 +183,8 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
       case FrameReceiver::State::broken: return {Kind::malformed, {}, receiver_.message()};
       case FrameReceiver::State::again: break;
     }
-    // Everything that the candidate sent has been read by now. Its children may still keep the
-    // stream open.
+    // All messages of the candidate have been read by now. The candidate's children may still keep
+    // the stream open.
     if (was_exited) return {Kind::ended, {}, "the process ended"};
     std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0},
                                    {out_pipe_.get(), POLLIN, 0},

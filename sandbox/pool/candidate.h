@@ -7,9 +7,9 @@
 //   Status more = candidate->send(batch, fds, deadline);
 //   std::optional<ExitStatus> status = candidate->end();  // kills the process if it still runs
 //
-// After end() returns, no process of the candidate can write anything. next() also reads what the
-// candidate prints, up to a bound. How the candidate ended is known only from the zygote's waitid;
-// the end of a stream proves nothing. The destructor kills the candidate. The classes are not
+// After end() returns, no process of the candidate can write anything. next() also reads the
+// candidate's output, up to a bound. Only the zygote's waitid tells how the candidate ended; the
+// end of a stream proves nothing. The destructor kills the candidate. The classes are not
 // thread-safe, but a candidate may be passed from one thread to another.
 #pragma once
 
@@ -38,14 +38,14 @@ class OutputRing {
   explicit OutputRing(std::int64_t keep_bytes) : half_(static_cast<std::size_t>(keep_bytes / 2)) {}
 
   void append(std::string_view bytes);
-  /// Returns all of the output if it fits the budget. Otherwise returns the beginning and the end,
-  /// and between them a line that tells how many bytes are left out.
+  /// Returns all of the output if it fits the budget. Otherwise returns the beginning, a line with
+  /// the number of bytes that are left out, and the end.
   std::string text() const;
   std::int64_t total() const { return total_; }
 
  private:
   std::size_t half_;
-  std::string head_, tail_;  // holds up to twice the kept size, so that trimming is rare
+  std::string head_, tail_;  // tail_ grows to twice the kept size, so that trimming is rare
   std::int64_t total_ = 0;
 };
 
@@ -91,7 +91,8 @@ class Candidate {
   std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
   /// Tells whether end() had to kill the candidate.
   bool was_killed() const { return was_killed_; }
-  /// Tells whether the candidate's process has ended. All of its pid namespace has then ended too.
+  /// Tells whether the candidate's process has ended. If it has, every other process of its pid
+  /// namespace has ended too.
   bool exited() const;
   /// Tells whether the candidate sent anything that next() has not returned. Call this after end().
   bool has_unread();

@@ -14,7 +14,8 @@ constexpr int kPoolSlots = kMaxSlots / 2;
 // After this number of zygote deaths in a row, the caller gets an error.
 constexpr int kMaxDeaths = 2;
 constexpr std::int64_t kParkMs = 15'000;
-// The pause after a failure to start a zygote. A call of take() ends the pause.
+// The pause after a failure to start a zygote or to park a candidate. A call of take() ends the
+// pause.
 constexpr auto kZygoteRetryPause = std::chrono::seconds(2);
 // The pause between attempts to remove the cgroups of dead supervisors.
 constexpr auto kSweepPause = std::chrono::milliseconds(500);

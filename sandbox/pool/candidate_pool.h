@@ -69,13 +69,14 @@ class CandidatePool {
   std::shared_ptr<Zygote> zygote_ ASSAY_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<Candidate>> parked_ ASSAY_GUARDED_BY(mutex_);
   std::set<int> used_slots_ ASSAY_GUARDED_BY(mutex_);
-  /// The error of the last attempt to start a zygote or to park a candidate. A success clears this
-  /// error, and so does a new call of take().
+  /// The error of the last attempt to start a zygote or to park a candidate. The next call of
+  /// take() clears this error. Without such a call, the pool's thread clears it after a pause and
+  /// tries again.
   std::optional<Error> failure_ ASSAY_GUARDED_BY(mutex_);
   std::optional<PoolFacts> facts_ ASSAY_GUARDED_BY(mutex_);
-  // Number of zygotes that have ended since a candidate was last parked.
+  // Number of zygotes that have ended during a fork since a candidate was last parked.
   int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;
-  // True once the cgroups of dead supervisors are removed; only the pool's thread uses this.
+  // True once the cgroups of dead supervisors are removed. Only the pool's thread uses this field.
   bool swept_ = false;
   std::stop_source shutdown_;
   std::thread thread_;

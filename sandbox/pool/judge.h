@@ -8,8 +8,9 @@
 //   judge.release(job.id);
 //
 // Thread-safe. The judge answers one request at a time, in the order of arrival. The constructor
-// starts a thread, which starts the process. If the process ends or misses a deadline, a new
-// process is started. The new process does not know the jobs that the old process had prepared.
+// starts a thread, which starts the process. If the process ends or misses a deadline, the next
+// request starts a new process. The new process does not know the jobs that the old process had
+// prepared.
 #pragma once
 
 #include <optional>
@@ -52,8 +53,8 @@ struct AttributionRuns {
   RunOutputs without;  // the run in which the kernels did nothing
 };
 
-/// The rules for the rounds of a case, which the judge runs with a candidate that has access to the
-/// GPU.
+/// The settings for the rounds of a case. The judge runs these rounds with a candidate that has
+/// access to the GPU.
 struct HostRounds {
   int line = -1;      // the socket that connects the judge with the candidate
   bool time = false;  // whether timed rounds follow
@@ -71,10 +72,10 @@ class Judge {
   /// Waits until the process is ready, and returns what its `ready` message says.
   Result<JudgeReady> ready(const Deadline& deadline);
   /// Returns the shapes, dtypes and scalars of the cases' arguments and outputs. Only structural
-  /// arguments have bytes. The judge makes no inputs if it does not need them for this, and it
-  /// does not remember the job.
+  /// arguments have bytes. The judge makes inputs only if the description depends on them. It does
+  /// not remember the job.
   Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
-  /// Does the same, and returns nothing if inputs would have to be made.
+  /// Like describe(), but returns nothing if the judge would have to make inputs.
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
                                                              const Deadline& deadline);
   /// Makes inputs for all cases from new seeds.
@@ -83,12 +84,12 @@ class Judge {
   /// of attribute() follows.
   Result<Compared> compare(const CaseName& of, const RunOutputs& outputs, const Deadline& deadline,
                            bool keep = false);
-  /// Runs all rounds of a case with a candidate that has the GPU, and judges their outputs. Returns
-  /// when the judge has its result, or when the candidate has ended.
+  /// Runs all rounds of a case with a candidate that has the GPU, and judges the outputs of the
+  /// rounds. Returns when the judge has its result, or when the candidate has ended.
   Result<HostJudged> host_case(const CaseName& of, const HostRounds& rounds, const Limits& limits,
                                const Deadline& deadline);
   /// Tells whether kernels computed the outputs that compare() has accepted. In device memory, the
-  /// outputs of the run without kernels have overwritten the outputs of the full run, so the judge
+  /// outputs of the run without kernels have overwritten the outputs of the full run. So the judge
   /// uses the copy that compare() kept. Errors: invalid_argument if only one of the two runs has a
   /// memory file.
   Result<Attributed> attribute(const CaseName& of, const AttributionRuns& runs,
@@ -128,7 +129,7 @@ class Judge {
   Spawner& spawner_;
   const std::optional<LoneGpu> gpu_;
   const std::string device_;  // the name by which the process knows its device
-  /// Only the holder of the single slot may use the socket and the next three members.
+  /// A semaphore with one slot. Only the holder of the slot may use process_, socket_ and ready_.
   FifoSemaphore turn_{1, "the judge was busy for all of the time allowed"};
   Process process_;
   UniqueFd socket_;

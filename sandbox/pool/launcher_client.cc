@@ -21,8 +21,8 @@ constexpr unsigned kLauncherLogs = 8;  // the minimum number of log files
 // The maximum time between the end of the stream and the end of the process.
 constexpr std::int64_t kEndMs = 1'000;
 
-/// Hands out the numbers of log files. A running launcher has a log file of its own. Among the
-/// files of ended launchers, the oldest file is overwritten first.
+/// Assigns a log file, identified by a number, to each launcher. No two running launchers have the
+/// same file. Among the files of ended launchers, the oldest file is overwritten first.
 class LogNumbers {
  public:
   unsigned take() {
@@ -166,8 +166,8 @@ Result<std::string> LauncherClient::finish(const Deadline& deadline) {
 }
 
 Result<Sanitized> LauncherClient::finish_sanitized(const Deadline& deadline) {
-  // The launcher inside the sanitizer sees the end of the stream and ends. The launcher around the
-  // sanitizer can still send.
+  // The launcher inside the sanitizer reads the end of the stream and exits. The launcher around
+  // the sanitizer can still send the report.
   if (::shutdown(socket_.get(), SHUT_WR) != 0)
     return fail_errno("shutdown of the launcher's socket");
   Result<Frame> frame = receive_frame(socket_.get(), deadline);

@@ -1,6 +1,6 @@
-// A LauncherClient is one assay-launcher process, which performs launch plans on one GPU. A
-// launcher performs only the plans of one graded submission, only those of one run, or only those
-// of oracles. LauncherPool decides which.
+// A LauncherClient is one assay-launcher process, which performs launch plans on one GPU. All plans
+// of a launcher belong to one graded submission, to one run, or to oracles. LauncherPool decides
+// between these three uses.
 //
 //   Result<std::unique_ptr<LauncherClient>> launcher =
 //       LauncherClient::start(config, spawner, {.device = 0, .driver = "cuda"}, deadline);
@@ -40,9 +40,9 @@ struct LauncherSanitizer {
 struct LauncherOptions {
   int device = 0;
   std::string driver = "cuda";  // or "fake" for tests
-  std::string ncu = {};         // path of the profiler that starts the launcher, or empty
-  // The sanitizer that starts the launcher. Such a launcher serves no other purpose: it is slow,
-  // and its memory is laid out for the tool.
+  std::string ncu = {};         // path of the profiler that runs the launcher, or empty
+  // The sanitizer that runs the launcher. Such a launcher serves no other purpose: it is slow, and
+  // its memory is laid out for the tool.
   std::optional<LauncherSanitizer> sanitizer = {};
 };
 
@@ -66,34 +66,37 @@ class LauncherClient {
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
-  /// Tells how the process ended, if it was not killed. Valid after launch() has returned
+  /// The exit status of a process that was not killed. Valid after launch() has returned
   /// `unavailable`.
   const std::optional<ExitStatus>& exit_status() const { return exit_status_; }
   pid_t pid() const { return process_.pid(); }
   ~LauncherClient();
   const std::string& log() const { return log_; }
-  /// Kills the process and its children. If a profiler runs, the launcher is the profiler's child.
+  /// Kills the process and its children. Under a profiler or a sanitizer, the launcher that serves
+  /// the socket is such a child.
   void kill() { process_.kill_group(); }
-  /// Performs a plan. If the request has `stage_next_inputs`, the client calls that function before
-  /// the timed samples. The function replaces the inputs by other inputs; if it fails, the client
-  /// kills the launcher and returns the function's error. Other errors: resource_exhausted if the
-  /// deadline passes and cancelled, and both kill the launcher; unavailable if the launcher ended,
-  /// and the message tells how; corrupt.
+  /// Performs a plan. If `request.stage_next_inputs` is true, the client calls the function
+  /// `stage_next_inputs` before the timed samples. The function replaces the inputs by other
+  /// inputs. If the function fails, the client kills the launcher and returns the function's error.
+  /// Other errors: resource_exhausted if the deadline passes; cancelled; unavailable if the
+  /// launcher ended, with a message that tells how; corrupt if a reply is malformed. After each of
+  /// the first three errors the launcher is killed.
   Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan,
                                const std::vector<int>& fds, const Deadline& deadline,
                                const std::function<Status()>& stage_next_inputs = {});
-  /// Waits until the process exits by itself, and returns the last part of its log, which contains
-  /// a profiler's report. Errors: resource_exhausted; cancelled.
+  /// Closes the socket, waits until the process exits by itself, and returns the last part of its
+  /// log. This part contains a profiler's report. Errors: resource_exhausted; cancelled.
   Result<std::string> finish(const Deadline& deadline);
   /// Ends a launcher that a sanitizer watches, and returns the sanitizer's report. Errors:
   /// resource_exhausted, cancelled; unavailable if the report does not come.
   Result<Sanitized> finish_sanitized(const Deadline& deadline);
-  /// Returns the last `bytes` of what the launcher and its tool printed.
+  /// Returns the last `bytes` of the output of the launcher and its tool.
   std::string printed(std::size_t bytes) const;
 
  private:
-  /// Returns ": " and the last `bytes` of the launcher's log. If a profiler runs, returns ": " and
-  /// the ncu_messages() of the log instead. Returns an empty string if the log is empty.
+  /// Returns ": " and the last `bytes` of the launcher's log. Under a profiler or a sanitizer,
+  /// returns ": " and the ncu_messages() of the log instead. Returns an empty string if there is no
+  /// such text.
   std::string end_of_log(std::size_t bytes) const;
   /// Describes the launcher's exit status if `error` means that the launcher ended. Otherwise
   /// returns the message of `error`.
@@ -111,8 +114,8 @@ class LauncherClient {
 
 inline constexpr std::size_t kNcuMessagesBytes = 1'500;
 
-/// Extracts from a log what Nsight Compute (ncu) printed besides its report, for an error message.
-/// On a remote machine only this text tells why a profile failed. Returns one line of at most
+/// Extracts the messages of Nsight Compute (ncu) from a log, for an error message. On a remote
+/// machine only this text tells why a profile failed. Returns one line of at most
 /// kNcuMessagesBytes: the lines of `log`, joined by " | ". Errors of ncu and of the launcher come
 /// first, and the other lines follow in their order. The lines of the report (CSV) are left out.
 /// `log` may contain any text.

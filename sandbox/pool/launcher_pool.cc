@@ -9,7 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The number of threads. Most recordings take less time than creating a context.
+// The number of threads that start and end launchers. One thread is not enough, because creating a
+// context takes longer than most recordings.
 constexpr int kThreads = 3;
 constexpr std::int64_t kLauncherStartMs = 30'000;
 constexpr auto kLauncherRetryPause = std::chrono::seconds(2);

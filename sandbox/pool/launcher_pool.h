@@ -13,7 +13,7 @@
 //
 // A grade gets a launcher that has performed no other plans. The tests and profiles of one run may
 // share a launcher, because they do not count for a score. Oracles are trusted, so they share a
-// launcher too. Otherwise half of all device contexts would be created for oracles.
+// launcher too. If they did not, half of all device contexts would be created for oracles.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
 // starts one launcher after the other, unless several callers are waiting. A start disturbs a job
@@ -58,24 +58,24 @@ class LauncherPool {
   Result<LauncherReady> ready(const Deadline& deadline);
   /// Returns an unused launcher. The caller must discard or keep every launcher that it takes.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
-  /// Returns a launcher that has performed only plans of oracles, or nothing yet.
+  /// Returns an unused launcher, or a launcher that has performed only plans of oracles.
   Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
-  /// Kills the launcher and returns at once. A thread of the pool waits until its context has
+  /// Kills the launcher and returns at once. A thread of the pool waits until the launcher has
   /// ended.
   void discard(std::unique_ptr<LauncherClient> used);
   /// Keeps a working launcher that came from take_for_oracle(). Discards the launcher instead if
   /// another is already kept, or if it has performed kMostKeptLaunches.
   void keep(std::unique_ptr<LauncherClient> used);
-  /// Returns a launcher for a test or a profile of `run`. This launcher has performed only plans of
-  /// `run`, or nothing yet.
+  /// Returns a launcher for a test or a profile of `run`: an unused launcher, or a launcher that
+  /// has performed only plans of `run`.
   Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
                                                        const Deadline& deadline);
   /// Keeps a working launcher that came from take_for_run(). The pool ends the launcher when it was
   /// unused for config.kept_launcher_ms, or when it has performed kMostKeptLaunches. If more than
   /// config.kept_launchers are kept, the pool ends the launcher that was unused for longest.
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
-  /// Ends the launchers that are kept for runs, which frees their memory, and waits until they have
-  /// ended.
+  /// Ends the launchers that are kept for runs, so that their device memory becomes free. Waits
+  /// until these launchers have ended.
   Status end_those_of_runs(const Deadline& deadline);
   /// Ends all launchers that are not in use. Call this after a device fault: each new launcher
   /// checks the device before it becomes ready.
@@ -124,13 +124,14 @@ class LauncherPool {
   mutable Mutex mutex_;
   Condition changed_;
   std::deque<std::unique_ptr<LauncherClient>> parked_ ASSAY_GUARDED_BY(mutex_);
-  // Killed, not yet ended.
+  // Launchers that were killed but not yet reaped.
   std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);
   // The launcher that is kept for oracles.
   std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);
   std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // in the order of their last use
   std::optional<LauncherReady> ready_ ASSAY_GUARDED_BY(mutex_);
-  /// The failure of the last attempt to start a launcher. The next caller clears it.
+  /// The failure of the last attempt to start a launcher. The next call of take() or ready() clears
+  /// it. Without such a call, a thread of the pool clears it after a pause and tries again.
   std::optional<Failure> failure_ ASSAY_GUARDED_BY(mutex_);
   /// The error of the last attempt to start a launcher. The next success clears it.
   std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);

@@ -147,14 +147,14 @@ struct DevicePlaces {
 };
 struct PreparedCase {
   std::string id, seed;
-  // No value that the seed decides is part of this struct, so it is the same for every seed.
+  // True if this struct is the same for every seed, because no value in it depends on the seed.
   bool fixed = false;
   std::vector<Argument> arguments;  // Argument::fd is an index into the frame's descriptors
   std::vector<std::string> structural, inout;
   std::map<std::string, std::int64_t> axes;  // the axes that occur in the shapes
   std::vector<PreparedOutput> outputs;
-  /// The size of the memory for outputs, in bytes. It also has room for outputs of a wrong, wider
-  /// dtype, so that the judge can read such outputs and name their dtype in the error.
+  /// The size of the memory for outputs, in bytes. It is large enough even for outputs of a wrong,
+  /// wider dtype. So the judge can read such outputs and name their dtype in the error.
   std::int64_t output_bytes = 0;
   std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
@@ -172,7 +172,7 @@ struct Prepared {
 };
 struct Compared {
   ErrorKind kind = ErrorKind::none;  // none, wrong_result or output_mismatch
-  CaseRecord record;                 // its fields numerics, outcome and reason are set
+  CaseRecord record;                 // with id, outcome, reason and the numerical results
 };
 
 /// The judge's result for a case of the host tier.
@@ -194,7 +194,7 @@ struct LintCheck {
   std::string case_id;  // empty if the check is about the whole operator
   std::string check, detail;
   bool ok = false;
-  bool mutant = false;  // whether the check is that a wrong answer is rejected
+  bool mutant = false;  // whether the check expects that the judge rejects a wrong answer
 };
 
 /// The time of one case of an operator's reference after torch.compile.
@@ -236,8 +236,8 @@ nlohmann::json to_header(const CandidateBatch& batch);
 nlohmann::json describe_header(const Job& job, bool without_inputs);
 nlohmann::json prepare_header(const Job& job, const std::string& device);
 /// Builds a request to compare outputs with the reference. With `on_device` the outputs are in the
-/// shared device memory; otherwise their memory file is sent with the frame. With `keep` the judge
-/// keeps a copy of outputs in device memory for attribute_kept_header().
+/// shared device memory; otherwise their memory file is sent with the frame. If `keep` is set and
+/// the outputs are in device memory, the judge keeps a copy of them for attribute_kept_header().
 nlohmann::json compare_header(const std::string& job, const std::string& case_id,
                               const std::vector<Argument>& outputs, bool on_device, bool keep);
 /// Builds an attribution request. Two memory files are sent with the frame: first the outputs of
@@ -245,8 +245,8 @@ nlohmann::json compare_header(const std::string& job, const std::string& case_id
 nlohmann::json attribute_header(const std::string& job, const std::string& case_id,
                                 const std::vector<Argument>& outputs,
                                 const std::vector<Argument>& without);
-/// Builds an attribution request for outputs that the judge has kept. In the shared device memory,
-/// the outputs of the run without kernels have overwritten the kept outputs.
+/// Builds an attribution request for outputs of which the judge has kept a copy. In the shared
+/// device memory, the outputs of the run without kernels have overwritten the original outputs.
 nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id,
                                      const std::vector<Argument>& without);
 /// Builds a request for new inputs of a case whose inputs are in shared device memory.

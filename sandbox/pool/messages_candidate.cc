@@ -49,7 +49,7 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::floor_violation:
     case ErrorKind::memory_error:
     case ErrorKind::race:
-    case ErrorKind::gpu_memory_limit:  // a candidate has no device that could report these
+    case ErrorKind::gpu_memory_limit:  // the supervisor detects this kind and the next three
     case ErrorKind::invalid_plan:
     case ErrorKind::launch_failure:
     case ErrorKind::gpu_fault:
@@ -63,7 +63,7 @@ bool may_claim(ErrorKind kind) {
   }
 }
 
-/// Tells whether a candidate does the work of this stage.
+/// Tells whether a candidate works in this stage.
 bool may_be_in(Stage stage) {
   return stage == Stage::import || stage == Stage::compile || stage == Stage::record ||
          stage == Stage::run;

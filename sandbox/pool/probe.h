@@ -1,11 +1,11 @@
-// Finds out what this machine can do: software versions, isolation layers and GPUs. `assay doctor`
+// Finds the software versions, the isolation layers and the GPUs of this machine. `assay doctor`
 // prints the result.
 //
 //   Probe found = probe(config);
 //   for (const LayerReport& layer : found.layers) std::puts(layer.name.c_str());
 //
-// probe() starts a zygote and parks a candidate, as for a job, so it finds what a job would get.
-// The call takes seconds.
+// probe() starts a zygote and parks a candidate, as for a job. So a job would have the same
+// versions and isolation layers. The call takes seconds.
 #pragma once
 
 #include <string>

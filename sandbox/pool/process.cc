@@ -47,7 +47,7 @@ struct ChildPlan {
   int output_fd = -1;  // becomes stdout
   int log_fd = -1;     // becomes stderr
   int null_fd = -1;    // becomes stdin
-  pid_t parent = -1;   // if this process has ended already, the child ends too
+  pid_t parent = -1;   // if the parent has ended already, the child ends too
 };
 
 /// Runs in the child between fork and exec: sets up the child and executes the program. The parent

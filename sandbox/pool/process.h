@@ -1,5 +1,4 @@
-// A Process is a program that the supervisor has started, and to which it refers by a pidfd.
-// Spawner starts processes.
+// A Process is a child process of the supervisor. A pidfd identifies it. Spawner starts processes.
 //
 //   Spawner spawner;  // has the thread that forks every child
 //   Result<Process> child = spawner.spawn(
@@ -7,10 +6,10 @@
 //   child->kill();
 //   std::optional<ExitStatus> status = child->wait(Deadline::after_ms(1'000));
 //
-// The destructor of a Process kills the process and reaps it. The kernel kills a child process when
-// the thread that forked it ends (PR_SET_PDEATHSIG). So one thread forks all children, and this
-// thread lives as long as the Spawner. Spawner::spawn is thread-safe; a Process belongs to one
-// thread at a time.
+// The destructor of a Process kills the process and reaps it. When a thread ends, the kernel kills
+// the child processes that this thread forked (PR_SET_PDEATHSIG). So one thread forks all children,
+// and this thread lives as long as the Spawner. Spawner::spawn is thread-safe; a Process belongs to
+// one thread at a time.
 #pragma once
 
 #include <sys/types.h>

@@ -19,7 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kCancelledForkMs = 1'000;
-constexpr unsigned kZygoteLogs = 8;  // number of log files; the ninth zygote overwrites the first
+// The number of log files with the setting `config.spawn`. The ninth zygote overwrites the log of
+// the first. Without this setting, each zygote of a pool overwrites the log of the previous one.
+constexpr unsigned kZygoteLogs = 8;
 constexpr int kSlotUsers = kMaxSlots;
 
 /// Makes a toolkit folder visible in the jail, and passes the folder's path to the harness, which
@@ -141,8 +143,8 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
   const auto answered = [&]() ASSAY_REQUIRES(mutex_) {
     return !alive() || forked_.contains(request.slot);
   };
-  // A cancelled caller still waits for the answer, which comes within milliseconds. Otherwise the
-  // zygote would have to be dropped, and other callers need it.
+  // A cancelled caller still waits for the answer, which comes within milliseconds. Otherwise this
+  // function would have to drop the zygote, although other callers need it.
   if (!deadline.wait(changed_, lock, answered) && deadline.cancelled()) {
     const std::int64_t left_ms = std::min(deadline.remaining_ms(), kCancelledForkMs);
     changed_.wait_for(lock, std::chrono::milliseconds(left_ms), answered);
@@ -153,8 +155,8 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
     return pidfd;
   }
   if (!alive()) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
-  // The late answer could still come, and would then be taken for the answer to the next child of
-  // this slot. So this zygote gets no further requests.
+  // The answer may still come late. It would then be mistaken for the answer to the next request
+  // for this slot. So this zygote gets no further requests.
   set_ended();
   return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
 }

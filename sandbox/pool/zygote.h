@@ -6,8 +6,9 @@
 //   Result<UniqueFd> pidfd = (*zygote)->fork(request, job_socket, out, err, deadline);
 //   std::optional<ExitStatus> status = (*zygote)->wait_exit(request.slot, deadline);
 //
-// Thread-safe. A reader thread assigns the zygote's answers to their callers, by slot. When the
-// zygote ends, the kernel also kills all of its candidates, and all calls fail.
+// Thread-safe. A reader thread receives the zygote's answers. Each answer contains a slot, which
+// identifies the caller that waits for it. When the zygote ends, the kernel also kills all of its
+// candidates, and all calls fail.
 #pragma once
 
 #include <map>
@@ -41,8 +42,8 @@ class Zygote {
   /// The device files that the zygote's children may use.
   const std::vector<std::string>& devices() const { return devices_; }
 
-  /// Forks a child for a free slot and returns the child's pidfd. The three descriptors stay the
-  /// caller's. A zygote that misses the deadline is treated as dead.
+  /// Forks a child for a free slot and returns the child's pidfd. The caller still owns the three
+  /// descriptors. A zygote that misses the deadline is treated as dead.
   Result<UniqueFd> fork(const ForkRequest& request, int job_socket, int out, int err,
                         const Deadline& deadline);
   /// Waits until the child has ended. Returns nothing if the deadline passes or the zygote ends

@@ -91,7 +91,7 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
     if (!given && given.error().code == ErrorCode::cancelled)
       return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
     // If the candidate closed its socket or does not read, the failure is ignored here. follow()
-    // then reports the error, because it sees how the candidate ends.
+    // reports the error instead, because it finds out how the candidate ended.
   }
   limit_time(left_ms);
   if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))
@@ -251,9 +251,8 @@ void CandidateRun::limit_time(std::int64_t wall_ms) {
   deadline_ = run_->deadline(wall_ms);
 }
 
-/// Returns how much time has passed since the current deadline was set. A candidate stops itself
-/// only shortly before its deadline (harness/entry/time_limit.py), so an earlier report of a
-/// timeout is false.
+/// Returns the time since the current deadline was set. A candidate stops itself only shortly
+/// before its deadline (harness/entry/time_limit.py), so an earlier report of a timeout is false.
 double CandidateRun::passed_ms() const {
   return static_cast<double>(system_clock().monotonic_ns() - since_ns_) / kNsPerMs;
 }

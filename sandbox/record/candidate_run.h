@@ -14,10 +14,10 @@
 // so copy the files before you read them.
 //
 // Hidden cases are sent in a batch of their own, after the public cases. perform() notes in the
-// verdict that the submission has received hidden cases (Verdict::tells_hidden). What the candidate
-// sent before that moment cannot depend on hidden cases; everything that it sends later can. Only
-// the supervisor decides this, never a claim of the candidate. Use an object only on the job's
-// thread.
+// verdict that the submission receives hidden cases (Verdict::tells_hidden). Messages that the
+// candidate sent before that moment cannot depend on hidden cases; all later messages can. Only the
+// supervisor sets this flag, and it relies on no claim of the candidate. Use an object only on the
+// job's thread.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,7 @@ struct CandidateTask {
 class CandidateRun {
  public:
   CandidateRun(JobExecution& run, CandidatePool& pool, const CandidateTask& task);
-  /// Ends the candidate, and adds to the verdict what the candidate printed.
+  /// Ends the candidate, and adds the candidate's output to the verdict.
   ~CandidateRun();
   CandidateRun(const CandidateRun&) = delete;
   CandidateRun& operator=(const CandidateRun&) = delete;
@@ -95,7 +95,7 @@ class CandidateRun {
   Deadline deadline_ = Deadline::never();
   std::int64_t wall_ms_ = 0;           // the time limit of the current deadline
   std::int64_t since_ns_ = 0;          // when the current deadline started
-  double used_ms_ = 0;                 // the time that earlier batches used of the time limit
+  double used_ms_ = 0;                 // the part of the time limit that earlier batches used
   std::vector<std::string> expected_;  // case ids of the batch
   std::vector<CaseDone> cases_;        // results of the batch so far
   std::size_t earlier_cases_ = 0;      // number of results of earlier batches

@@ -1,16 +1,17 @@
-// CaseDescriber: tells what a submission may know of its cases before any input exists: shapes,
-// strides, dtypes and scalars. So a submission can be imported, recorded and compiled, and a bad
-// one refused, before a judge makes inputs.
+// CaseDescriber provides descriptions of cases before any input exists: shapes, strides, dtypes and
+// scalars. With a description, a submission can be imported, recorded and compiled before a judge
+// makes inputs. A bad submission is then rejected early.
 //
 //   CaseDescriber describer(judge);
 //   const Result<std::optional<PreparedJob>> described =
 //       describer.describe_without_inputs(job, deadline);
-//   if (described && *described) record(**described);  // prepare() will say the same
+//   if (described && *described) record(**described);  // prepare() returns the same description
 //
-// A judge is asked once for each case of an operator. If a description depends on values that a
-// seed decides, as in most imported operators, describe() returns the same values for some jobs,
-// and then values from a new seed. They are valid inputs of the case, so a submission that cannot
-// be compiled for them is wrong, but prepare() will choose others. Thread-safe.
+// The judge describes each case of an operator once, and CaseDescriber keeps the description. In
+// most imported operators, a description depends on values that a seed determines. Then describe()
+// returns the same values for kJobsPerSeed jobs, and after them values from a new seed. These
+// values are valid inputs of the case, so a submission that cannot be compiled for them is wrong.
+// But prepare() will choose other values. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +53,8 @@ class CaseDescriber {
   /// kept. Asks no judge.
   std::optional<PreparedJob> values_of_earlier_job(const Job& job);
   /// Keeps the description that is part of prepared inputs, with the values of structural
-  /// arguments. Leaves out hidden cases. `keys` must be from before the inputs were made, because
-  /// the operator's files may have changed since then.
+  /// arguments. Leaves out hidden cases. The caller must have computed `keys` before the inputs
+  /// were made, because the operator's files may have changed since then.
   void learn(const Keys& keys, const Job& job, const PreparedJob& prepared);
   /// Returns a key for each case. The key contains the operator's revision, so a changed operator
   /// is described anew. Returns no keys if the revision is unknown.
@@ -70,7 +71,7 @@ class CaseDescriber {
   };
 
   enum class Kind { fixed, any };
-  /// Returns the kept descriptions if there is one for every key.
+  /// Returns the kept descriptions if there is a usable one for every key.
   std::optional<PreparedJob> find(const Keys& keys, Kind kind);
   void keep(const Keys& keys, const PreparedJob& described);
   void keep(const std::string& key, PreparedCase one, const std::vector<UniqueFd>& fds);
@@ -83,8 +84,8 @@ class CaseDescriber {
   std::size_t value_bytes_ ASSAY_GUARDED_BY(mutex_) = 0;    // of all of known_
 };
 
-/// Returns true if the judge prepared the case as it was described, except for what depends on the
-/// inputs: seed, bytes, and places in memory.
+/// Returns true if the prepared case agrees with its description. Fields that depend on the inputs
+/// are not compared: seed, bytes, and offsets in memory.
 bool is_as_described(const PreparedCase& described, const PreparedCase& prepared);
 
 }  // namespace assay::sandbox

@@ -1,5 +1,5 @@
 // Builds the cases of a candidate's job from the cases that the judge prepared. Each built case
-// names the memory files of its arguments and of its outputs.
+// refers to the memory files of its arguments and of its outputs.
 //
 //   const CandidateInputs inputs = interpret_inputs(prepared, {0, 1}, outputs);
 //   std::optional<std::vector<CaseDone>> done = candidate.perform(inputs, true);

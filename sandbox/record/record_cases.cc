@@ -69,8 +69,8 @@ CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, Candidate
   return all;
 }
 
-/// Appends the output of another candidate, unless both texts are equal. They are equal if only the
-/// import of the submission prints something.
+/// Appends the output of another candidate, unless both texts are equal. The texts are equal, for
+/// example, if the submission prints only during its import.
 void append_output(std::string& text, const std::string& more) {
   if (more != text) text += more;
 }
@@ -149,7 +149,7 @@ class Recording {
         });
   }
 
-  /// Ends all candidates, and adds to the verdict what they printed.
+  /// Ends all candidates, and adds their output to the verdict.
   void keep_output() {
     for (std::unique_ptr<CandidateRun>& candidate : candidates_) {
       JobExecution printing = run_.auxiliary();

@@ -1,6 +1,7 @@
-// Records the cases of one submission in several candidates at once. If the job contains launch
-// plans, it uses those plans instead of recording. Several candidates save time, because most of a
-// recording is compilation, and each specialisation of a kernel is compiled separately.
+// Records the cases of one submission in several candidates at once. Several candidates save time,
+// because most of a recording is compilation, and each specialisation of a kernel is compiled
+// separately. If the job contains launch plans, stored_plans() returns them, and nothing has to be
+// recorded.
 //
 //   std::optional<CandidateResults> results = record_cases(
 //       run, pool, {prepared, all_cases(prepared), target, source, {.candidates = 2}});
@@ -28,7 +29,8 @@ namespace assay::sandbox {
 struct RecordOptions {
   bool artifacts = false;  // whether the assembly of every kernel is kept
   // If true, every autotuner configuration is recorded, otherwise only the first one. Plans that
-  // will be timed need all configurations. Recording all takes longer, because each is compiled.
+  // will be timed need all configurations. Recording all of them takes longer, because each
+  // configuration is compiled.
   bool alternatives = false;
   int candidates = 1;  // the maximum number of simultaneous candidates
   std::string language = std::string(kPython);
@@ -68,8 +70,8 @@ std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& p
 using PartRecorder = std::function<std::optional<CandidateResults>(
     JobExecution& run, const std::vector<std::size_t>& part)>;
 /// Records all parts at once and merges their results. The first part is recorded on the job's own
-/// thread. If a part throws an exception, the verdict becomes internal_error, but only after all
-/// parts have ended.
+/// thread. If a part throws an exception, the verdict becomes internal_error. The function returns
+/// only after all parts have ended.
 std::optional<CandidateResults> record_parts(JobExecution& run,
                                              const std::vector<std::vector<std::size_t>>& dealt,
                                              const std::vector<std::size_t>& cases,

@@ -1,6 +1,6 @@
 // RecordingCache keeps recordings: launch plans and the kernels' resources. The same source is
-// compiled only once for the same shapes. So neither a source that was tested before nor an oracle
-// has to be compiled again.
+// compiled only once for the same shapes. So an oracle, or a source that was tested before, need
+// not be compiled again.
 //
 //   RecordingCache cache(64 << 20);
 //   std::optional<CandidateResults> results =
@@ -9,11 +9,12 @@
 // Only the supervisor writes the cache, and it stores only complete answers of a candidate. No
 // candidate can read or write the cache, and Triton's own cache is deleted with each candidate. The
 // key contains everything that a recording depends on: source, language, entry, dialect, target,
-// whether all autotuner configurations are wanted, the arguments without their values, and whether
-// the case is hidden. The last matters because a recording that was made with knowledge of hidden
-// cases must not be used for a public case. Two kinds of recordings are never kept: those of a case
-// with structural arguments, because host code may read the values, and those during which the
-// submission printed. Thread-safe. The size is bounded in bytes; the oldest entry is removed first.
+// whether all autotuner configurations are wanted, the arguments without the contents of tensors,
+// the axes, the outputs, and whether the case is hidden. The last field keeps a recording that was
+// made with knowledge of hidden cases from being used for a public case. Two kinds of recordings
+// are never kept. The first kind has a case with structural arguments, because host code may read
+// their values. During the second kind the submission printed something. Thread-safe. The size is
+// bounded in bytes; the oldest entry is removed first.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class Deadline {
     return (left_ns + kNsPerMs - 1) / kNsPerMs;
   }
   /// Waits on `condition` until `ready` returns true, the deadline passes or a stop is requested.
-  /// `ready` is called with `lock` held. Returns its last value.
+  /// `ready` is called with `lock` held. Returns the last value of `ready`.
   template <class Ready>
   bool wait(Condition& condition, MutexLock& lock, const Ready& ready) const {
     return system_clock().wait_until(condition, lock, stop_, at_ns_, ready);

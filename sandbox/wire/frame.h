@@ -55,9 +55,9 @@ struct Frame {
   std::string type() const { return header.value("type", std::string()); }
 };
 
-/// Sends one whole frame. The descriptors stay the caller's. Errors: invalid_argument if the frame
-/// is above a limit, which is a defect of the sender; unavailable if the peer is gone;
-/// resource_exhausted if the deadline passes; cancelled; io. After any error except
+/// Sends one whole frame. The caller still owns the descriptors. Errors: invalid_argument if the
+/// frame is above a limit, which is a defect of the sender; unavailable if the peer has closed its
+/// socket; resource_exhausted if the deadline passes; cancelled; io. After any error except
 /// invalid_argument the stream is unusable.
 Status send_frame(int socket, const nlohmann::json& header, std::string_view payload,
                   const std::vector<int>& fds, const Deadline& deadline);
@@ -74,7 +74,7 @@ Result<Frame> receive_frame(int socket, const Deadline& deadline);
 class FrameReceiver {
  public:
   enum class State {
-    again,      // no whole frame yet: check the deadline and poll the socket, which may be readable
+    again,      // no whole frame yet: check the deadline, poll the socket, and call receive() again
     frame,      // take() returns the frame
     closed,     // end of stream between two frames
     truncated,  // end of stream inside a frame
@@ -111,8 +111,8 @@ class FrameReceiver {
 
 /// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep,
 /// with at most `most_values` values. The nesting and the values are counted in the text before any
-/// object is created, because four bytes of text can become a hundred bytes of objects. Errors:
-/// corrupt if the text is not such a header.
+/// object is created. The reason is that four bytes of text can become a hundred bytes of objects.
+/// Errors: corrupt if the text is not such a header.
 Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
 
 /// The depth and the number of values of a JSON text. Both are meaningless if the text is not JSON.

@@ -7,7 +7,7 @@ namespace {
 
 using nlohmann::json;
 
-// Number of quoted characters of an unexpected message's type.
+// The number of characters that an error quotes from an unexpected message type.
 constexpr std::size_t kQuotedTypeChars = 64;
 
 std::optional<std::int64_t> to_integer(const json& value) {

@@ -1,6 +1,6 @@
-// LaunchRequest is the message by which the supervisor makes a launcher perform a plan
-// (docs/reference/frames.md, "Launcher"). Both sides use this definition: the supervisor writes the
-// message with to_header(), and the launcher reads it with parse_launch_request().
+// The supervisor sends a LaunchRequest to make a launcher perform a plan (docs/reference/frames.md,
+// "Launcher"). Both sides use this definition: the supervisor writes the message with to_header(),
+// and the launcher reads it with parse_launch_request().
 //
 //   LaunchRequest request{.case_id = "small", .output_fd = 1, .output_bytes = 4096};
 //   Status sent = send_frame(socket, to_header(request), plan, fds, deadline);
@@ -52,7 +52,7 @@ struct LaunchRequest {
   // The size of the device memory in bytes, if the only descriptor is a handle of device memory. It
   // is 0 if the descriptors are memory files.
   std::uint64_t device_bytes = 0;
-  std::uint64_t gpu_memory_bytes = 0;  // limit for the plan's buffers
+  std::uint64_t gpu_memory_bytes = 0;  // limit for the plan's device memory
   bool ablated = false;                // whether to run without the submission's kernels
 
   /// For each tunable, the alternative (autotuner configuration) that an earlier launch chose. If

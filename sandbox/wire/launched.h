@@ -32,11 +32,11 @@ struct KernelUse {
 /// The samples of one timed launch, in the order in which they were taken.
 struct LaunchSamples {
   std::vector<double> cold_ns = {};  // cold samples, without the discarded samples; never empty
-  // Warm samples. Each sample follows an untimed run and a refill of the inputs, so the contents of
-  // the caches are always the same.
+  // Warm samples. An untimed run and a refill of the inputs precede each sample, so the caches
+  // always have the same contents.
   std::vector<double> warm_ns = {};
-  // Cold samples by the host's clock, on a stream that is not blocked. A sample lasts from before
-  // the work is queued until the wait has ended, which is the time that a caller waits.
+  // Cold samples by the host's clock, on a stream that is not blocked. A sample begins before the
+  // work is queued, and ends when the device has finished. This is the time that a caller waits.
   std::vector<double> wall_ns = {};
   // The overhead of the timer's marks with cold caches. It is already subtracted from the cold
   // samples. The overhead with warm caches is subtracted from the warm samples.
@@ -65,8 +65,10 @@ struct Launched {
   // The names of inputs to which the plan wrote although it may only read them. In a timed launch,
   // only writes of the checked sample count.
   std::vector<std::string> modified = {};
-  std::int64_t moves = 0;  // number of operations that move data without a kernel of the submission
-  bool reordered = false;  // whether these operations changed the order of an output's elements
+  std::int64_t moves = 0;  // number of copies by the driver and by the recorder's kernels
+  // Whether such copies, or the strides of an output, changed the order of an output's elements
+  // (sandbox/launcher/plan/layout.h).
+  bool reordered = false;
   std::optional<LaunchSamples> samples = {};  // set only for a timed launch
   std::optional<Inspection> inspection = {};  // set only with `inspect`
 };

@@ -26,19 +26,20 @@ Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 /// Creates a memory file with these contents. Seals protect it against every change.
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
-/// Creates a memory file with the present contents of the file `fd`, which must be unable to
-/// shrink. Holes in the file use no memory in the copy either. A process that has `fd` cannot
-/// change the copy.
+/// Creates a memory file with the present contents of the memory file `fd`. `fd` must be sealed
+/// against shrinking. Holes in the file use no memory in the copy either. A process that has `fd`
+/// cannot change the copy.
 Result<UniqueFd> copy_memfd(int fd, const std::string& name);
 
-/// Returns the size of a file that another process sent. The file must be a memory file that cannot
-/// shrink, so that access to a mapping cannot fault. Errors: corrupt if the file is anything else.
+/// Returns the size of a file that another process sent. The file must be a memory file that is
+/// sealed against shrinking, so that access to a mapping cannot fault. Errors: corrupt if the file
+/// is anything else.
 Result<std::uint64_t> check_foreign_memfd(int fd);
 
 class Mapping {
  public:
-  /// Maps the bytes [0, bytes) of `fd`. Every process that maps the file sees what is written to
-  /// the mapping. If `bytes` is 0, the mapping is empty.
+  /// Maps the bytes [0, bytes) of `fd`. If the mapping is writable, every process that maps the
+  /// file sees the writes. If `bytes` is 0, the mapping is empty.
   static Result<Mapping> map(int fd, std::uint64_t bytes, bool writable);
 
   Mapping() = default;

@@ -14,7 +14,7 @@ namespace assay::sandbox {
 /// operations that precede it in the plan had run.
 struct OperationTime {
   std::string name;  // name of the kernel, "copy" or "fill"
-  // True for a kernel of the submission. False for a copy or fill that torch asked for.
+  // True for a kernel of the submission. False for a copy, a fill, or a kernel of the recorder.
   bool submitted = false;
   double ns = 0;
 };

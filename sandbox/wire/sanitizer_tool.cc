@@ -9,7 +9,7 @@ std::string_view to_string(SanitizerTool tool) {
     case SanitizerTool::initcheck: return "initcheck";
     case SanitizerTool::synccheck: return "synccheck";
   }
-  return "?";  // not an enumerator: no value reads back from this name
+  return "?";  // `tool` is not an enumerator; sanitizer_tool_from() rejects this name
 }
 
 std::optional<SanitizerTool> sanitizer_tool_from(std::string_view text) {

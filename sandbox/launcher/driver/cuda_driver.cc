@@ -89,7 +89,7 @@ class CudaDriver final : public GpuDriver {
       mapped = map_at(base, bytes, handle);
       if (!mapped) api_.cuMemAddressFree(base, bytes);
     }
-    api_.cuMemRelease(handle);  // a mapping keeps the memory
+    api_.cuMemRelease(handle);  // the mapping keeps the memory alive
     if (!mapped) return tl::unexpected(mapped.error());
     shared_[base] = bytes;
     return base;
@@ -108,8 +108,8 @@ class CudaDriver final : public GpuDriver {
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
-    // This copies on the object's own stream. The synchronous call would return before the last
-    // part of pageable memory has arrived on the device.
+    // The copy is queued on this driver's stream. CUDA's synchronous copy could return before the
+    // last part of pageable memory has arrived on the device.
     if (LaunchStatus s = check(api_.cuMemcpyHtoDAsync_v2(to, from.data(), from.size(), stream_),
                                "copy to the GPU");
         !s)
@@ -145,8 +145,8 @@ class CudaDriver final : public GpuDriver {
     }
     const auto high = static_cast<std::uint32_t>(pattern >> 32);
     if (low == high) return check(api_.cuMemsetD32Async(to, low, 2 * count, stream_), "fill");
-    // The driver has no 64-bit fill. So the memory is treated as rows of 8 bytes, and each half of
-    // the pattern is written to one column that is a 32-bit word wide.
+    // The driver has no 64-bit fill. So the memory is treated as rows of 8 bytes with two columns
+    // of 4 bytes. Each half of the pattern is written to one column.
     if (LaunchStatus s = check(api_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "fill"); !s)
       return s;
     return check(api_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "fill");
@@ -351,8 +351,8 @@ class CudaDriver final : public GpuDriver {
       params.push_back(bytes);
     if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
     if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
-    // Like Triton's own launcher, this prefers shared memory over L1 if a kernel opts in to more
-    // shared memory.
+    // If a kernel opts in to more shared memory, the driver is set to prefer shared memory over L1.
+    // Triton's own launcher does the same.
     if (LaunchStatus s =
             check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str());
         !s)

@@ -130,7 +130,7 @@ class FakeDriver : public GpuDriver {
 
   DeviceFacts facts_;
   std::uint64_t allocated_ = 0;
-  std::uint64_t taken_ = 0;  // number of bytes that other processes seem to have allocated
+  std::uint64_t taken_ = 0;  // the simulated number of bytes that other processes have allocated
   DevicePtr next_address_;
   std::map<DevicePtr, std::vector<std::byte>> memory_;
   std::map<DevicePtr, Mapping> shared_;
@@ -157,11 +157,11 @@ class FakeDriver : public GpuDriver {
 /// - fake_illegal_address(): loses the context
 /// - fake_endless(): never returns
 /// - fake_reset(): removes the device, as a reset does
-/// - fake_system_call(long* result, long number, long a[6]): makes one system call, as an image
-///   could do that had compromised the driver's code in user space. A device address among the
+/// - fake_system_call(long* result, long number, long a[6]): makes one system call. It stands for
+///   an image that has compromised the driver's code in user space. A device address among the
 ///   arguments is passed as the host address behind it. Only builds that can leave out isolation
-///   layers have this kernel (sandbox/jail/layer.h). The attempts to break out of the launcher's
-///   jail use it.
+///   layers have this kernel (sandbox/jail/layer.h). The tests that try to break out of the
+///   launcher's jail use it.
 void add_fake_kernels(FakeDriver& gpu);
 
 }  // namespace assay::sandbox

@@ -122,8 +122,8 @@ struct HipApi {
 };
 
 /// Loads libamdhip64 once for the life of the process. Errors: `unavailable` if the library cannot
-/// be loaded, and the message is the loader's; `unavailable` if an old ROCm lacks a function, and
-/// the message names the function.
+/// be loaded, with the loader's message; `unavailable` if an old ROCm lacks a function, with a
+/// message that names the function.
 Result<const HipApi*> open_hip_api();
 
 /// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.

@@ -21,7 +21,7 @@ constexpr std::size_t kParameterRoomBytes = 64 << 10;
 struct LoadedKernel {
   HipModule module = nullptr;
   HipFunction function = nullptr;
-  KernelFacts facts;  // param_bytes is not set, because the runtime does not report it
+  KernelFacts facts;  // param_bytes is not set, because the runtime does not report the sizes
 };
 
 /// Converts an address to the type that HIP expects.

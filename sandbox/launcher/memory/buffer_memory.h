@@ -48,7 +48,7 @@ inline constexpr unsigned char kGuardByte = 0xC5;
 class GuardedMemory {
  public:
   /// Without guards, each buffer is an allocation of exactly its size. A memory checker then
-  /// notices every access outside of a buffer, reads as well.
+  /// notices every access outside of a buffer, including reads.
   enum class Guards { kept, none };
   explicit GuardedMemory(GpuDriver& gpu, Guards guards = Guards::kept)
       : gpu_(gpu), guards_(guards) {}

@@ -175,10 +175,10 @@ constexpr const char* kTouchText = R"(.version 7.0
 /// the same key restores the contents.
 ///
 /// New inputs wait in the launcher's device memory while the submission's kernels still run on the
-/// old inputs. A kernel can guess the address of the new inputs, so it must not be able to use what
-/// it reads there. stream(i) applies splitmix64's finalizer twice. Before each application it adds
-/// half of the key, so that known words do not reveal the key. The key is used for milliseconds
-/// only.
+/// old inputs. A kernel can guess the address of the new inputs, so the bytes at that address must
+/// be useless to it. stream(i) applies splitmix64's finalizer twice. Before each application it
+/// adds half of the key, so that known words do not reveal the key. Each key is used for
+/// milliseconds only.
 constexpr const char* kMaskText = R"(.version 7.0
 .target sm_70
 .address_size 64

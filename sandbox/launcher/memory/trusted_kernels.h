@@ -12,9 +12,9 @@
 // there. On a large GPU this is tens of megabytes, enough to pass outputs from one sample to the
 // next.
 //
-// The kernels are PTX text. The driver compiles it when a launcher starts, before the launcher has
-// a job. The fake device cannot run these kernels. Not thread-safe. The GpuDriver must outlive the
-// object.
+// The kernels are PTX text. The driver compiles the text when a launcher starts, before the
+// launcher has a job. The fake device cannot run these kernels. Not thread-safe. The GpuDriver must
+// outlive the object.
 #pragma once
 
 #include <array>

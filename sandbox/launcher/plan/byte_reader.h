@@ -1,6 +1,6 @@
-// ByteReader reads little-endian fields from untrusted bytes. It never reads past the end. When a
-// field is too short or too large, ok() becomes false, and why() returns the reason. Every later
-// read returns zero or an empty view.
+// ByteReader reads little-endian fields from untrusted bytes. It never reads past the end. If too
+// few bytes remain for a field, or a count is above its limit, ok() becomes false, and why()
+// returns the reason. Every later read returns zero or an empty view.
 //
 //   ByteReader in(bytes);
 //   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, 21);  // each has 21 bytes or more

@@ -14,9 +14,9 @@
 //  - The copies out of a buffer read parts that do not overlap.
 //  - An output has its elements in memory in the order of its indices.
 // Only copies on the way from an input to an output count. If one buffer of a kernel is on this
-// way, the kernel may have filled it from all its other buffers, so these are on the way too.
-// Copies of constants do not count, because constants contain no data of an input. All functions
-// are pure and thread-safe.
+// way, the kernel may have filled this buffer from all its other buffers. So the other buffers are
+// on the way too. Copies of constants do not count, because constants contain no data of an input.
+// All functions are pure and thread-safe.
 #pragma once
 
 #include <string_view>

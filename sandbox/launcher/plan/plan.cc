@@ -16,7 +16,7 @@ namespace {
 // reader checks that enough bytes follow for the number of elements.
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
-constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest operation
+constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill; only a choice can be smaller
 constexpr std::size_t kMinChoiceBytes = 1 + 4 + 4;
 constexpr std::size_t kMinAlternativeBytes = 4 + 4;
 constexpr std::size_t kMinParamBytes = 1;

@@ -18,8 +18,8 @@ std::optional<int> to_number(std::string_view text) {
   return number;
 }
 
-/// Parses the value of one argument into `arguments`. Returns a description of what is wrong with
-/// the value, or nothing.
+/// Parses the value of one argument into `arguments`. Returns nothing, or an error message if the
+/// value is invalid.
 std::optional<std::string> parse_value(const std::string& name, std::string_view value,
                                        LauncherArguments& arguments) {
   if (name == "--driver") {

@@ -1,5 +1,6 @@
 // assay-launcher performs launch plans on one device. It is trusted host code. The supervisor
-// starts one process for each submission.
+// decides which plans one process performs: only those of one graded submission, of one run, or of
+// oracles (sandbox/pool/launcher_pool.h).
 //
 //   assay-launcher --socket-fd N --device cuda:0 [--driver DRIVER] [--isolation ISOLATION]
 //                  [--counters NCU | --sanitizer COMPUTE_SANITIZER --tool TOOL]
@@ -80,7 +81,7 @@ int probe(const LauncherArguments& arguments) {
   return devices ? kOk : kNoDevice;
 }
 
-/// Returns the device files that a driver opens for one GPU, as far as this machine has them. HIP
+/// Returns those device files that a driver opens for one GPU and that exist on this machine. HIP
 /// opens the files of all GPUs.
 std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
   std::vector<std::string> files;
@@ -113,10 +114,10 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
   const bool in_tool = !arguments.ncu.empty() || !arguments.sanitizer.empty();
   if (::fcntl(arguments.socket, F_SETFD, in_tool ? 0 : FD_CLOEXEC) < 0)
     return fail_errno("fcntl F_SETFD");
-  // ncu or the sanitizer has started this launcher, inside the jail that a first launcher built.
-  // The first launcher reports the jail's isolation layers. This launcher does not call
-  // die_with_parent(). After this call, the process would end together with the thread that started
-  // it, and ncu and the sanitizer may end that thread early.
+  // If `confined` is set, ncu or the sanitizer has started this launcher inside the jail that a
+  // first launcher built. The first launcher reports the jail's isolation layers. This launcher
+  // does not call die_with_parent(). With it, the process would end together with the thread that
+  // started it, and ncu and the sanitizer may end that thread early.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,

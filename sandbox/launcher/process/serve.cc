@@ -23,7 +23,7 @@ namespace assay::sandbox {
 namespace {
 
 /// Populates all pages of a mapping in one call. This avoids a page fault for each page during the
-/// copy to the GPU. On older kernels, which lack the call, the page faults happen.
+/// copy to the GPU. Older Linux kernels lack the call, so the page faults happen there.
 void populate([[maybe_unused]] const Mapping& memory) {
 #ifdef MADV_POPULATE_READ
   if (memory.size() > 0) ::madvise(memory.data(), memory.size(), MADV_POPULATE_READ);
@@ -183,8 +183,8 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
 
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock,
              std::optional<SanitizerTool> sanitizer) {
-  // The trusted kernels are loaded before `ready` is sent. The driver compiles them at that moment,
-  // so no job has to wait for the compiler.
+  // The driver compiles the trusted kernels when they are loaded. They are loaded before `ready` is
+  // sent, so that no job has to wait for the compiler.
   std::optional<TrustedKernels> trusted;
   // The fake device has no shared memory, and cannot run trusted kernels.
   if (gpu.facts().shared_bytes_per_block > 0) {

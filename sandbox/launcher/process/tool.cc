@@ -14,8 +14,8 @@ std::string parent_folder(const std::string& path) {
 
 Status become_tool(std::vector<std::string> command, const std::string& launcher) {
   const std::string name = command.front().substr(command.front().rfind('/') + 1);
-  // This is checked here because the tool would only report that the launch failed. This process
-  // already runs as the user `nobody`, who may not be allowed to read a folder of root.
+  // The tool would only report that the launch failed, so the access is checked here. This process
+  // already runs as the user `nobody`, which may not be allowed to read a folder of root.
   if (::access(launcher.c_str(), X_OK) != 0)
     return fail_errno("in the jail of " + name + ", access " + launcher);
   // The tools write files below HOME. Only /tmp is writable in the jail.

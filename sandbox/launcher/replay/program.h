@@ -45,8 +45,8 @@ class Program {
   /// Resets the variables that binaries have in device memory. If there are such variables, waits
   /// for the queued work first.
   LaunchStatus forget();
-  /// Returns the operations that enqueue() queues with the present choices, in order. The times in
-  /// the result are 0.
+  /// Returns the operations that enqueue() queues with the current alternatives, in order. Times
+  /// in the result are 0.
   std::vector<OperationTime> sequence() const;
   /// Queues the operations of sequence() from index `first` up to, but not including, index `last`.
   LaunchStatus enqueue_range(std::size_t first, std::size_t last);
@@ -63,8 +63,8 @@ class Program {
   const std::vector<std::vector<std::string>>& tunables() const { return tunables_; }
   void choose(std::size_t tunable, std::size_t alternative) { chosen_[tunable] = alternative; }
   std::size_t chosen(std::size_t tunable) const { return chosen_[tunable]; }
-  /// Queues the operations before the first choice of a tunable. Choices before that use the
-  /// alternatives that are set at present.
+  /// Queues the operations before the first choice of a tunable. Choices among these operations use
+  /// their current alternatives.
   LaunchStatus enqueue_before(std::size_t tunable);
   /// Queues one alternative of a tunable's first choice.
   LaunchStatus enqueue_alternative(std::size_t tunable, std::size_t alternative);

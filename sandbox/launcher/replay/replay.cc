@@ -79,7 +79,7 @@ LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) 
 
 /// Checks that the kernels' local memory needs at most `left` bytes. The driver reserves a kernel's
 /// local memory for all threads that can be resident on the device. All kernels share one
-/// reservation, so the check uses the largest.
+/// reservation, so each kernel is checked alone and the sizes are not added.
 LaunchStatus check_local_memory(const Program& program, const DeviceFacts& facts,
                                 std::uint64_t left) {
   for (const KernelUse& kernel : program.kernels()) {

@@ -1,4 +1,4 @@
-// replay performs a launch plan on inputs that the submission has never seen, and returns the
+// replay() performs a launch plan on inputs that the submission has never seen, and returns the
 // outputs. Verdicts of the tier `plan` come from this function.
 //
 //   ReplayRequest request;
@@ -47,7 +47,8 @@ inline constexpr std::uint64_t kMostThreadsPerMultiprocessor = 2'048;
 
 struct ReplayRequest {
   // The memory limit in bytes. It applies to the plan's buffers, scratch memory and guards, and to
-  // the local memory of the kernels. Copies that the launcher makes for timing do not count.
+  // the writable variables and the local memory of the kernels. Copies that the launcher makes for
+  // timing do not count.
   std::uint64_t gpu_memory_bytes = 0;
   std::optional<TimingRules> timing;
   // For each tunable, the alternative (autotuner configuration) that an earlier replay chose. If
@@ -72,7 +73,7 @@ struct ReplayRequest {
 };
 
 /// Performs a plan and returns the result. The result has no case name, because a plan does not
-/// know its case.
+/// contain the name of its case.
 LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                               const ReplayRequest& request, const Clock& clock);
 

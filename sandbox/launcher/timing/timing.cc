@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
 constexpr int kOverheadSamples = 25;
-// A cold sample is discarded if its clock rate is below this share of the median clock rate,
-// because the GPU was throttled during that sample.
+// A cold sample is discarded if its clock rate is below this share of the median clock rate. The
+// GPU was throttled during such a sample.
 constexpr double kSlowClock = 0.97;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 // The number of bytes written to flush the L2 cache, as a multiple of the cache's size.

@@ -24,7 +24,7 @@
 
 namespace assay::sandbox {
 
-// Lower bound of a reported time, because no kernel is faster.
+// The lower bound of a reported time, in nanoseconds. No kernel is faster.
 inline constexpr double kLeastNs = 100;
 // The duration of TrustedKernels::touch_async() according to the GPU's own time stamps (CUPTI). It
 // is the median on an H200 (measurements/ground_truth.py, docs/explanation/timing.md).
@@ -38,8 +38,8 @@ struct TimingRules {
   // at this limit even if fewer than min_samples samples have been taken.
   std::int64_t max_time_ms = 1'000;
   // The required precision. Sampling stops when half of the width of the median's 95 % interval is
-  // at most this share of the median. Combining several blocks of samples narrows the interval
-  // further.
+  // at most this share of the median. The caller can narrow the interval further by combining
+  // several blocks of samples.
   double relative_half_width = 0.01;
   std::int64_t warm_up_ms = 20;  // clocks rise from idle within this time
   // The number of samples with warm caches. The number of samples by the host's clock is the same.

@@ -131,6 +131,10 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
     if (refused == ErrorKind::compilation_error ||
         ((passes || not_run) && is_the_submissions(refused)))
       return fail_as_compiled(run, std::move(compiled));
+    // The job then counts as not judged and runs again. Otherwise its verdict would depend on what
+    // happened to a process of the server.
+    if (not_run && is_infrastructure_error(refused))
+      return fail_as_compiled(run, std::move(compiled));
     if (is_the_submissions(refused)) return !run.failed();
     verdict.hints.push_back({HintKind::not_recorded,
                              largest_case_only(compiled.job).cases.front().id,

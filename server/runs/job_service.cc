@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/handle.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "server/runs/finished_job.h"
@@ -201,14 +202,7 @@ void StoredJobs::work(DeviceQueue& queue) {
 
 void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   const std::int64_t begin_ns = clock_.monotonic_ns();
-  Verdict verdict;
-  try {
-    verdict = queue.device().execute(active.job(), active.monitor());
-  } catch (const std::exception& error) {
-    // execute() should never throw. If it does, the worker must still continue with other jobs.
-    verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
-                                        std::string("the device failed: ") + error.what());
-  }
+  Verdict verdict = judged(queue, active);
   const std::int64_t end_ns = clock_.monotonic_ns();
   // The time in the queue is added here, because the device does not know this time.
   verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] +=
@@ -220,6 +214,26 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   verdict = stored(active.job(), checked_verdict(active.job(), std::move(verdict)));
   queue.ended(active.job(), (end_ns - begin_ns) / kNsPerMs);
   announce(active, std::move(verdict));
+}
+
+Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
+  for (int left = limits_.repetitions;; --left) {
+    Verdict verdict;
+    try {
+      verdict = queue.device().execute(active.job(), active.monitor());
+    } catch (const std::exception& error) {
+      // execute() should never throw. If it does, the worker must still continue with other jobs.
+      verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
+                                          std::string("the device failed: ") + error.what());
+    }
+    if (left <= 0 || !sandbox::is_infrastructure_error(verdict.error_kind) ||
+        active.monitor().stop.stop_requested())
+      return verdict;
+    // The detail of a grade may contain hidden data, so the log does not show it.
+    log::warning("job runs again", {{"job", active.job().id},
+                                    {"device", queue.device().info().name},
+                                    {"error", sandbox::to_string(verdict.error_kind)}});
+  }
 }
 
 Verdict StoredJobs::stored(const sandbox::Job& job, Verdict verdict) {

@@ -38,6 +38,8 @@ struct QueueLimits {
   std::size_t queued_per_device = 256;  // waiting jobs per device; running jobs do not count
   std::int64_t attempts = 3;          // how often recover() queues the same job before it aborts it
   std::int64_t max_wait_ms = 60'000;  // the longest time that one call of wait() waits
+  // How often a job runs again at once after an infrastructure error, such as a judge that died.
+  int repetitions = 1;
 };
 
 struct Recovered {
@@ -76,6 +78,8 @@ class StoredJobs final : public tools::JobService {
  private:
   void work(DeviceQueue& queue);
   void execute(DeviceQueue& queue, ActiveJob& active);
+  /// Runs the job on the device, and runs it again after an infrastructure error.
+  sandbox::Verdict judged(DeviceQueue& queue, ActiveJob& active);
   /// Stores the verdict, and returns the verdict that callers may see. This is an internal error if
   /// the verdict could not be stored.
   sandbox::Verdict stored(const sandbox::Job& job, sandbox::Verdict verdict);

@@ -72,10 +72,10 @@ def misbehave(bench: Bench, index: int) -> str:
     )
 
 
-def problems_of(samples: list[dict[str, int]]) -> list[str]:
+def problems_of(samples: list[dict[str, int]], settled: float = SETTLED) -> list[str]:
     """Returns what grew after the caches were full. The number of processes varies, so only its
     trend is checked."""
-    first, last = samples[int(len(samples) * SETTLED)], samples[-1]
+    first, last = samples[int(len(samples) * settled)], samples[-1]
     found = [
         f"{name} grew from {first[name]} to {last[name]}"
         for name, slack in (("descriptors", 4), ("threads", 2), ("processes", 3))

@@ -35,7 +35,7 @@ from stdio_client import StdioClient, serve_command
 
 ROOT = Path(__file__).resolve().parent.parent
 Key = tuple[str, str]  # id of the submission, name of the operator
-WAIT_S = 20  # of one call of the tool `job`
+WAIT_S = 20  # the time that one call of the tool `job` waits
 
 INCONCLUSIVE = {"cancelled", "aborted", "device_unhealthy", "internal_error", "cut", "hang"}
 STRAY = {"canary_violation", "gpu_fault"}
@@ -153,7 +153,8 @@ class Pair:
 
     @property
     def needs_gpu(self) -> bool:
-        """Returns True if the submission had the GPU in its jail, which a CPU does not offer."""
+        """Returns True if the submission had access to the GPU in its jail. There is no such access
+        on a CPU."""
         return self.gpu.get("tier") == "host" and kind(self.cpu) == "not_recordable"
 
 

@@ -1,17 +1,17 @@
-"""Measures how fast a server judges real answers of models: agents send them to one server, each
-agent one call of `run_tests`, or of `compile`, after the other.
+"""Measures how fast a server judges real answers of models. Several agents send the answers to one
+server. Each agent makes its calls of `run_tests` (or of `compile`) one after the other.
 
     python measurements/answers.py --answers answers.jsonl.gz --suite SUITE --device cuda:0 \
         --agents 24 --seconds 200 --before OLD_BINARY --out measurements/results/answers-h100.json
 
 A file of answers has lines {"id", "operator", "code"}. With `--before`, the script measures this
-binary and another one in turns, on the same answers in the same order, so that a drift of the
-machine does not favour one of them. The result has counts and percentiles for each binary, the kinds
-of its verdicts, and a line of samples for each verdict: id, operator, kind, stage, seconds, and the
+binary and an older one in turns, on the same answers in the same order. So a drift of the machine
+affects both. For each binary the result has counts, percentiles and the kinds of its verdicts. It
+also has a line of samples for each verdict: id, operator, kind, stage, seconds, and the
 milliseconds of each stage.
 
-A submission is judged by its own verdict only, so the verdicts of both binaries are compared too: a
-change that makes the server faster must not change them."""
+The script also compares the verdicts of both binaries, because a change that makes the server
+faster must not change any verdict."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def percentiles(values: list[float]) -> dict[str, float]:
 def judge_for(
     server: Server, tasks: list[Task], agents: int, seconds: float, tool: str
 ) -> dict[str, Any]:
-    """Sends tasks until the time is up. Calls that are in flight then are waited for and counted."""
+    """Sends tasks until the time is up. Calls that are then in flight are finished and counted."""
     waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
     for task in tasks:
         waiting.put(task)
@@ -153,7 +153,7 @@ def main() -> int:
                 server = Server(
                     binary, options.device, Path(folder), "--suite", str(options.suite), probe=False
                 )
-                first = part[0]  # starts the processes, and is not counted
+                first = part[0]  # this call starts the processes; it is not counted
                 Agent(server.port).verdict(first["code"], operator=first["operator"])
                 judged = judge_for(server, part, options.agents, options.seconds, options.tool)
                 judged["pool_kib"] = pool_memory(server)

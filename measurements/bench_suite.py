@@ -1,5 +1,5 @@
-"""Runs every reference agent over every operator with the simulated model. Measures how long this
-takes, because a maintainer of a benchmark waits for it.
+"""Runs every reference agent over every operator with the simulated model, and measures how long
+this takes. A maintainer of a benchmark waits for this time.
 
     # This command may take 25 minutes on 2 cores.
     python measurements/bench_suite.py --out measurements/results/bench-suite-cpu.json
@@ -31,7 +31,7 @@ from environment import environment
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ("one_shot", "leader", "alphaevolve", "geak")
 BUDGET_S = {"cpu": 25 * 60, "cuda:0": 10 * 60}
-END_S = 20.0  # for its processes to end
+END_S = 20.0  # the time that the processes of a stopped bench have to end
 
 
 def ends_of(journal: Path) -> list[dict[str, Any]]:

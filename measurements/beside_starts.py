@@ -2,7 +2,7 @@
 
     python measurements/beside_starts.py --device 0 --out bench-out/beside-starts.json
 
-Some processes imitate launchers that start: each forks children one after the other, and a child
+Some processes imitate launchers that start. Each forks children one after the other, and a child
 ends after `cuInit` or after it has created a context. Meanwhile this process times a short kernel,
 with a flush of the L2 before each sample, and calls the driver to allocate and to free memory. In
 the result, `blocks` contains the median and the longest sample of each block, in microseconds.

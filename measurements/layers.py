@@ -1,6 +1,6 @@
-"""Measures what each isolation layer of the jails costs. Measures three durations (to park a
-candidate, to start a launcher, and to get a warm verdict) with all layers, with no layer, and with
-each layer left out.
+"""Measures the cost of each isolation layer of the jails. There are three durations: to park a
+candidate, to start a launcher, and to get a warm verdict. Each is measured with all layers, with no
+layer, and with each layer left out in turn.
 
     cmake --preset mutations
     ninja -C build/mutations assay assay-jail assay-launcher assay-park _native \
@@ -56,9 +56,9 @@ OF_THE_ZYGOTE = (
     "session",
     "parent_death",
 )
-# These layers are left out only together with all others. The reason for the zygote's pid
-# namespace: without it the zygote cannot return to the host's pid namespace after a fork, so it
-# would fork only one candidate.
+# These layers are left out only together with all others. If only the zygote's pid namespace is
+# left out, the zygote cannot return to the host's pid namespace after a fork. So it would fork only
+# one candidate.
 NOT_ALONE = ("zygote_pid_namespace",)
 
 Sample = Callable[[], float]  # milliseconds
@@ -125,14 +125,16 @@ def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitS
             "run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"}
         )["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
-        # Only the first verdict takes this long, because torch is still being imported.
+        # Only the first verdict takes so long that the call returns earlier, because torch is still
+        # being imported.
         while answer.get("status") in ("queued", "running"):
             answer = client.call(
                 "job", {"job": answer["job"], "wait_s": 20, "response_format": "detailed"}
             )["structuredContent"]
         missing = answer.get("provenance", {}).get("missing_layers", [])
-        # The verdict must list the layers that were left out. If the mount namespace is among them,
-        # the verdict does not list the mounts, so other missing layers are enough.
+        # The verdict must list the layer that was left out. If several layers were left out, one
+        # missing layer in the list is enough. For example, without a mount namespace the verdict
+        # does not list the mounts.
         told = without in ("", *missing) or ("," in without and missing)
         if answer.get("outcome") != "pass" or not told:
             raise SystemExit(f"without {without}: {json.dumps(answer)[:600]}")

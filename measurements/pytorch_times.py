@@ -124,8 +124,8 @@ def difference(expected: list[Any], returned: Any) -> float:
 
 
 def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]:
-    """Measures one operator. Yields a result after the eager reference, and the complete result
-    after the version that torch.compile made."""
+    """Measures one operator. Yields a result with the eager times, and then the complete result,
+    which also has the times of the version that torch.compile made."""
     import torch
     from harness.operator import Operator
 
@@ -159,7 +159,8 @@ def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]
 def work(names: list[str], device: str, lock_path: str) -> int:
     """Runs as a worker process. Prints lines of JSON for each operator; the last line is the
     operator's result."""
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # there are enough workers
+    # The workers already compile in parallel.
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
     folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
     with Path(lock_path).open("w") as lock:
         for name in names:

@@ -1,5 +1,5 @@
-"""Defines a minimal MCP client over stdio. It adds as little time as possible to the measured time
-of the server."""
+"""Defines a minimal MCP client over stdio. The client adds as little time as possible to the
+measured time of the server."""
 
 from __future__ import annotations
 

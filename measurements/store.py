@@ -1,5 +1,5 @@
-"""Measures how many accepted jobs and verdicts a second the store takes, with one writer and with
-many. Each job and each verdict is durable before the writer goes on.
+"""Measures how many accepted jobs and verdicts the store writes in a second, with one writer and
+with many. Each job and each verdict is durable on the disk before its writer continues.
 
     ninja -C build/release assay-store-load
     python measurements/store.py --folder DIR --out measurements/results/store-cpu2.json \
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = ROOT / "build/release/bin/assay-store-load"
 WRITERS = (1, 4, 16, 64)
 TURNS = 3  # each build is measured this many times with each number of writers
-KEPT_SAMPLES = 2_000  # of each kind and series; evenly spaced among all samples
+KEPT_SAMPLES = 2_000  # the maximum number for each kind and series; evenly spaced among all samples
 SYNC_PROBES = 200
 
 

@@ -1,5 +1,5 @@
-// Defines assay-store-load, a program that measures how many jobs and verdicts a second the store
-// takes. measurements/store.py runs the program.
+// Defines assay-store-load, a program that measures how many jobs and verdicts the store writes in
+// a second. measurements/store.py runs the program.
 //
 //   assay-store-load FILE THREADS SECONDS
 //
@@ -27,8 +27,8 @@ using Time = std::chrono::steady_clock;
 
 constexpr int kArguments = 3;
 constexpr int kUsage = 2;
-constexpr int kSourceBytes = 3'000;  // the median of published model answers has about as much
-constexpr int kCases = 9;            // as many as most operators have
+constexpr int kSourceBytes = 3'000;  // about the median size of published answers of models
+constexpr int kCases = 9;            // about the number of cases of most operators
 
 struct Samples {
   std::vector<std::int64_t> accept_ns, finish_ns;

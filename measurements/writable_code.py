@@ -10,8 +10,8 @@ them, a submission can change the kernels that measure it. The steps are:
    script replaces this call in the compiled victim by a no-op, and makes the store use register 20.
 2. A second kernel reads the victim's code at this address, and compares it with the file.
 3. The second kernel changes the register that the victim stores, and the victim runs again.
-4. Kernels with more code than the instruction caches hold run on every multiprocessor, and the
-   victim runs a third time.
+4. Kernels whose code is larger than the instruction caches run on every multiprocessor. This
+   removes the victim's code from the caches. Then the victim runs a third time.
 
 Needs an NVIDIA GPU of compute capability 9.0. There is no sandbox, because the kernels are trusted
 code of this repository."""
@@ -37,9 +37,10 @@ INSTRUCTION_BYTES = 16
 # The low 12 bits of an instruction are its operation.
 LOAD_ADDRESS, CALL, STORE = 0x94E, 0x343, 0x986
 NO_OP = struct.pack("<QQ", 0x7918, 0x000FC00000000000)
-ADDRESS_AFTER_CALL = 0x20  # from the address load to the address that it loads
+# The distance in bytes from the load instruction to the address that it loads.
+ADDRESS_AFTER_CALL = 0x20
 BIG_KERNELS = 12
-BIG_INSTRUCTIONS = 3_000  # of each big kernel; ptxas is slow for more
+BIG_INSTRUCTIONS = 3_000  # the number in each big kernel; ptxas is slow for larger kernels
 BIG_BLOCKS = 5_000
 VICTIM_BLOCKS = 5_000
 

@@ -4,9 +4,10 @@ calls of one trivial tool. All servers run on the same cores in one run of this 
     python measurements/mcp/measure.py --out measurements/results/mcp-cpu2.json
 
 It measures HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up
-time, and memory. It also measures what 1,000 open but idle runs cost Assay. Each round measures all
-servers in turn, so that other load on the machine affects all servers. The script prints medians
-and ratios. It writes raw samples and the environment to the result file."""
+time, and memory. It also measures the memory and the processor time that 1,000 open but idle runs
+cost Assay. Each round measures all servers in turn, so that other load on the machine affects all
+servers. The script prints medians and ratios. It writes raw samples and the environment to the
+result file."""
 
 from __future__ import annotations
 

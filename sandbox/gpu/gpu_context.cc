@@ -36,6 +36,14 @@ GpuAccess gpu_access(const CudaOptions& options) {
   return access;
 }
 
+/// A job keeps its candidates while it waits for a judge or for a core, so there must be candidates
+/// for all jobs. Otherwise jobs could wait for each other.
+int job_count(const SandboxConfig& config) {
+  const int most =
+      (CandidatePool::kSlots - config.parked_candidates) / std::max(config.recorders, 1);
+  return std::clamp(std::max(config.gpu_jobs, config.gpu_sharers), 1, std::max(most, 1));
+}
+
 int judge_count(const SandboxConfig& config, const CudaOptions& options) {
   return has_test_judge(options) ? 1 : std::max(config.judges, 1);
 }
@@ -56,8 +64,9 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
     : config(sandbox_config),
       options(cuda_options),
       name("cuda:" + std::to_string(options.index)),
-      jobs(std::max(config.gpu_jobs, config.gpu_sharers)),
-      scheduler({.sharers = config.gpu_sharers, .judges = judge_count(config, options)}),
+      jobs(job_count(config)),
+      scheduler({.sharers = config.gpu_sharers}),
+      judge_queue({.judges = judge_count(config, options)}),
       submissions(kRecordingCacheBytes),
       references(kRecordingCacheBytes),
       launchers(config, spawner, options.index, options.driver),

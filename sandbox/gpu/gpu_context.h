@@ -1,5 +1,5 @@
-// GpuContext owns everything that the jobs of one GPU share: the scheduler, the processes (judges,
-// launchers, candidates) and the caches.
+// GpuContext owns everything that the jobs of one GPU share: the scheduler, the queue of the
+// judges, the processes (judges, launchers, candidates) and the caches.
 //
 //   GpuContext gpu(config, {.index = 0, .driver = "cuda", .judge_device = ""});
 //   std::optional<LauncherReady> ready = gpu.wait_until_ready(run);
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sandbox/gpu/host_tier.h"
+#include "sandbox/gpu/judge_queue.h"
 #include "sandbox/gpu/scheduler.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/job_execution.h"
@@ -55,6 +56,7 @@ class GpuContext {
   const std::string name;  // "cuda:0"
   const int jobs;          // maximum number of jobs that the device runs at a time
   GpuScheduler scheduler;
+  JudgeQueue judge_queue;
   RecordingCache submissions;
   // A separate cache, so that recordings of submissions do not displace those of oracles.
   RecordingCache references;
@@ -63,7 +65,7 @@ class GpuContext {
   LauncherPool launchers;
   CandidatePool candidates;  // candidates without the GPU
   HostTier host;
-  // GpuScheduler::assign_judge() returns the index of a job's judge.
+  // JudgeQueue::Turn::judge() is the index of a job's judge.
   const std::vector<std::unique_ptr<Judge>> judges;
 
  private:

@@ -132,16 +132,20 @@ bool GpuJob::record_for_earlier_values() {
 bool GpuJob::prepare() {
   if (judge_ != nullptr) return true;
   run_.enter(Stage::queue);
+  Result<JudgeQueue::Turn> turn =
+      gpu_.judge_queue.wait_for_judge(run_.job().operator_name, run_.deadline(kForeverMs));
+  if (!turn) return run_.fail_infrastructure(turn.error(), "waiting for a judge");
+  turn_.emplace(std::move(*turn));
   Result<GpuScheduler::MemorySlot> memory =
       gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
   if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
   memory_.emplace(std::move(*memory));
   if (!lock(Mode::shared)) return false;
-  assigned_.emplace(gpu_.scheduler.assign_judge(run_.job().operator_name));
-  Judge& judge = *gpu_.judges[assigned_->index()];
+  Judge& judge = *gpu_.judges[turn_->judge()];
   run_.enter(Stage::judge);
   Result<PreparedJob> prepared =
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
+  turn_->prepared();
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
   judge_ = &judge;
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {

@@ -81,7 +81,7 @@ class GpuJob {
   // describe() sets this to a description, if there is one, and prepare() replaces it.
   PreparedJob prepared_;
   std::optional<GpuScheduler::MemorySlot> memory_;
-  std::optional<GpuScheduler::JudgeGuard> assigned_;
+  std::optional<JudgeQueue::Turn> turn_;  // set by prepare()
   std::optional<GpuScheduler::Guard> guard_;
   std::vector<UniqueFd> outputs_;  // set by make_outputs(), one for each case
   std::optional<LaunchSession> session_;

@@ -1,7 +1,5 @@
 #include "sandbox/gpu/scheduler.h"
 
-#include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace assay::sandbox {
@@ -21,8 +19,7 @@ void GpuScheduler::Guard::release() {
 
 GpuScheduler::GpuScheduler(const Limits& limits)
     : limits_(limits),
-      memory_slots_(limits.sharers, "the GPU's memory was in use for all of the time allowed"),
-      judges_(static_cast<std::size_t>(limits.judges)) {}
+      memory_slots_(limits.sharers, "the GPU's memory was in use for all of the time allowed") {}
 
 GpuScheduler::Queue& GpuScheduler::queue(Mode mode) {
   return mode == Mode::shared ? shared_queue_ : exclusive_queue_;
@@ -87,26 +84,6 @@ bool GpuScheduler::wait_for_waiters(Mode mode, int count, const Deadline& deadli
   return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) {
     return static_cast<int>(queue(mode).size()) == count;
   });
-}
-
-GpuScheduler::JudgeGuard GpuScheduler::assign_judge(const std::string& operator_name) {
-  const MutexLock lock(mutex_);
-  auto known = judge_of_operator_.find(operator_name);
-  if (known == judge_of_operator_.end()) {
-    const auto fewest = std::min_element(
-        judges_.begin(), judges_.end(), [](const JudgeLoad& a, const JudgeLoad& b) {
-          return std::tie(a.jobs, a.operators) < std::tie(b.jobs, b.operators);
-        });
-    ++fewest->operators;
-    known = judge_of_operator_.emplace(operator_name, fewest - judges_.begin()).first;
-  }
-  ++judges_[known->second].jobs;
-  return {*this, known->second};
-}
-
-void GpuScheduler::leave_judge(std::size_t index) {
-  const MutexLock lock(mutex_);
-  --judges_[index].jobs;
 }
 
 }  // namespace assay::sandbox

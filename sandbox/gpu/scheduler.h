@@ -1,4 +1,4 @@
-// GpuScheduler decides which jobs may use one GPU, and when. It grants three things:
+// GpuScheduler decides which jobs may use one GPU, and when. It grants two things:
 //
 // 1. A memory slot. A job reserves a slot before its inputs are put into the GPU's memory, and
 // keeps the slot until the job ends. The number of slots bounds the number of jobs that have data
@@ -7,9 +7,6 @@
 // at most `sharers` jobs at a time. A job that is timed holds the lock exclusively, because the
 // kernels of another job would show in the measurement. A job holds the lock only while it uses the
 // GPU, and not while it compiles or records.
-// 3. A judge. All jobs of one operator use the same judge, because PyTorch is slow when it runs an
-// operator for the first time. A new operator gets the judge that has the fewest running jobs. So
-// agents that work through the operators at the same pace do not all wait for the same judge.
 //
 // Every change between shared and exclusive use leaves the GPU idle until the last holder releases
 // the lock. So waiters are served in batches. First, up to kExclusiveBatch exclusive waiters get
@@ -17,24 +14,20 @@
 // lock together. Further shared waiters may join this batch until kJoinWindow after its start. So
 // no waiter starves. Waiters of one kind are served in the order of their arrival.
 //
-//   GpuScheduler scheduler({.sharers = 4, .judges = 2});
+//   GpuScheduler scheduler({.sharers = 4});
 //   Result<GpuScheduler::MemorySlot> memory = scheduler.reserve_memory(deadline);
 //   Result<GpuScheduler::Guard> gpu = scheduler.lock_shared(deadline);
-//   const GpuScheduler::JudgeGuard judge = scheduler.assign_judge("softmax");
 //   gpu->release();  // a holder never waits for the other mode: it releases the lock first
 //   gpu = scheduler.lock_exclusive(deadline);
 //
-// A job reserves the memory slot first, then locks the GPU, then gets the judge. Thread-safe. The
-// scheduler must outlive everything that it grants.
+// A job waits for a judge first (JudgeQueue), then reserves the memory slot, then locks the GPU.
+// Thread-safe. The scheduler must outlive everything that it grants.
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
-#include <string>
-#include <vector>
+#include <utility>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -54,7 +47,6 @@ class GpuScheduler {
 
   struct Limits {
     int sharers = 1;  // maximum number of shared holders at a time
-    int judges = 1;
     std::chrono::milliseconds join_window = kJoinWindow;
   };
 
@@ -76,23 +68,6 @@ class GpuScheduler {
 
   using MemorySlot = FifoSemaphore::Slot;
 
-  /// Counts as a running job of the judge with index `index()`, until it is destroyed.
-  class JudgeGuard {
-   public:
-    JudgeGuard(GpuScheduler& owner, std::size_t index) : owner_(&owner), index_(index) {}
-    JudgeGuard(JudgeGuard&& other) noexcept
-        : owner_(std::exchange(other.owner_, nullptr)), index_(other.index_) {}
-    JudgeGuard& operator=(JudgeGuard&&) = delete;
-    ~JudgeGuard() {
-      if (owner_ != nullptr) owner_->leave_judge(index_);
-    }
-    std::size_t index() const { return index_; }
-
-   private:
-    GpuScheduler* owner_;
-    const std::size_t index_;
-  };
-
   explicit GpuScheduler(const Limits& limits);
 
   /// These three functions wait. Errors: cancelled if the job is cancelled; resource_exhausted if
@@ -106,9 +81,6 @@ class GpuScheduler {
   /// memory. Until then, there are as many slots as jobs that can share the GPU.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }
 
-  /// Assigns a judge without waiting.
-  JudgeGuard assign_judge(const std::string& operator_name);
-
   /// Returns the number of calls of lock_shared() or lock_exclusive() that are waiting.
   int waiting(Mode mode) const;
   /// Waits until exactly `count` calls are waiting. Returns false if the deadline passes first.
@@ -117,14 +89,9 @@ class GpuScheduler {
 
  private:
   using Queue = std::deque<std::uint64_t>;  // tickets, oldest first
-  struct JudgeLoad {
-    int jobs = 0;       // number of running jobs
-    int operators = 0;  // number of operators that are assigned to this judge
-  };
 
   Result<Guard> lock(Mode mode, const Deadline& deadline);
   void unlock(Mode mode);
-  void leave_judge(std::size_t index);
   bool may_enter(std::uint64_t ticket, Mode mode) const ASSAY_REQUIRES(mutex_);
   Queue& queue(Mode mode) ASSAY_REQUIRES(mutex_);
   const Queue& queue(Mode mode) const ASSAY_REQUIRES(mutex_);
@@ -144,8 +111,6 @@ class GpuScheduler {
   int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
   int shared_holders_ ASSAY_GUARDED_BY(mutex_) = 0;
   bool exclusive_held_ ASSAY_GUARDED_BY(mutex_) = false;
-  std::vector<JudgeLoad> judges_ ASSAY_GUARDED_BY(mutex_);
-  std::map<std::string, std::size_t> judge_of_operator_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::sandbox

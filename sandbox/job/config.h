@@ -20,6 +20,9 @@ namespace assay::sandbox {
 
 enum class Isolation { strict, best_effort };
 
+/// The highest value of SandboxConfig::recording_jobs.
+inline constexpr int kMostRecordingJobs = 64;
+
 /// The end of a message, which says how to install NVIDIA Compute Sanitizer.
 inline constexpr const char* kSanitizerInstallation =
     "install it with `.venv/bin/python -m pip install nvidia-cuda-sanitizer-api`, or with the CUDA "
@@ -68,9 +71,13 @@ struct SandboxConfig {
   /// If true, candidates run at low CPU priority, so that they do not delay the launchers and the
   /// judges of a GPU.
   bool candidates_yield = false;
-  /// The maximum number of jobs that one GPU device accepts at a time. It can exceed gpu_sharers,
-  /// because a job spends most of its time on CPU cores and not on the GPU.
+  /// The maximum number of jobs that one GPU device accepts at a time. Of these jobs,
+  /// `recording_jobs` compile and `gpu_sharers` use the GPU. The others wait for a judge or for the
+  /// GPU.
   int gpu_jobs = 1;
+  /// The maximum number of jobs of one device whose candidates work at a time. So jobs that wait
+  /// for a judge do not keep other jobs from the cores, and compilations do not compete for cores.
+  int recording_jobs = kMostRecordingJobs;
   // The maximum number of jobs that share the GPU at a time while no job is timed.
   int gpu_sharers = 1;
   /// The number of judge processes of one GPU. Each judge has its own GPU context. Each operator is

@@ -5,12 +5,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "sandbox/jail/jail.h"
-
 namespace assay::sandbox {
 namespace {
 
-constexpr int kPoolSlots = kMaxSlots / 2;
 // After this number of zygote deaths in a row, the caller gets an error.
 constexpr int kMaxDeaths = 2;
 constexpr std::int64_t kParkMs = 15'000;
@@ -23,7 +20,10 @@ constexpr auto kSweepPause = std::chrono::milliseconds(500);
 }  // namespace
 
 CandidatePool::CandidatePool(const SandboxConfig& config, Spawner& spawner)
-    : config_(config), spawner_(spawner), thread_([this] { run(); }) {}
+    : config_(config),
+      spawner_(spawner),
+      working_(config.recording_jobs, "every core was in use for all of the time allowed"),
+      thread_([this] { run(); }) {}
 
 CandidatePool::~CandidatePool() {
   shutdown_.request_stop();
@@ -88,8 +88,8 @@ std::unique_ptr<Candidate> CandidatePool::pop_parked() {
 std::optional<int> CandidatePool::free_slot() const {
   // Each slot has its own user id and cgroup, so the two pools of one server must use different
   // slots.
-  const int first = config_.gpu ? kPoolSlots : 0;
-  for (int slot = first; slot < first + kPoolSlots; ++slot) {
+  const int first = config_.gpu ? kSlots : 0;
+  for (int slot = first; slot < first + kSlots; ++slot) {
     if (used_slots_.count(slot) == 0) return slot;
   }
   return std::nullopt;
@@ -197,7 +197,7 @@ Result<std::unique_ptr<Candidate>> CandidatePool::park(const Limits& limits,
     slot = free_slot();
     if (!slot)
       return fail(ErrorCode::resource_exhausted,
-                  "all " + std::to_string(kPoolSlots) + " slots are in use");
+                  "all " + std::to_string(kSlots) + " slots are in use");
     if (!zygote_ && !config_.spawn)
       return fail(ErrorCode::unavailable, "the zygote is being restarted");
     used_slots_.insert(*slot);

@@ -22,8 +22,10 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "sandbox/jail/jail.h"
 #include "sandbox/job/config.h"
 #include "sandbox/pool/candidate.h"
+#include "sandbox/pool/fifo_semaphore.h"
 
 namespace assay::sandbox {
 
@@ -35,6 +37,9 @@ struct PoolFacts {
 
 class CandidatePool {
  public:
+  /// The maximum number of candidates of one pool, parked ones included.
+  static constexpr int kSlots = kMaxSlots / 2;
+
   CandidatePool(const SandboxConfig& config, Spawner& spawner);
   ~CandidatePool();
   CandidatePool(const CandidatePool&) = delete;
@@ -44,6 +49,12 @@ class CandidatePool {
   /// unavailable if the zygote does not start, and the message says why; resource_exhausted if the
   /// deadline passes; cancelled.
   Result<std::unique_ptr<Candidate>> take(const Limits& limits, const Deadline& deadline);
+  /// Waits until few enough jobs let their candidates work (`config.recording_jobs`). A job holds
+  /// the slot while its candidates import and compile, and not while they wait for the job. Errors:
+  /// cancelled; resource_exhausted if the deadline passes.
+  Result<FifoSemaphore::Slot> begin_work(const Deadline& deadline) {
+    return working_.acquire(deadline);
+  }
   /// Ends the candidate and frees its slot.
   void give_back(std::unique_ptr<Candidate> candidate);
   /// Returns the facts that the first candidate reported, or nothing before it is parked.
@@ -64,6 +75,7 @@ class CandidatePool {
 
   const SandboxConfig config_;
   Spawner& spawner_;
+  FifoSemaphore working_;
   mutable Mutex mutex_;
   Condition changed_;
   std::shared_ptr<Zygote> zygote_ ASSAY_GUARDED_BY(mutex_);

@@ -82,7 +82,7 @@ using Parts = std::vector<std::vector<std::size_t>>;
 class Recording {
  public:
   Recording(JobExecution& run, CandidatePool& pool, const RecordRequest& request)
-      : run_(run), request_(request) {
+      : run_(run), pool_(pool), request_(request) {
     const RecordOptions& options = request.options;
     job_.mode = CandidateMode::record;
     job_.entry = run.job().entry;
@@ -116,10 +116,13 @@ class Recording {
 
  private:
   std::optional<CandidateResults> perform_both() {
+    if (!begin_work()) return std::nullopt;
     std::optional<CandidateResults> open = perform(open_parts_, open_, true, hidden_.empty());
+    slot_.reset();  // before_hidden() waits for a judge and for the GPU
     if (!open || hidden_.empty()) return open;
     if (request_.options.before_hidden && !request_.options.before_hidden(open->cases))
       return std::nullopt;
+    if (!begin_work()) return std::nullopt;
     run_.tell_hidden();
     std::optional<CandidateResults> hidden = perform(hidden_parts_, hidden_, false, true);
     if (!hidden) return std::nullopt;
@@ -129,6 +132,18 @@ class Recording {
     hidden->cases.clear();
     for (const std::size_t i : request_.cases) hidden->cases.push_back(std::move(done.at(i)));
     return hidden;
+  }
+
+  /// Waits until the candidates may work. Returns false if the verdict has become an error.
+  bool begin_work() {
+    Result<FifoSemaphore::Slot> slot = pool_.begin_work(Deadline::after_ms(0));
+    if (!slot) {
+      run_.enter(Stage::queue);
+      slot = pool_.begin_work(run_.deadline(kForeverMs));
+    }
+    if (!slot) return run_.fail_infrastructure(slot.error(), "waiting for a free core");
+    slot_.emplace(std::move(*slot));
+    return true;
   }
 
   std::optional<CandidateResults> perform(const Parts& parts, const std::vector<std::size_t>& cases,
@@ -161,7 +176,9 @@ class Recording {
   }
 
   JobExecution& run_;
+  CandidatePool& pool_;
   const RecordRequest& request_;
+  std::optional<FifoSemaphore::Slot> slot_;  // held while the candidates work
   CandidateJob job_;
   Parts open_parts_, hidden_parts_;         // one element for each candidate
   std::vector<std::size_t> open_, hidden_;  // indices of the request's public and hidden cases

@@ -24,7 +24,10 @@ constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
-constexpr int kMostDefaultJobs = 16;
+constexpr int kMostDefaultRecordingJobs = 16;
+// For each job that compiles, so many jobs are in progress on one GPU. Most of them wait for a
+// judge or for the GPU.
+constexpr int kJobsPerRecordingJob = 3;
 constexpr unsigned kCoresPerJudge = 4;  // each judge uses one core fully
 constexpr int kMostDefaultJudges = 4;
 constexpr std::int64_t kLeastSanitizeMs = 1'000;  // a GPU context takes this long to make
@@ -51,14 +54,15 @@ int default_gpu_sharers() {
   return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1;
 }
 
-// Returns the default number of jobs in progress on one GPU: one for each core of the machine, but
-// at most kMostDefaultJobs. The recorders of a job use two cores for a part of the job's time, but
-// most of the time a job waits for the GPU. With fewer jobs, the GPU is sometimes idle. With more
-// jobs, the recorders compete for the cores (measurements/README.md).
-int default_gpu_jobs() {
+// Returns the default number of jobs that compile at a time: one for each core of the machine, but
+// at most kMostDefaultRecordingJobs. With fewer jobs, cores are idle. With more jobs, the recorders
+// compete for the cores (docs/measurements/server.md).
+int default_recording_jobs() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(),
-                    kMostDefaultJobs);
+                    kMostDefaultRecordingJobs);
 }
+
+int default_gpu_jobs() { return kJobsPerRecordingJob * default_recording_jobs(); }
 
 int default_judges() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / kCoresPerJudge), 1,
@@ -113,9 +117,16 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
       ->capture_default_str();
   command
       .add_option("--gpu-jobs", options.gpu_jobs,
-                  "jobs that one GPU device runs at once, at least --gpu-sharers; most of a job "
-                  "needs processors, not the GPU")
+                  "jobs that one GPU device has in progress, at least --gpu-sharers; most of them "
+                  "wait for a judge or for the GPU")
       ->check(CLI::Range(1, kMostGpuJobs))
+      ->capture_default_str();
+  command
+      .add_option("--recording-jobs", options.recording_jobs,
+                  "jobs of one device whose submissions are compiled at once; each takes "
+                  "processors for its recorders (default: one for a core, at most " +
+                      std::to_string(kMostDefaultRecordingJobs) + ")")
+      ->check(CLI::Range(1, sandbox::kMostRecordingJobs))
       ->capture_default_str();
   command
       .add_option("--judges", options.judges,
@@ -180,6 +191,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--cpu-percent", options.limits.cpu_percent, defaults.limits.cpu_percent);
   number("--recorders", options.recorders, defaults.recorders);
   number("--gpu-jobs", options.gpu_jobs, defaults.gpu_jobs);
+  number("--recording-jobs", options.recording_jobs, defaults.recording_jobs);
   number("--judges", options.judges, defaults.judges);
   number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
   text("--ncu", options.ncu, defaults.ncu);
@@ -230,6 +242,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.compile_target = options.compile_target;
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
+  config.recording_jobs = options.recording_jobs;
   config.judges = options.judges;
   // This number of parked candidates is enough for the next jobs while used candidates are being
   // replaced.

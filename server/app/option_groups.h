@@ -26,6 +26,7 @@ namespace assay::server {
 int default_recorders();
 int default_gpu_sharers();
 int default_gpu_jobs();
+int default_recording_jobs();
 int default_judges();
 inline constexpr int kMostGpuSharers = 16;
 inline constexpr int kMostGpuJobs = 64;
@@ -38,6 +39,7 @@ struct SandboxOptions {
   int recorders = default_recorders();
   int gpu_sharers = default_gpu_sharers();
   int gpu_jobs = default_gpu_jobs();
+  int recording_jobs = default_recording_jobs();
   int judges = default_judges();
   bool host_tier = true;
   /// The target for which a device without a GPU compiles.

@@ -55,6 +55,8 @@ class SharedGpu {
       : context_(config, {.index = 0, .driver = "fake", .judge_device = "cpu"}) {}
 
   GpuScheduler& scheduler() { return context_.scheduler; }
+  JudgeQueue& judge_queue() { return context_.judge_queue; }
+  int jobs() const { return context_.jobs; }
 
   Verdict execute(const Job& job, JobMonitor& monitor) {
     JobExecution run(job, monitor);
@@ -103,6 +105,43 @@ TEST_CASE("jobs whose answers are only checked have one GPU at the same time") {
     INFO(verdict.summary << " " << verdict.detail);
     CHECK(verdict.outcome == Outcome::pass);
   }
+}
+
+TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jobs") {
+  SandboxConfig config = with_sharers(real_config(), 1);
+  config.gpu_jobs = 2;
+  config.recording_jobs = 1;
+  SharedGpu gpu(config);
+  std::vector<std::future<Verdict>> jobs;
+  {
+    const Result<JudgeQueue::Turn> busy =
+        gpu.judge_queue().wait_for_judge("another operator", for_another_thread());
+    REQUIRE(busy);
+    for (std::size_t i = 1; i <= 2; ++i) {
+      jobs.push_back(std::async(std::launch::async, [&] {
+        JobMonitor monitor;
+        return gpu.execute(copy_job(JobKind::test, kCopy), monitor);
+      }));
+      // The second job gets this far only if the first one no longer keeps the only core.
+      CHECK(gpu.judge_queue().wait_for_waiters(i, for_another_thread()));
+    }
+    CHECK(gpu.scheduler().lock_exclusive(for_another_thread()));
+  }
+  for (std::future<Verdict>& job : jobs) {
+    const Verdict verdict = job.get();
+    INFO(verdict.summary << " " << verdict.detail);
+    CHECK(verdict.outcome == Outcome::pass);
+  }
+}
+
+TEST_CASE("a GPU has no more jobs than there can be candidates for") {
+  SandboxConfig config = real_config();
+  config.gpu_jobs = 64;
+  config.recorders = 8;
+  CHECK(SharedGpu(config).jobs() * config.recorders + config.parked_candidates <=
+        CandidatePool::kSlots);
+  config.recorders = 1;
+  CHECK(SharedGpu(config).jobs() == 64);
 }
 
 TEST_CASE("while one job is timed, no other job is on the GPU") {

@@ -178,39 +178,3 @@ TEST_CASE("a memory slot leaves the GPU lock to others") {
   const Result<GpuScheduler::MemorySlot> slot = scheduler.reserve_memory(at_once());
   CHECK(scheduler.lock_exclusive(at_once()));
 }
-
-TEST_CASE("an operator keeps its judge") {
-  GpuScheduler scheduler({.judges = 3});
-  const std::size_t first = scheduler.assign_judge("softmax").index();
-  const GpuScheduler::JudgeGuard busy = scheduler.assign_judge("softmax");
-  CHECK(busy.index() == first);
-  CHECK(scheduler.assign_judge("softmax").index() == first);
-}
-
-TEST_CASE("operators that come while others are at work go to idle judges") {
-  GpuScheduler scheduler({.judges = 3});
-  const GpuScheduler::JudgeGuard a = scheduler.assign_judge("a"), b = scheduler.assign_judge("b"),
-                                 c = scheduler.assign_judge("c");
-  CHECK(a.index() != b.index());
-  CHECK(b.index() != c.index());
-  CHECK(a.index() != c.index());
-}
-
-TEST_CASE("a job that has ended leaves its judge to others") {
-  GpuScheduler scheduler({.judges = 2});
-  const GpuScheduler::JudgeGuard a = scheduler.assign_judge("a");
-  std::size_t idle = 0;
-  {
-    const GpuScheduler::JudgeGuard b = scheduler.assign_judge("b");
-    idle = b.index();
-  }
-  const GpuScheduler::JudgeGuard again = scheduler.assign_judge("a");
-  const GpuScheduler::JudgeGuard c = scheduler.assign_judge("c"), d = scheduler.assign_judge("d");
-  CHECK(c.index() == idle);
-  CHECK(d.index() == idle);
-}
-
-TEST_CASE("operators are assigned to judges evenly while no job is at work") {
-  GpuScheduler scheduler({.judges = 2});
-  CHECK(scheduler.assign_judge("a").index() != scheduler.assign_judge("b").index());
-}

@@ -1,0 +1,92 @@
+#include "sandbox/gpu/judge_queue.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace assay::sandbox {
+
+JudgeQueue::Turn::~Turn() {
+  prepared();
+  if (owner_ != nullptr) owner_->leave(judge_);
+}
+
+void JudgeQueue::Turn::prepared() {
+  if (std::exchange(preparing_, false)) owner_->end_preparation(judge_);
+}
+
+std::size_t JudgeQueue::home_of(const std::string& operator_name) {
+  const auto known = homes_.find(operator_name);
+  if (known != homes_.end()) return known->second;
+  const auto fewest =
+      std::min_element(judges_.begin(), judges_.end(), [](const Load& a, const Load& b) {
+        return std::tuple(a.jobs + a.waiting.size(), a.operators) <
+               std::tuple(b.jobs + b.waiting.size(), b.operators);
+      });
+  ++fewest->operators;
+  return homes_.emplace(operator_name, fewest - judges_.begin()).first->second;
+}
+
+/// Returns a judge that could begin at once and for which no job waits.
+std::optional<std::size_t> JudgeQueue::idle_judge() const {
+  const auto idle = std::find_if(judges_.begin(), judges_.end(), [](const Load& one) {
+    return !one.preparing && one.waiting.empty();
+  });
+  if (idle == judges_.end()) return std::nullopt;
+  return static_cast<std::size_t>(idle - judges_.begin());
+}
+
+std::size_t JudgeQueue::waiters() const {
+  return std::accumulate(judges_.begin(), judges_.end(), std::size_t{0},
+                         [](std::size_t sum, const Load& one) { return sum + one.waiting.size(); });
+}
+
+Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const std::string& operator_name,
+                                                    const Deadline& deadline) {
+  MutexLock lock(mutex_);
+  const std::size_t home = home_of(operator_name);
+  const std::uint64_t mine = next_ticket_++;
+  judges_[home].waiting.push_back(mine);
+  changed_.notify_all();
+  std::optional<std::size_t> judge;
+  const auto home_is_free = [&]() ASSAY_REQUIRES(mutex_) {
+    if (!judges_[home].preparing && judges_[home].waiting.front() == mine) judge = home;
+    return judge.has_value();
+  };
+  const auto any_is_free = [&]() ASSAY_REQUIRES(mutex_) {
+    if (!home_is_free()) judge = idle_judge();
+    return judge.has_value();
+  };
+  const Deadline patience = Deadline::after_ms(
+      std::min<std::int64_t>(limits_.patience.count(), deadline.remaining_ms()), deadline.stop());
+  if (!patience.wait(changed_, lock, home_is_free)) deadline.wait(changed_, lock, any_is_free);
+  std::erase(judges_[home].waiting, mine);
+  if (judge) {
+    judges_[*judge].preparing = true;
+    ++judges_[*judge].jobs;
+  }
+  // The next job in line may be able to begin at another judge.
+  changed_.notify_all();
+  if (judge) return Turn(*this, *judge);
+  return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
+                              : fail(ErrorCode::resource_exhausted,
+                                     "every judge of the GPU was busy for all of the time allowed");
+}
+
+bool JudgeQueue::wait_for_waiters(std::size_t count, const Deadline& deadline) const {
+  MutexLock lock(mutex_);
+  return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return waiters() == count; });
+}
+
+void JudgeQueue::end_preparation(std::size_t judge) {
+  const MutexLock lock(mutex_);
+  judges_[judge].preparing = false;
+  changed_.notify_all();
+}
+
+void JudgeQueue::leave(std::size_t judge) {
+  const MutexLock lock(mutex_);
+  --judges_[judge].jobs;
+}
+
+}  // namespace assay::sandbox

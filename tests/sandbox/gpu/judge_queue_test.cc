@@ -1,0 +1,146 @@
+#include "sandbox/gpu/judge_queue.h"
+
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using Turn = JudgeQueue::Turn;
+
+namespace {
+
+constexpr std::chrono::milliseconds kNoPatience{0};
+constexpr std::chrono::hours kEndlessPatience{24};
+
+Deadline without_waiting() { return Deadline::after_ms(0); }
+Deadline within_a_minute() { return Deadline::after_ms(60'000); }
+
+/// Returns the turn of a job that need not wait.
+Turn turn_of(JudgeQueue& queue, const std::string& operator_name) {
+  Result<Turn> turn = queue.wait_for_judge(operator_name, without_waiting());
+  REQUIRE(turn);
+  return std::move(*turn);
+}
+
+/// Returns the judge of a job whose inputs are made at once.
+std::size_t judge_of(JudgeQueue& queue, const std::string& operator_name) {
+  return turn_of(queue, operator_name).judge();
+}
+
+}  // namespace
+
+TEST_CASE("an operator keeps its judge") {
+  JudgeQueue queue({.judges = 3});
+  const std::size_t first = judge_of(queue, "softmax");
+  Turn busy = turn_of(queue, "softmax");
+  CHECK(busy.judge() == first);
+  busy.prepared();
+  CHECK(judge_of(queue, "softmax") == first);
+}
+
+TEST_CASE("operators that come while others are at work go to idle judges") {
+  JudgeQueue queue({.judges = 3});
+  const Turn a = turn_of(queue, "a"), b = turn_of(queue, "b"), c = turn_of(queue, "c");
+  CHECK(a.judge() != b.judge());
+  CHECK(b.judge() != c.judge());
+  CHECK(a.judge() != c.judge());
+}
+
+TEST_CASE("a job that has ended leaves its judge to others") {
+  JudgeQueue queue({.judges = 2});
+  Turn a = turn_of(queue, "a");
+  a.prepared();
+  const std::size_t idle = judge_of(queue, "b");
+  Turn again = turn_of(queue, "a");
+  again.prepared();
+  Turn c = turn_of(queue, "c");
+  c.prepared();
+  const Turn d = turn_of(queue, "d");
+  CHECK(c.judge() == idle);
+  CHECK(d.judge() == idle);
+}
+
+TEST_CASE("operators are assigned to judges evenly while no job is at work") {
+  JudgeQueue queue({.judges = 2});
+  CHECK(judge_of(queue, "a") != judge_of(queue, "b"));
+}
+
+TEST_CASE("one job at a time has its inputs made by a judge") {
+  JudgeQueue queue({.judges = 1});
+  Turn first = turn_of(queue, "softmax");
+  const Result<Turn> refused = queue.wait_for_judge("softmax", without_waiting());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::resource_exhausted);
+  first.prepared();
+  CHECK(queue.wait_for_judge("softmax", without_waiting()));
+}
+
+TEST_CASE("a job that fails before its inputs are made leaves the judge to others") {
+  JudgeQueue queue({.judges = 1});
+  { const Turn failed = turn_of(queue, "softmax"); }
+  CHECK(queue.wait_for_judge("softmax", without_waiting()));
+}
+
+TEST_CASE("jobs get a busy judge in the order of their arrival") {
+  JudgeQueue queue({.judges = 1});
+  std::optional<Turn> held(turn_of(queue, "softmax"));
+  std::string order;  // only the holder of the turn writes it
+  const auto wait = [&](char name) {
+    const Result<Turn> turn = queue.wait_for_judge("softmax", within_a_minute());
+    if (turn) order += name;
+  };
+  std::future<void> b = std::async(std::launch::async, wait, 'b');
+  REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
+  std::future<void> c = std::async(std::launch::async, wait, 'c');
+  REQUIRE(queue.wait_for_waiters(2, within_a_minute()));
+  held.reset();
+  b.get();
+  c.get();
+  CHECK(order == "bc");
+}
+
+TEST_CASE("a judge that is free takes a job whose own judge stays busy") {
+  JudgeQueue queue({.judges = 2, .patience = kNoPatience});
+  const Turn slow = turn_of(queue, "softmax");
+  const Result<Turn> other = queue.wait_for_judge("softmax", within_a_minute());
+  REQUIRE(other);
+  CHECK(other->judge() != slow.judge());
+}
+
+TEST_CASE("a job waits for its own judge at first, although another one is free") {
+  JudgeQueue queue({.judges = 2, .patience = kEndlessPatience});
+  std::optional<Turn> busy(turn_of(queue, "softmax"));
+  const std::size_t home = busy->judge();
+  std::future<std::optional<std::size_t>> next =
+      std::async(std::launch::async, [&]() -> std::optional<std::size_t> {
+        const Result<Turn> turn = queue.wait_for_judge("softmax", within_a_minute());
+        return turn ? std::optional(turn->judge()) : std::nullopt;
+      });
+  REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
+  busy.reset();
+  CHECK(next.get() == home);
+}
+
+TEST_CASE("a cancelled job stops waiting for a judge, and others move up") {
+  JudgeQueue queue({.judges = 1});
+  std::optional<Turn> held(turn_of(queue, "softmax"));
+  std::stop_source stop;
+  std::future<std::optional<ErrorCode>> cancelled =
+      std::async(std::launch::async, [&]() -> std::optional<ErrorCode> {
+        const Result<Turn> turn =
+            queue.wait_for_judge("softmax", Deadline::after_ms(60'000, stop.get_token()));
+        return turn ? std::nullopt : std::optional(turn.error().code);
+      });
+  REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
+  stop.request_stop();
+  CHECK(cancelled.get() == ErrorCode::cancelled);
+  held.reset();
+  CHECK(queue.wait_for_judge("softmax", without_waiting()));
+}

@@ -68,7 +68,9 @@ class JobQueue {
 
   struct Place {
     std::size_t position = 0;  // 1: pop() returns the job next; 0: the job is not in the queue
-    /// An estimate of the job's wait, for display only. Empty until the first job has ended.
+    /// An estimate of the job's wait, for display only: the expected durations of the jobs before
+    /// it and of the job itself, divided by the number of workers. Empty until the first job has
+    /// ended.
     std::optional<std::int64_t> wait_ms;
   };
   Place place_of(const std::string& job) const;

@@ -7,10 +7,10 @@ makes.
     part.calls  # the recording of each call, or the reason why there is none
 
 No kernel runs here. So a call returns its unchanged arguments, or zeros of the right shape, to the
-test part, and no result is judged. If host code needs the values of an integer argument (offsets, block tables), the
-call is recorded again with that argument declared structural, and the report says so. A forward
-pass and its backward pass are recorded as one plan, because the backward pass needs tensors that
-the forward pass leaves on the device."""
+test part, and no result is judged. If host code needs the values of an integer argument (offsets,
+block tables), the call is recorded again with that argument declared structural, and the report
+says so. A forward pass and its backward pass are recorded as one plan, because the backward pass
+needs tensors that the forward pass leaves on the device."""
 
 from __future__ import annotations
 

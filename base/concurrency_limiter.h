@@ -37,7 +37,7 @@ class ConcurrencyLimiter {
   ConcurrencyLimiter(const ConcurrencyLimiter&) = delete;
   ConcurrencyLimiter& operator=(const ConcurrencyLimiter&) = delete;
 
-  /// Returns a pass. The pass converts to false if N callers are already inside.
+  /// Returns a pass at once. The pass converts to false if N callers are already inside.
   Pass enter() {
     if (inside_.fetch_add(1) < places_) return Pass(this);
     --inside_;

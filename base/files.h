@@ -25,12 +25,12 @@ namespace assay {
 /// the message has the system call, the path and errno.
 Status append_line(int fd, const std::string& path, const std::string& line);
 
-/// Reserves `bytes` of disk space after the end of the file without changing the file's size, so
-/// that the next append cannot fail for lack of space. Does nothing on file systems that cannot
-/// reserve space. Errors: io if there is not enough space.
+/// Reserves `bytes` of disk space after the end of the file without changing the file's size. So an
+/// append of at most `bytes` cannot fail for lack of space. Does nothing on file systems that
+/// cannot reserve space. Errors: io, for example if there is not enough space.
 Status reserve_space(int fd, const std::string& path, std::int64_t bytes);
 
-/// Frees the reserved space that is still unused.
+/// Frees the reserved space that is still unused. Errors: io.
 Status release_space(int fd, const std::string& path);
 
 /// Returns at most the first `limit_bytes` of the file, or "" if the file cannot be read.

@@ -20,7 +20,7 @@ struct MedianInterval {
   double low = 0;
   double high = 0;
 
-  /// Half of the interval's width divided by the median; 0 if the median is 0.
+  /// Half of the interval's width divided by the median; 0 if the median is not positive.
   double relative_half_width() const { return median > 0 ? (high - low) / 2 / median : 0; }
 };
 

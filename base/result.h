@@ -1,5 +1,5 @@
-// Defines Result<T>, which is a value or an Error. All functions of Assay report failure by a
-// Result.
+// Defines Result<T>, which is a value or an Error. A function of Assay that says why it failed
+// returns a Result.
 //
 //   ASSAY_RETURN_IF_ERROR(check_path(path));  // forwards the Error of a Status
 //   ASSAY_TRY(text, read_text(path));         // `text` is the value of a Result

@@ -70,7 +70,8 @@ inline std::string lower_case(std::string_view text) {
 }
 
 /// Replaces control characters and invalid UTF-8 by \xNN. Replaces bidirectional and invisible
-/// format characters by \u{NNNN}. Line feeds and tabs stay.
+/// format characters by \u{NNNN}. Line feeds and tabs stay. A carriage return before a line feed is
+/// removed.
 std::string escape_text(std::string_view text);
 
 bool is_utf8(std::string_view text);
@@ -79,10 +80,12 @@ bool is_utf8(std::string_view text);
 std::string shell_word(std::string_view text);
 
 /// Shortens `text` to at most `max_bytes`. Keeps the head and the tail of the text; between them it
-/// says how many bytes are cut. Never cuts a UTF-8 character in two.
+/// says how many bytes are cut. If `max_bytes` is less than 80, there is no room for that note, and
+/// the text is cut by cut_end(). Never cuts a UTF-8 character in two.
 std::string cut_middle(std::string_view text, std::size_t max_bytes);
 
-/// Shortens `text` to at most `max_bytes`. A text that was cut ends in "...".
+/// Shortens `text` to at most `max_bytes`. A text that was cut ends in "...", unless `max_bytes` is
+/// less than 4. Never cuts a UTF-8 character in two.
 std::string cut_end(std::string_view text, std::size_t max_bytes);
 
 }  // namespace assay

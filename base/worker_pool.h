@@ -5,9 +5,9 @@
 //   if (!pool.submit(work)) return refuse();
 //   const bool is_idle = pool.wait_idle(std::chrono::seconds(5));
 //
-// The third argument of the constructor limits the number of threads that submit() starts. The
-// owner of a pool that uses it calls grow() every few milliseconds, which starts further threads.
-// So a burst of short functions does not start one thread for each function.
+// The constructor's third argument limits the number of threads that submit() starts, so that a
+// burst of short functions does not start one thread for each function. Code that passes this
+// argument must call grow() every few milliseconds, because grow() starts the further threads.
 //
 // Thread-safe. The destructor waits until all functions, queued and running, have returned.
 #pragma once
@@ -69,9 +69,9 @@ class WorkerPool {
     return waiting_.size();
   }
 
-  /// Starts threads if the queue is too long. It is too long if it would not be empty after
-  /// kPatientCalls further calls of grow(), at the rate since the last call. Returns true if
-  /// functions are queued.
+  /// Starts at most kThreadsPerGrowth threads if the queue is too long. The queue is too long if it
+  /// would not be empty after kPatientCalls further calls of grow(), at the rate at which functions
+  /// left it since the last call. Returns true if functions are queued.
   bool grow() {
     const MutexLock lock(mutex_);
     const std::size_t taken = std::exchange(taken_, 0);

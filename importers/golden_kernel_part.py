@@ -6,11 +6,11 @@ makes.
         exec(test_part, part.names())
     part.calls  # the recording of each call, or the reason why there is none
 
-Each call returns zeros of the right shape to the test part, because no kernel runs here. So nothing
-is judged either. If host code needs the values of an integer argument (offsets, block tables), the
-call is recorded again with that argument declared structural, and the report says so. A forward
-pass and its backward pass are recorded as one plan, because the backward pass needs tensors that
-the forward pass leaves on the device."""
+No kernel runs here. So a call returns its unchanged arguments, or zeros of the right shape, to the
+test part, and no result is judged. If host code needs the values of an integer argument (offsets,
+block tables), the call is recorded again with that argument declared structural, and the report
+says so. A forward pass and its backward pass are recorded as one plan, because the backward pass
+needs tensors that the forward pass leaves on the device."""
 
 from __future__ import annotations
 
@@ -125,8 +125,7 @@ class KernelPart:
     def _helper(self, name: str, function: Any, args: Any, kwargs: Any) -> tuple[Any] | None:
         """Runs a function without recording it. The function computes with torch alone and launches
         no kernel. Such a function belongs to the test part, not to the submission, because it
-        prepares the kernels' arguments. Returns None if the function launches a kernel after
-        all."""
+        prepares the kernels' arguments. Returns None if the function raises an exception."""
         try:
             result = function(*args, **kwargs)
         # Any exception means that the function is not such a helper. For example, it launched a

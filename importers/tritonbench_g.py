@@ -9,8 +9,7 @@ operator's oracle, and which a submission replaces. Below the line is the test p
 inputs; only the judge uses it (harness/imported/golden.py). The tier of a file is `plan` if every
 call is recorded as in a scored submission. It is `host` if the recorder refuses something that is
 possible with a GPU inside the jail. It is `neither` if the file does not compile or its test part
-fails.
-Assay contains no part of the benchmark."""
+fails. Assay contains no part of the benchmark."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // Estimates a mean over operators with its 95 % confidence interval. Every mean in a report is such
 // an estimate. The interval comes from a bootstrap over the operators. If a bootstrap would claim
-// certainty, Wilson's score interval is used instead. The same values and the same seed give the
-// same interval on every machine. Pure functions, thread-safe.
+// certainty, a share gets Wilson's score interval, and any other mean has no interval. The same
+// values and the same seed give the same interval on every machine. Pure functions, thread-safe.
 //
 //   const std::vector<double> passed = {1, 0, 1, 1};
 //   std::optional<Estimate> pass = estimate_share(passed);  // value 0.75, method bootstrap
@@ -53,11 +53,11 @@ struct BootstrapOptions {
 };
 
 /// Returns the interval of a percentile bootstrap over operators (Efron 1979). Each resample draws
-/// as many operators as there are, with replacement. The interval contains the middle 95 % of the
-/// resamples' means. The bootstrap draws operators rather than samples, because the samples of one
-/// operator resemble each other. If all values are equal, the interval is a point; then it is too
-/// narrow. Returns nothing for fewer than two values, because one operator does not show how
-/// operators differ.
+/// as many operators as there are, with replacement. The interval contains the middle part of the
+/// resamples' means; `confidence` is the size of this part. The bootstrap draws operators rather
+/// than samples, because the samples of one operator resemble each other. If all values are equal,
+/// the interval is a point; then it is too narrow. Returns nothing for fewer than two values,
+/// because one operator does not show how operators differ.
 std::optional<Interval> bootstrap_mean(std::span<const double> values,
                                        const BootstrapOptions& options);
 

@@ -79,7 +79,7 @@ std::optional<double> efficiency_of_floor(double floor_ns, double latency_ns);
 
 /// Returns cost / rate. With the pass rate this is what TritonGym calls cost per pass ($24.08 /
 /// 0.401 = $60.1), although the result depends on the size of the suite. With Perf@1 as the rate
-/// this is TritonGym's $/Perf. Returns nothing if the rate is 0.
+/// this is TritonGym's $/Perf. Returns nothing if the rate is not positive.
 std::optional<double> cost_per_rate(double cost_usd, double rate);
 
 /// Returns the cost of one solved operator. `solved` is the number of right submissions among all
@@ -96,7 +96,8 @@ struct OverallRow {
   std::int64_t right = 0;
   std::int64_t total = 0;
   double execution_accuracy = 0;
-  std::optional<double> speed_up;  // absent if a row with right operators has no speed-up
+  // Absent if no operator is right, or if a row with right operators has no speed-up.
+  std::optional<double> speed_up;
 };
 
 /// Returns the overall row of a table by difficulty, as GEAK computes it (arXiv 2507.23194). The

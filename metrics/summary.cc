@@ -95,8 +95,8 @@ std::vector<FastPoint> curve_of_first(std::span<const OperatorSamples> suite, Ra
     const Sample first = op.samples.empty() ? Sample{} : op.samples.front();
     speeds.push_back({first.right, first.*ratio});
   }
-  // If no sample is right, no sample was timed. The result is then empty, because a curve of zeros
-  // would look like a measured curve.
+  // If no first sample is right, none of them was timed. The result is then empty, because a curve
+  // of zeros would look like a measured curve.
   if (std::none_of(speeds.begin(), speeds.end(), [](const Speed& speed) { return speed.right; }))
     return {};
   return fast_curve(speeds);

@@ -59,8 +59,8 @@ struct Summary {
   /// The mean of each key of Sample::values over the operators that have a right sample. A key is
   /// absent if a right sample lacks it.
   std::map<std::string, Estimate> means;
-  /// The fast_p curves, computed from each operator's first sample. A curve is empty if a right
-  /// sample was not timed.
+  /// The fast_p curves, computed from each operator's first sample. A curve is empty if no first
+  /// sample is right, or if a right first sample was not timed.
   std::vector<FastPoint> fast_oracle, fast_pytorch;
 };
 

@@ -96,8 +96,8 @@ struct Operator {
 
 class Catalog {
  public:
-  /// Loads all operators. The first broken operator is an error, whose message names the file, the
-  /// key and the valid values.
+  /// Loads all operators. If an operator is broken, returns the first error. Its message names the
+  /// file, the key and the valid values.
   static Result<Catalog> load(const std::filesystem::path& root);
 
   const std::vector<Operator>& all() const { return operators_; }  // sorted by split, then by name
@@ -113,7 +113,9 @@ class Catalog {
 /// Loads the folder of one operator. `operators lint` and tests use it.
 Result<Operator> load_operator(const std::filesystem::path& directory);
 
-/// Computes an extent such as "rows", "128" or "2*rows*cols" from the values in `axes`.
+/// Computes an extent such as "rows", "128" or "2*rows*cols" from the values in `axes`. Errors:
+/// invalid_argument if a factor is neither an integer nor an axis, or if the product exceeds 64
+/// bits.
 Result<std::int64_t> evaluate_extent(std::string_view expression, const Axes& axes);
 
 }  // namespace assay::operators

@@ -20,8 +20,8 @@ constexpr std::string_view kQuotes = "\"\"\"";
 constexpr std::string_view kCheck = "\n\n\ndef check(";
 // A tool's answer contains a whole guide, so the size of a guide is limited.
 constexpr std::uintmax_t kMaxGuideBytes = 20'000;
-constexpr std::uintmax_t kMaxExampleBytes =
-    3'000;  // Even a concise answer contains a whole example, so the size of an example is limited.
+// Even a concise answer contains a whole example, so the size of an example is limited.
+constexpr std::uintmax_t kMaxExampleBytes = 3'000;
 
 /// Returns the files of `folder` with this extension, sorted by name.
 Result<std::vector<fs::path>> files_in(const fs::path& folder, std::string_view extension) {

@@ -13,8 +13,9 @@ namespace assay::operators {
 /// Returns whether `text` matches [a-z][a-z0-9_]* and has at most 64 characters.
 bool is_identifier(std::string_view text);
 
-/// Returns the name with the smallest edit distance to `text`. Returns an empty name if that
-/// distance is more than a third of the longer text's length.
+/// Returns the name with the smallest edit distance to `text`. Leaves out a name if its distance is
+/// more than a third of the longer text's length. Returns an empty name if no name remains, or if
+/// `text` has more than 128 characters.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 
 }  // namespace assay::operators

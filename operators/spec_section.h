@@ -1,7 +1,7 @@
 // Section reads one table of a spec.toml with strict types: every key of the table must be known,
 // and every required key must be present with the correct type. Diagnostics keeps the first error
 // as one sentence that names the file, line, table, key and valid values. After an error the
-// getters return empty values, so a parser can continue without checks.
+// getters still return a value, so a parser can continue and check for an error at its end.
 //
 //   Diagnostics diagnostics{"operators/standard/relu/spec.toml"};
 //   Section section(document, "[[cases]] 'small'", diagnostics);
@@ -61,9 +61,9 @@ class Section {
   bool boolean(std::string_view key);
   /// Reads an array of strings or non-negative integers. Returns each element as text.
   std::vector<std::string> extents(std::string_view key);
-  /// Reads a string or a number. Returns it as text.
+  /// Reads a string or a positive number. Returns it as text.
   std::string extent_or_number(std::string_view key);
-  /// Reads a table whose values are integers from `low` to `high`.
+  /// Reads a table whose keys are identifiers and whose values are integers from `low` to `high`.
   std::map<std::string, std::int64_t> integers(std::string_view key, std::int64_t low,
                                                std::int64_t high);
   /// Returns the tables of the array [[key]]. Reports an error if the array is missing or empty.

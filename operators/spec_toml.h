@@ -17,7 +17,8 @@ namespace assay::operators {
 /// directory, the sources and the revision. An error message begins with `file`.
 Result<Operator> parse_spec(std::string_view text, const std::string& file);
 
-/// The minimum number of public cases, and also of hidden cases, that an operator must have.
+/// The minimum number of public cases, and also of hidden cases, that an operator must have. An
+/// imported operator needs only one public case.
 inline constexpr int kMinCasesOfEachVisibility = 3;
 
 /// Checks that the parts of a spec agree: names are unique, every case defines all axes, every

@@ -21,9 +21,10 @@
 // The database draws the contents of a prompt:
 //
 // - The parent, which the model improves. Without the archive, it is the island's best program.
-//   With the archive, it is the best program in two of three draws. In the third draw it is another
-//   elite that has reached the same level (broken, compiles, correct) as the best program. If a
-//   correct program is slower than `min_perf`, it is a parent only if no program is faster.
+//   With the archive, it is the best program with a probability of two thirds. Otherwise it is a
+//   random elite of the same level (broken, compiles, correct) as the best program, perhaps that
+//   program itself. Elites whose Perf is below `min_perf` take part in this draw only if no elite
+//   of that level reaches `min_perf`.
 // - The other programs. Without the archive, they are the island's newest programs. With the
 //   archive, one half are the best elites and the other half are drawn from the remaining elites.
 //

@@ -1,9 +1,9 @@
 // AgentSession is an agent's access to the model and to the server during one attempt at one
 // operator. It asks the model, lets the server compile, test, profile and grade, counts tokens and
-// money, and writes the transcript. An attempt that was interrupted continues where it stopped.
-// Until the end of the transcript, the session answers from the transcript, so nothing is asked or
-// charged twice. This works because an agent's steps depend only on replies and answers. So the
-// agent repeats the same steps.
+// money, and writes the transcript. To continue an attempt that was interrupted, the agent starts
+// again, and the session answers the earlier steps from the transcript. So nothing is asked or
+// charged twice. This works because an agent's steps depend only on replies and answers: the agent
+// repeats the same steps.
 //
 //   Result<Spec> spec = session.fetch_spec();
 //   Result<CompletionReply> reply = session.ask(system, "Write " + spec->entry);

@@ -1,8 +1,8 @@
 // SeededRng gives pseudo-random numbers that are the same on every machine. The distributions of
-// the C++ standard library are not. The numbers depend only on a seed and an identity, such as
-// operator and sample. FNV-1a hashes seed and identity to the state of SplitMix64. So an agent that
-// continues an interrupted attempt draws the same numbers again, and its transcript can be
-// replayed.
+// the C++ standard library give other numbers in each implementation. The numbers depend only on a
+// seed and an identity, such as operator and sample. The first state of SplitMix64 is the sum of
+// the seed and the FNV-1a hash of the identity. So an agent that continues an interrupted attempt
+// draws the same numbers again, and its transcript can be replayed.
 //
 //   SeededRng draws(7, "softmax_last_dim\nsample 1");
 //   if (draws.uniform() < 0.5) take(entries[draws.below(entries.size())]);

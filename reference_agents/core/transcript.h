@@ -58,9 +58,9 @@ class Transcript {
   /// after the end of the earlier part. Errors: corrupt if the earlier part took another step at
   /// this point.
   Result<std::optional<CompletionReply>> replay_reply();
-  /// Returns the result that the earlier part of the attempt got for this call. Otherwise it works
-  /// like replay_reply(). An interrupted call without a result is skipped, so that the agent makes
-  /// the call again.
+  /// Returns the result that the earlier part of the attempt got for this call. Returns nothing, or
+  /// an error, under the same conditions as replay_reply(). An interrupted call without a result is
+  /// skipped, so that the agent makes the call again.
   Result<std::optional<mcp::ToolResult>> replay_tool(const std::string& tool,
                                                      const nlohmann::json& arguments);
   /// Returns true while steps of the earlier part remain.

@@ -14,7 +14,7 @@
 namespace assay::agents {
 
 /// The maximum size of all guides in a prompt together. It is the length of the longest
-/// specification, so that the guides do not bury the task.
+/// specification, so that the guides do not take up more of the prompt than the longest task.
 inline constexpr std::size_t kKnowledgeBytes = 24'000;
 
 /// Returns the URIs of the guides that suit the operator, most useful first. The order is: the

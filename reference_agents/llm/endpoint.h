@@ -7,8 +7,9 @@
 //
 // The key is stored only here and sent only in a header. Every text that could contain the key is
 // redacted. A request is retried after a pause if the response is 408, 429 or 5xx, or if the
-// connection is broken. The pause is random; its maximum doubles with each retry. It is at least as
-// long as the Retry-After header says. Tests replace the clock, so that no test really sleeps.
+// connection is broken. The pause is random; its maximum doubles with each retry. If the response
+// has a Retry-After header, the pause is at least as long as the header says. Tests replace the
+// clock, so that no test really sleeps.
 //
 // Thread-safe if the functions of the RetryClock are thread-safe.
 #pragma once

@@ -4,7 +4,7 @@
 //   Result<std::unique_ptr<LlmClient>> client = make_llm_client("openai:gpt-5", options);
 //   Result<CompletionReply> reply = (*client)->complete({.messages = {{"user", "..."}}});
 //
-// Several threads can call complete() at once. It blocks while it retries (endpoint.h).
+// Several threads can call complete() at once. complete() blocks while it retries (endpoint.h).
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,8 @@ class LlmClient {
   /// - unavailable: the last retry got 5xx or a timeout, or there is no connection.
   /// - corrupt: the answer is not a reply.
   virtual Result<CompletionReply> complete(const CompletionRequest& request) = 0;
-  /// Returns the model's name in all output, such as "openai:gpt-5" or "scripted (no model)".
+  /// Returns the model's name as all output shows it, such as "openai:gpt-5" or "scripted (no
+  /// model)".
   virtual std::string label() const = 0;
   /// Returns false for the providers `scripted` and `sim`, which are never ranked.
   virtual bool is_model() const = 0;

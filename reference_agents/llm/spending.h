@@ -67,9 +67,10 @@ class SpendingBudget {
  public:
   explicit SpendingBudget(Spending spending) : spending_(spending) {}
 
-  /// Sets an amount aside before a request. If the amount does not fit now, waits as long as
-  /// requests of other threads may turn out cheaper and so make room. Returns false if the limit
-  /// does not allow the amount. All later calls return false too.
+  /// Sets an amount aside before a request. If the amount does not fit beside the amounts of other
+  /// threads' requests, waits until enough of them are settled, because they may cost less than was
+  /// set aside. Returns false if the amount and the money already spent exceed the limit. All later
+  /// calls return false too.
   bool set_aside(double amount_usd);
   /// Replaces the amount that was set aside by the amount that was spent.
   void settle(double set_aside_usd, double spent_usd);

@@ -20,7 +20,7 @@ enum ExitStatus : int {
   /// checks of an operator could not be finished. For `bench`: an attempt is unfinished.
   kError = 2,
   kUsage = 64,          // invalid flags or arguments
-  kBadData = 65,        // a file is empty, binary or too large
+  kBadData = 65,        // a file is empty, binary, damaged or too large
   kNoInput = 66,        // a file is missing or unreadable
   kUnknownName = 67,    // an unknown operator, split, agent, device, provider or run
   kUnavailable = 69,    // a known device or server is not usable now

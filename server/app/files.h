@@ -28,8 +28,9 @@ Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_by
 Result<std::string> read_source(const std::string& path, std::int64_t max_bytes);
 
 /// Creates `folder`, writes each artifact into a file in it, and returns the paths of the files.
-/// The artifacts' names are untrusted. Therefore every character that has a meaning in a path, such
-/// as '/', is replaced by '-', and equal names get different numbers. Error: io.
+/// The artifacts' names are untrusted. Therefore every character other than an ASCII letter, a
+/// digit, '_' and '-' is replaced by '-'. A long name is cut, and equal names get different
+/// numbers. Error: io.
 Result<std::vector<std::filesystem::path>> write_artifacts(
     const std::vector<sandbox::Artifact>& artifacts, const std::filesystem::path& folder);
 

@@ -63,8 +63,8 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
 /// Returns the options that differ from their defaults, as command-line arguments.
 std::vector<std::string> arguments_of(const SandboxOptions& options);
 /// Returns the configuration of the sandbox. Switches off the isolation layers that
-/// `options.without` names. Error: invalid_argument if a value is invalid. The message lists the
-/// valid values.
+/// `options.without` names. Errors: invalid_argument if a value is invalid, with a message that
+/// lists the valid values; unavailable if grades need the sanitizer and it was not found.
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths);
 
 struct LogOptions {

@@ -80,9 +80,10 @@ bool has_journal(const std::filesystem::path& directory);
 class BenchJournal {
  public:
   /// Opens the journal in `directory`. Creates the journal and the directory if they are missing.
-  /// If `resume` is true, an existing journal must have the same identity. If `resume` is false, an
-  /// existing journal must not contain a run. Errors: invalid_argument if one of these conditions
-  /// is violated; unavailable if another bench has opened the journal.
+  /// If `resume` is true, the journal must contain a bench with the same identity. If `resume` is
+  /// false, the journal must not contain a run, and its lines are removed. Errors: invalid_argument
+  /// if one of these conditions is violated; unavailable if another bench has opened the journal;
+  /// corrupt if the journal is damaged.
   static Result<std::unique_ptr<BenchJournal>> open(const std::filesystem::path& directory,
                                                     const BenchIdentity& identity, bool resume);
 
@@ -124,8 +125,8 @@ struct RecordedBench {
 
 /// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
 /// Each bench has one agent and one model. Errors: not_found if there is no bench; corrupt if a
-/// journal is damaged; invalid_argument if the benches differ in operators or samples. Benches that
-/// one command recorded never differ in these.
+/// journal is damaged; invalid_argument if a bench has no run, or if the benches differ in
+/// operators or samples. Benches that one command recorded never differ in these.
 Result<std::vector<RecordedBench>> find_recorded(const std::filesystem::path& directory);
 
 /// Returns the suite of the recorded bench in the form that `start_run` accepts. The result is a

@@ -81,7 +81,7 @@ Result<BenchPlan> chosen_pairs(const BenchOptions& options, const operators::Cat
                                const std::filesystem::path& agents_dir);
 
 /// Returns a plan with the pairs of the bench that --replay names. Errors: the errors of
-/// find_recorded().
+/// find_recorded(), replay_directory() and agents::parse_agent().
 Result<BenchPlan> recorded_pairs(const BenchOptions& options,
                                  const std::filesystem::path& agents_dir);
 

@@ -44,8 +44,8 @@ class BenchProgress {
   BenchProgress& operator=(const BenchProgress&) = delete;
 
   /// Shows the step that an attempt has reached. `task` is the attempt's name, which begins with
-  /// the operator's name. If the bench has several samples, agents or models, `task` also names the
-  /// sample, the agent or the model.
+  /// the operator's name. If the bench has several samples, `task` also names the sample. If it has
+  /// several pairs of an agent and a model, `task` also names both.
   void step(const std::string& task, const std::string& what);
   /// Counts a finished attempt and prints its line. If `cost_usd` is absent, the cost is unknown.
   /// From then on, the group has no estimate of its cost.

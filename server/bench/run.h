@@ -53,14 +53,14 @@ std::filesystem::path transcript_path(const std::filesystem::path& directory, st
 
 /// Starts the runs that do not exist yet and writes them to the journals. Sets `runs` and
 /// `attempts` in `ends`. Returns the attempts that remain, sorted by sample, then operator, then
-/// pair. Because of this order, a bench that stops early has tried each pair equally often. Returns
-/// an error if the server refuses a run or no longer has a run.
+/// pair. Because of this order, a bench that stops early has tried each pair about equally often.
+/// Returns an error if the server refuses a run or no longer has a run.
 Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan,
                                           std::vector<PairEnd>& ends);
 
 /// Returns the amount in US dollars that was charged to the spending limit before the bench was
 /// resumed. The amount covers finished attempts, and replies of interrupted attempts. A reply
-/// without token counts counts with the amount that was charged when it arrived.
+/// without token counts adds the amount that was charged when it arrived.
 Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks);
 
 /// Returns the progress of each pair, including the attempts that were finished before the bench

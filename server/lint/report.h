@@ -53,12 +53,12 @@ inline constexpr std::size_t kMostNamedChecks = 8;
 /// Returns short lines for people about the failed checks of an operator. If a check fails in
 /// several cases, one line gives the detail of the first case. If mutants pass, there are two
 /// lines: the first mutant with its detail, and the names of the other mutants. The details of the
-/// other mutants are omitted, because these mutants pass for the same reason.
+/// other mutants are omitted, because these mutants usually pass for the same reason.
 std::vector<std::string> failure_lines(const std::string& operator_name,
                                        const std::vector<sandbox::LintCheck>& checks);
 
-/// Returns a line for each failure, and a last line with the result. Every line ends with a
-/// newline.
+/// Returns a line for each failure, a line with the reason if the checks could not be finished, and
+/// a last line with the result. Every line ends with a newline.
 std::string lint_text(const LintReport& report);
 
 nlohmann::json lint_to_json(const LintReport& report);
@@ -66,8 +66,8 @@ nlohmann::json lint_to_json(const LintReport& report);
 /// message names the member.
 Result<LintReport> lint_from_json(const nlohmann::json& document);
 
-/// Returns a hash of everything that a report depends on, except the operator: this binary, the
-/// harness, the interpreter's packages, and the device.
+/// Returns a hash of everything that a report depends on, except the operator: Assay's programs,
+/// the harness, the interpreter's packages, and the device.
 std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& device);
 
 class LintCache {

@@ -6,9 +6,10 @@
 //   if (!diff.same) std::cout << diff.text;
 //
 // Two operations are aligned if they have the same identity: the kernel's name, or the buffers of a
-// copy. Then the facts of aligned operations are compared. Scratch buffers have no names, so they
-// are aligned by their order and size. In the text, a buffer of the second plan has the name of the
-// buffer of the first plan with which it is aligned.
+// copy. Then the facts of aligned operations are compared. Scratch buffers and constants have no
+// names, so they are aligned by their order. If the plans have different numbers of such buffers,
+// only buffers of the same size are aligned. In the text, a buffer of the second plan has the name
+// of the buffer of the first plan with which it is aligned.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +23,7 @@ namespace assay::server {
 
 struct PlanDiff {
   bool same = true;
-  /// One line for each difference, below the section's name. Empty if the plans are equal.
+  /// One line for each entry that differs, below the section's name. Empty if the plans are equal.
   std::string text;
 };
 

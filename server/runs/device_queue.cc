@@ -184,7 +184,8 @@ std::optional<std::int64_t> JobQueue::wait_of_all_ms() const {
 
 void JobQueue::add_duration(const std::string& client, sandbox::JobKind kind, std::int64_t job_ms) {
   const auto newest = static_cast<double>(job_ms);
-  const double more_ms = newest - expected_ms(kind);  // than was counted when the job was taken
+  // pop() counted the mean of its time. Other jobs may have changed the mean since.
+  const double more_ms = newest - expected_ms(kind);
   const auto waiting = std::find_if(clients_.begin(), clients_.end(),
                                     [&](const Client& one) { return one.name == client; });
   if (waiting != clients_.end())

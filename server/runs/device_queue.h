@@ -32,17 +32,18 @@ namespace assay::server {
 
 /// Orders the jobs that wait for one device, and estimates how long they wait. A client is a run
 /// or, for practice, a caller. Waiting clients get equal shares of the device's time, not equal
-/// numbers of jobs. So if one client has short jobs and another client has long jobs, a short job
-/// does not wait for one long job each time. A client's own jobs keep their order.
+/// numbers of jobs. So a client with short jobs does not have to wait for a long job of another
+/// client before each of its jobs. A client's own jobs keep their order.
 ///
 /// The algorithm is fair queuing by virtual time. Each client has a virtual time up to which it was
 /// served, and the client with the earliest time is served next. When a job is taken, the client's
 /// time advances by the mean duration of jobs of this kind. When the job has ended, its real
 /// duration corrects the client's time. The queue has a virtual time too. When a job is taken, the
-/// queue's time advances by the same mean duration, divided by the number of waiting clients. A new
-/// client starts at the queue's time. A client that was already served beyond the queue's time
-/// starts at its own time. So a client gets no credit for the time in which it had no jobs. And new
-/// clients, however many, do not keep an earlier client waiting. Not thread-safe.
+/// queue's time is first raised to the time of the job's client, if that time is later. Then it
+/// advances by the same mean duration, divided by the number of waiting clients. A new client
+/// starts at the queue's time. A client that was already served beyond the queue's time starts at
+/// its own time. So a client gets no credit for the time in which it had no jobs. And new clients,
+/// however many, do not keep an earlier client waiting. Not thread-safe.
 ///
 ///   JobQueue queue(2);  // the device runs two jobs at once
 ///   queue.push("run_a", {"job_1", sandbox::JobKind::test});
@@ -67,7 +68,9 @@ class JobQueue {
 
   struct Place {
     std::size_t position = 0;  // 1: pop() returns the job next; 0: the job is not in the queue
-    /// An estimate of the job's wait, for display only. Empty until the first job has ended.
+    /// An estimate of the job's wait, for display only: the expected durations of the jobs before
+    /// it and of the job itself, divided by the number of workers. Empty until the first job has
+    /// ended.
     std::optional<std::int64_t> wait_ms;
   };
   Place place_of(const std::string& job) const;
@@ -98,8 +101,8 @@ class JobQueue {
   std::list<Client> clients_;  // the clients with jobs; the one served last is at the end
   std::size_t size_ = 0;
   double now_ms_ = 0;  // the time at which a new client starts
-  // The virtual times of clients without waiting jobs, by client. Contains only times later than
-  // now_ms_, because all other clients start at now_ms_.
+  // The virtual times of clients without waiting jobs, by client. A time that is not later than
+  // now_ms_ has no effect, because such a client starts at now_ms_. drop() removes these times.
   std::map<std::string, double> ahead_;
   std::map<sandbox::JobKind, double> mean_ms_;
 };

@@ -1,7 +1,7 @@
 // StoredJobs runs jobs and keeps them in the store. Each device has a queue (device_queue.h) and
 // worker threads, which call Device::execute. submit() returns only after the job is in the store.
-// A caller sees a verdict only after the verdict is in the store. Thread-safe: no mutex is locked
-// during I/O. The store, the runs and the clock must outlive this object.
+// A caller sees a verdict only after the verdict is in the store. Thread-safe. The object does not
+// hold its mutex during I/O. The store, the runs and the clock must outlive this object.
 //
 //   Result<std::string> handle = jobs.submit(std::move(job), run, "");  // "": the first device
 //   Result<tools::JobStatus> status = jobs.wait(*handle, 20'000, nullptr);
@@ -36,8 +36,8 @@ using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Devi
 
 struct QueueLimits {
   std::size_t queued_per_device = 256;  // waiting jobs per device; running jobs do not count
-  std::int64_t attempts = 3;          // how often recover() queues the same job before it aborts it
-  std::int64_t max_wait_ms = 60'000;  // the longest time that one call of wait() waits
+  std::int64_t attempts = 3;            // recover() aborts a job that it has queued so many times
+  std::int64_t max_wait_ms = 60'000;    // the longest time that one call of wait() waits
   // How often a job runs again at once after an infrastructure error, such as a judge that died.
   int repetitions = 1;
 };

@@ -1,7 +1,7 @@
 // StoredRuns keeps scored runs in the store, with their handles, tracks, budgets, usage and
-// scorecards. tools/model/tracks.h defines the rules of the tracks. Thread-safe: the store checks a
-// budget and charges the call in one transaction, so two calls cannot both use the last unit. The
-// catalog, the store and the clock must outlive this object.
+// scorecards. tools/model/tracks.h defines the rules of the tracks. Thread-safe. The store checks a
+// budget and charges the call in one transaction, so two simultaneous calls cannot both be the last
+// call that the budget allows. The catalog, the store and the clock must outlive this object.
 //
 //   Result<tools::RunInfo> run =
 //       runs.start({.agent = "mine", .model = "m", .track = tools::Track::one_shot});

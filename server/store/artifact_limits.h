@@ -6,9 +6,9 @@
 //   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write, small);
 //
 // If an artifact exceeds a limit, it is not stored. The verdict then lists the artifact in
-// `artifacts_dropped`; nothing else in the verdict changes. If there is no room for a new artifact
-// of a practice job, older artifacts of practice jobs are removed. Artifacts of scored runs are
-// never removed. docs/reference/limits.md lists the defaults.
+// `artifacts_dropped`; nothing else in the verdict changes. If a new artifact needs room, older
+// artifacts of practice jobs are removed. Artifacts of scored runs are never removed.
+// docs/reference/limits.md lists the defaults.
 #pragma once
 
 #include <cstdint>

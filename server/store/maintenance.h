@@ -21,9 +21,10 @@
 
 namespace assay::server {
 
-/// The artifacts of one kind: their number and their total size.
+/// The number and the total size of the artifacts of one kind. Artifacts of practice jobs and of
+/// scored runs are counted separately.
 struct ArtifactCount {
-  std::string kind;  // escaped; a submission may have chosen it
+  std::string kind;  // escaped and shortened, because a submission may have chosen it
   bool scored = false;
   std::int64_t count = 0;
   std::int64_t bytes = 0;
@@ -39,7 +40,7 @@ struct FileSizes {
 
 struct StoreStats {
   FileSizes sizes;
-  std::vector<ArtifactCount> artifacts;  // largest first
+  std::vector<ArtifactCount> artifacts;  // practice before scored runs; in each, largest first
   std::int64_t runs = 0;
   std::int64_t submissions = 0;
   std::int64_t source_bytes = 0;
@@ -61,15 +62,19 @@ struct PruneOptions {
 
 /// Says what happened to the free pages of the file.
 enum class SpaceReturn {
-  none,       // a dry run
-  returned,   // the file has no free pages any more
-  partly,     // some pages stay free, because a reader or the server used the file
-  in_server,  // the file cannot shrink while a server uses it; the server fills the free pages
-  failed,     // the file could not be rewritten, for example because the disk is full
+  none,      // a dry run
+  returned,  // the file has no free pages any more
+  partly,    // some pages stay free, because a reader or the server used the file
+  /// An older Assay created the file without incremental auto_vacuum. Such a file cannot shrink
+  /// while a server uses it. The server fills the free pages with new content.
+  in_server,
+  failed,  // SQLite could not rewrite the file, for example because the disk is full
 };
 
 struct PruneReport {
-  std::vector<ArtifactCount> removed;    // largest first
+  /// The removed artifacts, largest kind first. After a dry run, the artifacts that would be
+  /// removed.
+  std::vector<ArtifactCount> removed;
   std::int64_t practice_bytes_left = 0;  // the remaining bytes of artifacts of practice jobs
   std::int64_t scored_bytes_left = 0;    // the bytes of artifacts of scored runs; never removed
   FileSizes before, after;

@@ -12,7 +12,8 @@
 // Only one Store can write to a file. While the file is open for writing, another open() with
 // read_write fails, in this process and in all others. An open() with read_only succeeds.
 // Thread-safe: one connection serialises all calls. Errors: unavailable if the file cannot be
-// opened or written, or has a newer schema; corrupt if it is damaged or is not a store; not_found.
+// opened or written, or has a newer schema; corrupt if it is damaged or is not a store; not_found
+// if the run, the job, the artifact or, for read_only, the file does not exist.
 #pragma once
 
 #include <cstdint>
@@ -61,7 +62,7 @@ struct Charge {
 /// The result of accept(). If the job is not accepted, nothing is stored.
 struct Acceptance {
   bool accepted = false;
-  std::int64_t used = 0;  // the number of earlier calls of this kind
+  std::int64_t used = 0;  // the number of earlier calls of this kind that were not refunded
   /// The SHA-256 of the operator's first source. Set only if the job was refused because its source
   /// differs from the first one.
   std::string locked_to = {};
@@ -105,10 +106,12 @@ class Store {
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
   /// Stores the verdict, and those of its artifacts that ArtifactLimits allow. If the verdict has
-  /// artifacts, also removes expired artifacts. If `refund` is true, the job's call does not count
-  /// against the budget. Returns the verdict in its stored form: without the artifacts, and with
-  /// the list `artifacts_dropped` of the artifacts that were not kept. When this function returns,
-  /// the write is durable. Returns an error if the job already has a verdict.
+  /// artifacts, also removes expired artifacts, and older artifacts of practice jobs whose room is
+  /// needed. If the artifacts cannot be written, stores the verdict without them. If `refund` is
+  /// true, the job's call does not count against the budget. Returns the verdict in its stored
+  /// form: without the artifacts, and with the list `artifacts_dropped` of the artifacts that were
+  /// not kept. When this function returns, the write is durable. Returns an error if the job
+  /// already has a verdict.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
   /// Returns the finished job, or nothing while the job is unfinished. Errors: not_found if there

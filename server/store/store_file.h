@@ -23,8 +23,8 @@
 
 namespace assay::server {
 
-/// The maximum time that a call waits for a lock on the database, in milliseconds. Readers in other
-/// processes hold the lock only briefly.
+/// The maximum time that a call waits for a lock on the database, in milliseconds. Other processes,
+/// such as `assay store prune`, hold the lock only briefly while a server uses the file.
 inline constexpr int kBusyTimeoutMs = 5'000;
 
 /// Returns the error `unavailable` for a file that cannot be written.

@@ -29,16 +29,17 @@ std::size_t max_chars(const AnswerLimits& limits, Format format);
 /// message. The message is escaped and shortened, because it may quote the caller's input.
 mcp::ToolResult error_answer(const Error& error);
 
-/// Cuts the text and `structured` to at most `most` characters each. Of the text it removes the
-/// middle. Of `structured` it removes the ends of the longest strings and arrays, and it adds a
-/// member `truncated` that says so.
+/// Cuts the text and `structured` to at most `most` bytes each. Of the text it removes the middle.
+/// Of `structured` it removes the ends of the longest strings and arrays, and it adds a member
+/// `truncated` that says so. Strings of 60 bytes and arrays of 2 entries are not cut further, so a
+/// value with very many members can stay larger than `most`.
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most);
 
 /// Returns the number of bytes that the value takes in an answer. A newline in a string takes two
 /// bytes, for example.
 std::size_t json_size(const nlohmann::json& value);
 
-/// Returns the value with at most four digits: "0.0123", "1.5e-07", "nan".
+/// Returns the value with at most four significant digits: "0.0123", "1.5e-07", "nan".
 std::string number_text(double value);
 /// Returns "12.34 us" or "1.20 ms", for example.
 std::string duration_text(double ns);

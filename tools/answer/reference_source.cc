@@ -80,8 +80,8 @@ bool is_hook(std::string_view name) {
   return name == "inputs" || name == "mutants" || name == "shortcuts" || name == "cost";
 }
 
-/// Returns `reference` and the names that it reaches through calls, in the order of their distance:
-/// direct callees first, then the callees of those functions.
+/// Returns `reference` and the names that it reaches, in the order of their distance: first the
+/// names in its text, then the names in the text of those definitions.
 std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks) {
   std::vector<std::string> reached = {"reference"};
   for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -115,7 +115,7 @@ bool is_about_the_harness(const Block& block) {
 }
 
 /// Joins the blocks that have these names, in the order of the source. If `with_rest` is true, it
-/// includes the blocks without a name.
+/// includes the blocks without a name, except those that mention the harness.
 std::string joined(const std::vector<Block>& blocks, const std::set<std::string>& names,
                    bool with_rest) {
   std::string text;

@@ -11,10 +11,11 @@
 
 namespace assay::tools {
 
-/// Returns the source without the top-level functions and classes that `reference` does not reach.
-/// Imports and constants stay. The function works on the text of a formatted module. A top-level
-/// definition begins in column 0 and ends before the next line whose first character is neither
-/// white space nor a closing bracket.
+/// Returns the source without the top-level functions, classes and constants that `reference` does
+/// not reach. Imports stay, except those of the harness. The function works on the text of a
+/// formatted module: `reference` reaches a definition if its text contains the definition's name. A
+/// top-level definition begins in column 0 and ends before the next line whose first character is
+/// neither white space nor a closing bracket.
 std::string shown_reference(const std::string& source);
 
 struct ReferenceWithin {
@@ -23,10 +24,10 @@ struct ReferenceWithin {
 };
 
 /// Returns the same text as shown_reference(), but at most `room` bytes of it. If not everything
-/// fits, `reference` is chosen first, then the functions that it calls, then the functions that
-/// those call, and imports last. The text ends with the first lines of the first definition that
-/// does not fit. That definition counts as left out. All other definitions are whole. The text is
-/// empty if there is no room for `reference` alone.
+/// fits, the imports are left out. `reference` is chosen first, then the definitions that it
+/// mentions, then the definitions that those mention. If room remains, the text ends with the first
+/// lines of the first definition that does not fit. That definition counts as left out. All other
+/// definitions are whole. The text is empty if there is no room for `reference` alone.
 ReferenceWithin reference_within(const std::string& source, std::size_t room);
 
 }  // namespace assay::tools

@@ -46,7 +46,8 @@ mcp::ToolResult run_job(const Services& services, const SubmissionArguments& sub
                         sandbox::Job job, const mcp::RequestContext& context);
 
 struct FollowOptions {
-  std::int64_t wait_ms = 0;  // unless it is 0, a call that runs as a task waits until the job ends
+  // The longest wait. A call that runs as a task waits for up to a day instead, unless this is 0.
+  std::int64_t wait_ms = 0;
   bool cancel_on_hangup = false;  // whether the job is cancelled if the client disconnects
   Format format = Format::concise;
 };

@@ -16,7 +16,8 @@
 
 namespace assay::tools::archive_detail {
 
-/// The names of an enum of the sandbox are those of sandbox/job and sandbox/wire.
+/// Takes the names of an enum's values from the functions that the sandbox defines for the enum:
+/// to_string() and `From`.
 template <class Enum, std::optional<Enum> (*From)(std::string_view)>
 struct SandboxNames {
   static std::string to(Enum value) { return std::string(sandbox::to_string(value)); }

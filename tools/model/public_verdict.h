@@ -9,9 +9,10 @@
 // exceptions that it raises, the text that it prints, the names of its kernels, and the place where
 // it stops. So such a grade shows only one bit about the hidden cases: whether all of them are
 // right. The results of the public cases are complete before the submission gets a hidden case. A
-// grade that ended before that contains nothing about the hidden cases and is shown in full. The
-// device, not the submission, decides which of the two a grade is (Verdict::tells_hidden).
-// docs/explanation/hidden-cases.md has the argument and its limits. Pure functions, thread-safe.
+// grade that ended before that contains nothing about the hidden cases. So its error, its hints and
+// its output are shown in full. The device, not the submission, decides which of the two a grade is
+// (Verdict::tells_hidden). docs/explanation/hidden-cases.md has the argument and its limits. Pure
+// functions, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +37,9 @@ class PublicVerdict {
 };
 
 /// Builds the PublicVerdict of `verdict`. `op` is the verdict's operator, or null if the operator
-/// is not known; without an operator, the names of cases that were not run are left out. If the
-/// verdict has only public cases, it is shown in full.
+/// is not known; without an operator, the names of cases that were not run are left out. A verdict
+/// that is not a grade and has no hidden case is shown in full, except for the operator's revision:
+/// that hash also covers the hidden cases.
 PublicVerdict public_verdict(const sandbox::Verdict& verdict, const operators::Operator* op);
 
 /// Returns Perf as clients and reports see it: with three significant digits. A submission that has

@@ -52,7 +52,7 @@ class HttpChannel final : public Channel {
     exchange.stop = wait.stop;
     exchange.arrived = [&](std::string_view part) {
       intake.take(part);
-      return true;  // the headers are known only at the end of the body
+      return true;  // http_exchange() returns the headers only after the whole body has arrived
     };
     auto response = http_exchange(url_, exchange, clock_);
     if (response) remember_session(*response);

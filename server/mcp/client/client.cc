@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The time limit of the first request. It is long, because a server may load a lot of data before
-/// it answers this request.
+/// The time limit of each request of the handshake. It is long, because a server may load a lot of
+/// data before it answers the first request.
 constexpr std::int64_t kHandshakeTimeoutMs = 15'000;
 constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;

@@ -32,13 +32,15 @@ class Client {
   virtual ~Client() = default;
   virtual Result<std::vector<std::string>> list_tools() = 0;
   /// Calls a tool. If the tool fails, the result is a ToolResult with is_error. An Error means that
-  /// the connection failed.
+  /// there is no result: the connection failed, the server refused the call, or the task of the
+  /// call did not complete.
   virtual Result<ToolResult> call_tool(const std::string& name, const nlohmann::json& arguments,
                                        std::int64_t timeout_ms = 300'000) = 0;
   /// Returns the URIs of the resources that the server lists.
   virtual Result<std::vector<std::string>> list_resources() = 0;
   /// Returns the text of a resource. Errors: invalid_argument or not_found, with the server's
-  /// message, if there is no such resource. Any other Error means that the connection failed.
+  /// message, if there is no such resource. Any other Error means that the connection failed or
+  /// that the server could not answer.
   virtual Result<std::string> read_resource(const std::string& uri) = 0;
 
   /// Starts `command` and communicates with it over its stdin and stdout. Its stderr is that of
@@ -85,6 +87,7 @@ class ProtocolClient final : public Client {
 
   /// Sends any request and returns its `result`. A JSON-RPC error becomes an Error with the
   /// server's message. The code of this Error is invalid_argument, not_found or unavailable.
+  /// Another Error is `corrupt`: the answer has an unexpected form.
   Result<nlohmann::json> request(const std::string& method, nlohmann::json params,
                                  const CallOptions& options = {});
   /// Returns the entries of all pages of a list. `key` is the name of the list in the answer. The

@@ -27,8 +27,8 @@ struct HttpResponse {
 };
 
 /// Sends one POST. `url` begins with http:// or https://. A response with an HTTP error status is
-/// returned as a response. An Error means that the connection failed or timed out. Certificates are
-/// verified.
+/// returned as a response. An Error means that the connection failed or timed out, that the
+/// response is too large, or that the URL or a header is invalid. Certificates are verified.
 Result<HttpResponse> http_post(const std::string& url,
                                const std::map<std::string, std::string>& headers,
                                const std::string& body, const std::string& content_type,
@@ -43,7 +43,8 @@ struct HttpExchange {
   std::int64_t timeout_ms = 300'000;         // the time limit of the whole response
   std::int64_t max_response_bytes = 16LL << 20;
   /// Receives each part of the body when it arrives. If the function returns false, the exchange
-  /// ends and the connection is closed. HttpResponse::body contains all parts too. May be null.
+  /// ends and the connection is closed; the returned response then has no status and no headers.
+  /// HttpResponse::body contains all parts too. May be null.
   std::function<bool(std::string_view part)> arrived = {};
   /// The caller requests a stop to end the exchange. The Error is then `cancelled`, and the
   /// connection is closed.

@@ -135,7 +135,8 @@ class CallScope {
 
   /// In the stateless era, a client repeats a call with its answers to the server's questions. This
   /// function reads params.inputResponses, verifies params.requestState, and puts the contents of
-  /// both into the context. Returns an error if either is malformed.
+  /// both into the context. Returns an error if the answers are malformed or the state is not
+  /// valid. Does nothing in the legacy era.
   std::optional<RpcError> take_input(const SignedState& seal);
   /// In the legacy (session-based) era, asks the client the questions of `needed`, one after
   /// another, and puts the answers into the context.
@@ -148,7 +149,8 @@ class CallScope {
   RequestContext& context() { return context_; }
   /// Ends progress and log messages: after close(), none is sent.
   void close();
-  /// Returns true if the client sent notifications/cancelled. The client then expects no answer.
+  /// Returns true if the client cancelled the call, or if the end of its session or the server's
+  /// shutdown did so. The client then expects no answer.
   bool cancelled() const { return cancelled_.value_or(ticket().cancelled()); }
   /// Sets the result of cancelled(). The method subscriptions/listen uses this function. Its
   /// requests are answered only if the server ends them.

@@ -1,8 +1,9 @@
 // Dispatcher handles JSON-RPC messages from any transport. Each message has at most one response.
-// The dispatcher serves both protocol eras simultaneously. A request whose params._meta names a
-// protocol version is of the stateless era (2026-07-28). All other requests are of the legacy,
-// session-based era (2025-11-25 back to 2024-11-05). Between two requests, only a session-based
-// client has state: its Session, which the transport passes in.
+// The dispatcher serves both protocol eras simultaneously. A request is of the stateless era
+// (2026-07-28) if its params._meta has a protocol version or client capabilities, if the transport
+// says so, or if its method is server/discover. All other requests are of the legacy, session-based
+// era (2025-11-25 back to 2024-11-05). Between two requests, only a session-based client has state:
+// its Session, which the transport passes in.
 //
 //   const ResolvedCall call = dispatcher.resolve(message);
 //   const Outcome out = dispatcher.handle(call, {.scope = "stdio", .notify = write_line});
@@ -37,7 +38,7 @@ namespace assay::mcp {
 
 struct Outcome {
   std::optional<nlohmann::json> response;  // a notification has no response
-  bool cancelled = false;  // the client cancelled the call, so a stream must not carry the response
+  bool cancelled = false;  // true: the client expects no answer, so a stream must not contain one
   int http_status = 200;
 };
 
@@ -57,8 +58,9 @@ class Dispatcher {
   Outcome handle(Message message, const TransportContext& transport) {
     return handle(resolve(std::move(message), transport.stateless), transport);
   }
-  /// Sends each published change to the session, until the returned listener is destroyed. The
-  /// session must outlive the listener.
+  /// Sends published changes to the session, until the returned listener is destroyed. Sends
+  /// nothing before `initialize`, no changes of tasks, and updates only of resources that the
+  /// session subscribed to. The session must outlive the listener.
   ChangeNotifier::Listener join(const Session& session);
   /// Adds a request to the table of running requests, so that the client can cancel the request
   /// while it still waits for handle().

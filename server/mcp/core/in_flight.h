@@ -47,8 +47,8 @@ class InFlight {
     ~Ticket() {
       if (owner_ != nullptr) owner_->erase(entry_);
     }
-    /// Returns true if the client or the server's shutdown cancelled the request. The client then
-    /// expects no answer.
+    /// Returns true if the client cancelled the request, or if the end of its session or the
+    /// server's shutdown did so. The client then expects no answer.
     bool cancelled() const { return entry_ && entry_->cancelled; }
     /// Returns true when the server's shutdown, not the client, cancelled the request.
     bool server_ends() const { return entry_ && entry_->server_ends; }

@@ -37,9 +37,11 @@ struct InputRequest {
 struct InputRequired {
   /// The questions. The key of a question is the key under which its answer arrives.
   std::map<std::string, InputRequest> requests;
-  /// The state that the handler needs when it is called again. The state is signed and travels
-  /// through the client. So the client cannot change the state, use it with other arguments, or use
-  /// it after its expiry. But the client can read the state, and can use it more than once.
+  /// The state that the handler needs when it is called again. In the legacy era and in a task, the
+  /// server keeps the state. In any other call of the stateless era, the state is signed and
+  /// travels through the client. So the client cannot change the state, use it with other
+  /// arguments, or use it after its expiry. But the client can read the state, and can use it more
+  /// than once.
   std::string state = {};
 };
 

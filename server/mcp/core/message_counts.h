@@ -21,7 +21,7 @@ class MessageCounts {
     ok,         // the answer is a result
     failed,     // the answer is a tool's result that has isError
     error,      // the answer is a JSON-RPC error
-    cancelled,  // the client cancelled the call
+    cancelled,  // the client or the server's shutdown cancelled the call
     accepted,   // a notification or a response, which has no answer
   };
 

@@ -46,7 +46,8 @@ struct RequestContext {
   std::function<void(double progress, double total, const std::string& message)> progress =
       [](double, double, const std::string&) {};
   /// The handler must pass this token to every wait. A stop is requested when the client cancels
-  /// the call or, in the stateless era, disconnects.
+  /// the call, when its session ends, and when the server shuts down. In the stateless era, a stop
+  /// is also requested when the client disconnects.
   std::stop_token stop = {};
   bool cancelled() const { return stop.stop_requested(); }
   /// Returns true if `stop` was requested because the server shuts down. The handler should then
@@ -54,7 +55,8 @@ struct RequestContext {
   /// that work.
   std::function<bool()> server_ends = [] { return false; };
   /// Sends notifications/message if the client wants messages of this level. Over HTTP, log
-  /// messages reach the client only if the tool is `interactive`.
+  /// messages reach the client only if the answer is an event stream, for example because the tool
+  /// is `interactive`.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =
       [](LogLevel, const std::string&, const nlohmann::json&) {};
   /// Ends the client's event stream, so that the client must reconnect to get the rest of the

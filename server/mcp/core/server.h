@@ -74,14 +74,14 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   /// Each of these functions returns an error if the name is already in use, the handler is
-  /// missing, or a schema or URI template is invalid. The server announces a capability only if an
-  /// object for it is registered.
+  /// missing, or a schema or URI template is invalid. The server announces the capability tools,
+  /// resources or prompts only if at least one such object is registered.
   Status add_tool(Tool tool);
   Status add_resource(Resource resource);
   Status add_template(ResourceTemplate resource_template);
   Status add_prompt(Prompt prompt);
-  /// Sends the change to every client that subscribed to it. Any thread may call this function,
-  /// also from inside a handler.
+  /// Sends the change to every client that subscribed to it. A change of a list is also sent to
+  /// every legacy session. Any thread may call this function, also from inside a handler.
   void publish(const Change& change);
   Dispatcher& dispatcher() { return *dispatcher_; }
 

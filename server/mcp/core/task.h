@@ -40,7 +40,8 @@ struct TaskRecord {
   std::int64_t created_unix_ms = 0, updated_unix_ms = 0;
   std::int64_t ttl_ms = 0;  // the time from the creation until the task may be deleted
   /// The outcome. If the status is completed, the outcome is the CallToolResult. If the status is
-  /// failed, it is the JSON-RPC error {code, message}. Otherwise it is null.
+  /// failed, it is the JSON-RPC error: {code, message}, sometimes with `data`. Otherwise it is
+  /// null.
   nlohmann::json outcome;
 };
 
@@ -97,7 +98,7 @@ Rpc<nlohmann::json> cancel_task(TaskTable& tasks, const nlohmann::json& params,
 Rpc<nlohmann::json> update_task(TaskTable& tasks, const nlohmann::json& params,
                                 const std::string& principal);
 /// Answers tasks/result of 2025-11-25: waits until the task has ended, then returns the result of
-/// its tool.
+/// its tool. Returns an error if the task has no result, or if `stop` is requested first.
 Rpc<nlohmann::json> task_result(TaskTable& tasks, const nlohmann::json& params,
                                 const std::string& principal, std::stop_token stop);
 

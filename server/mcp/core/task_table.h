@@ -47,7 +47,8 @@ class TaskTable {
     std::string state = {};
   };
 
-  /// `store` may be null. Every change of a task's status is published to `notifier`.
+  /// `store` may be null. Every change of a task's status is published to `notifier`, except the
+  /// change from input_required back to working.
   TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& notifier,
             const Clock& clock);
   ~TaskTable();

@@ -1,7 +1,8 @@
 // ToolCaller performs tools/call from start to end. It finds the tool, checks the arguments, runs
 // the tool, and asks the client for the input that the tool needs. If the tool returns a function
 // for the rest of the call (ToolResult::work) and the client accepts tasks, this function becomes a
-// task.
+// task. A client of 2025-11-25 that asks for a task gets one in any case, even if the tool has
+// already returned its result.
 //
 //   ToolCaller caller(tools, tasks, signature);
 //   const Rpc<nlohmann::json> result = caller.call(call);

@@ -43,20 +43,22 @@ class Connection {
   std::string_view input() const { return std::string_view(input_).substr(used_); }
   /// Removes the first `bytes` bytes of input().
   void consume(std::size_t bytes);
-  /// Reads the bytes that have arrived, at most kReadAheadBytes, without waiting. Returns `done` if
-  /// input() has grown.
+  /// Reads bytes that have arrived, without waiting, until input() has at least kReadAheadBytes.
+  /// Returns `done` if input() has grown.
   IoState fill();
   /// Reads up to `size` bytes. If no byte has arrived, waits for the first byte until the clock
-  /// shows `until_ns`. Returns the number of bytes, which is 0 if no byte arrived in time.
+  /// shows `until_ns`. Returns the number of bytes. It is 0 if no byte arrived in time, or if the
+  /// stream has ended.
   std::size_t read(char* buffer, std::size_t size, std::int64_t until_ns);
   /// Waits at most `timeout` for input. Returns true if input is ready to be read.
   bool wait_readable(std::chrono::milliseconds timeout) const;
 
-  /// Collects output. Sends the collected output only if it is longer than kCollectBytes. Returns
-  /// false if the connection is broken.
+  /// Collects output. Sends the collected output, like flush(), only if it is longer than
+  /// kCollectBytes. Returns false if the connection is broken.
   bool write(std::string_view text);
-  /// Sends the collected output. If the client does not read the output within the write timeout,
-  /// the connection counts as broken: this call and all later calls return false.
+  /// Sends the collected output and waits until the socket has accepted it. If the client does not
+  /// read the output within the write timeout, the connection counts as broken: this call and all
+  /// later calls return false.
   bool flush();
   /// Sends `text` without waiting. Returns false when not all of `text` could be sent.
   bool try_write(std::string_view text);

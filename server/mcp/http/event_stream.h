@@ -101,8 +101,8 @@ class EventLog {
   /// Ends every stream.
   void close();
 
-  /// Returns the place that an event id names. Returns nothing if this log has never issued that
-  /// id.
+  /// Returns the place that an event id names. Returns nothing if the id is malformed, or if its
+  /// stream or its number is higher than all that this log has issued.
   std::optional<Place> find(std::string_view id) const;
   /// Returns the events that follow `place` in its stream, as far as the log still has them.
   Batch after(const Place& place) const;

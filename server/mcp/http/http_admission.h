@@ -1,7 +1,7 @@
 // Admission decides whether the client of a request may use the HTTP server. It reads only the
 // headers, so the decision comes before the body is read. It first checks Host and Origin (against
-// DNS rebinding), then the bearer token, then the rate limit. Each token has its own rate limit. If
-// the server has no tokens, each address has one.
+// DNS rebinding), then the bearer token, then the rate limit. Each token has its own rate limit. A
+// request without a valid token counts against the rate limit of its address.
 //
 //   const Admission::Decision decision =
 //       admission.decide(request.lookup(), "192.0.2.7", Admission::Path::protocol);
@@ -62,7 +62,8 @@ class Admission {
   enum class Path { protocol, open };
   struct Decision {
     std::optional<Reply> refusal;
-    std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
+    /// Null if the server has no tokens, if the path is `open`, or if the token is not valid.
+    std::shared_ptr<const Caller> caller = nullptr;
   };
 
   /// The options and the clock must outlive the object.

@@ -43,7 +43,7 @@ std::string closing_reply(const Reply& reply);
 
 class ResponseWriter {
  public:
-  /// The writer tells the client that the server closes the connection if it is silent for
+  /// The writer tells the client that the server closes a connection that is silent for
   /// `idle_timeout`. `connection`, `request` and `metrics` must outlive the writer.
   ResponseWriter(Connection& connection, const HttpRequest& request,
                  std::chrono::seconds idle_timeout, HttpMetrics& metrics)

@@ -30,7 +30,8 @@ struct RateLimit {
 /// Limits on sessions of the legacy, session-based era.
 struct SessionLimits {
   /// The maximum number of sessions. When it is reached, a new session ends the session that has
-  /// been idle longest. If no session is idle, the server answers with HTTP status 503.
+  /// not been used for the longest time. If every session has a running request or an open stream,
+  /// the server answers with HTTP status 503.
   std::size_t max_sessions = 1024;
   std::int64_t idle_ms = 1'800'000;  // idle: no request and no open stream
   /// The maximum number of events that a session keeps for a client that reconnects.
@@ -46,7 +47,7 @@ struct HttpOptions {
   std::vector<std::string> allowed_hosts;  // further names that Host and Origin may contain
   std::shared_ptr<const Tokens> tokens;    // tokens.h; null: every client may do everything
   std::shared_ptr<const TlsContext> tls;   // socket_io.h; null: plain HTTP
-  RateLimit rate_limit;  // the limit per token; per address if there are no tokens
+  RateLimit rate_limit;  // the limit per token; per address for requests without a valid token
   std::function<void(int port)> listening;  // called after the port is bound
   /// Adds metrics of the application to the answer of GET /metrics. Null: the application has none.
   std::function<void(MetricsText& text)> more_metrics;
@@ -74,10 +75,11 @@ struct HttpOptions {
   SessionLimits sessions = {};
 };
 
-/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. Then cancels the
-/// running calls and tasks, and returns. After that, the same Server must not be served again.
-/// Returns the exit status of the process: 0, or 71 if the address cannot be bound. Ignores
-/// SIGPIPE.
+/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. For clients with a
+/// session, also answers GET /mcp with an event stream, and DELETE /mcp, which ends the session.
+/// After the stop request, cancels the running calls and tasks, waits until all requests have
+/// ended, and returns. After that, the same Server must not be served again. Returns the exit
+/// status of the process: 0, or 71 if the address cannot be bound. Ignores SIGPIPE.
 int serve_http(Server& server, const HttpOptions& options, const std::stop_token& stop);
 
 }  // namespace assay::mcp

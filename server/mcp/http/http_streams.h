@@ -4,7 +4,8 @@
 //   streams.answer_call(call, session, response);
 //   streams.resume(session, place, response);
 //
-// Thread-safe. Both functions return when the stream has ended.
+// Thread-safe. Both functions return when the stream has ended. If too many streams are open, they
+// reply with HTTP status 503 instead.
 #pragma once
 
 #include <functional>
@@ -36,9 +37,10 @@ class HttpStreams {
   void answer_call(const Call& call, const std::shared_ptr<HttpSession>& session,
                    ResponseWriter& response);
 
-  /// Sends the events after `place` that `session` has kept. If `place` is in the stream of the
-  /// events that belong to no request, the stream then stays open. It ends when the session ends or
-  /// a new stream of this kind replaces it.
+  /// Sends the events that follow `place` in its stream: the events that `session` has kept, then
+  /// new events when they occur. The stream of a call ends when the call has ended. The stream of
+  /// the events that belong to no request ends when the session ends or a new stream of this kind
+  /// replaces it.
   void resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
               ResponseWriter& response);
 

@@ -58,8 +58,8 @@ class Listener {
   using IoFor = std::function<std::unique_ptr<SocketIo>(int fd)>;
 
   /// If a connection exceeds a limit, the listener sends the bytes `overloaded` and closes the
-  /// connection. If `overloaded` is empty, the listener closes the connection without a response.
-  /// The clock must outlive the object.
+  /// connection. The listener closes the connection without a response if `overloaded` is empty, or
+  /// if too many connections are being closed at the same time. The clock must outlive the object.
   Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std::string overloaded,
            const Clock& clock = system_clock());
   ~Listener();

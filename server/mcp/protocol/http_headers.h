@@ -24,16 +24,16 @@
 namespace assay::mcp {
 
 /// Decides from the Host header whether a request is allowed, to protect the server against DNS
-/// rebinding. `bound_host` is the host that the server listens on. A server on a loopback address
-/// accepts only loopback names. Any other server accepts its own name, the name of the machine and
-/// IP addresses. A Host header with an IP address is safe, because rebinding needs a name that the
-/// attacker controls.
+/// rebinding. `bound_host` is the host that the server listens on. Every server accepts loopback
+/// names. A server on a loopback address accepts nothing else. Any other server also accepts its
+/// own name, the name of the machine and IP addresses. A Host header with an IP address is safe,
+/// because rebinding needs a name that the attacker controls.
 bool host_allowed(std::string_view host_header, std::string_view bound_host);
 /// Returns true if the host in `host_header` is `name`. The header may also contain a port. The
 /// comparison ignores case.
 bool host_is(std::string_view host_header, std::string_view name);
 /// Applies the rule of host_allowed() to the host in `origin_header`, which has the form
-/// scheme://host[:port]. The origin "null" is refused.
+/// http://host[:port] or https://host[:port]. Any other origin, such as "null", is refused.
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host);
 
 /// Decodes a value of the form "=?base64?...?=". Returns any other value unchanged. Returns nothing
@@ -50,12 +50,12 @@ using HeaderLookup = std::function<std::optional<std::string>(const char* name)>
 /// method has no such value.
 std::optional<std::string> mirrored_name(std::string_view method, const nlohmann::json& params);
 
-/// Compares the headers of a stateless request that repeat values of the body with the body.
-/// Returns a sentence about the first difference, or nothing if there is none.
+/// Checks that the headers of a stateless request repeat the values of its body. Returns a sentence
+/// about the first missing or different header, or nothing if there is none.
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header);
 
 /// Returns true when `accept` (a list of media types) includes `media_type`, such as
-/// "text/event-stream".
+/// "text/event-stream". A wildcard such as "*/*" does not count.
 bool accepts(std::string_view accept, std::string_view media_type);
 
 /// An argument of a tool whose value HTTP clients repeat in a header.
@@ -70,8 +70,8 @@ struct ParamHeader {
 Result<std::vector<ParamHeader>> param_headers(const nlohmann::json& input_schema);
 
 /// Compares the headers that repeat arguments with the arguments. Returns a sentence about the
-/// first difference, or nothing if there is none. If an argument is missing or null, its header
-/// must be missing too.
+/// first missing or different header, or nothing if there is none. If an argument is missing or
+/// null, its header must be missing too.
 std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& headers,
                                           const nlohmann::json& arguments,
                                           const HeaderLookup& header);

@@ -28,15 +28,15 @@ struct MessageLimits {
 struct Message {
   enum class Kind { request, notification, response };
   Kind kind = Kind::request;
-  nlohmann::json id;   // string or integer; null for a notification
+  nlohmann::json id;   // string or integer; null for a notification, or if a response has no id
   std::string method;  // empty for a response
   nlohmann::json params = nlohmann::json::object();
   nlohmann::json body;  // only in a response: {"result": ...} or {"error": ...}
 };
 
 /// Parses a message. The error value is a complete JSON-RPC error response. Its code is -32700 when
-/// the bytes are not JSON, and -32600 when the JSON is not a message. The response has the id of
-/// the message if the id could be read.
+/// the bytes are not JSON. It is -32600 when the bytes exceed a limit or the JSON is not a message.
+/// The response has the id of the message if the id could be read.
 tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes,
                                                     const MessageLimits& limits = {});
 

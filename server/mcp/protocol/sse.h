@@ -19,7 +19,7 @@ namespace assay::mcp {
 class SseReader {
  public:
   /// Returns the data of each event that `bytes` completes, in order. Comments, event names and
-  /// events without data are skipped. Lines end with LF or CRLF.
+  /// events without a data line are skipped. Lines end with LF or CRLF.
   std::vector<std::string> feed(std::string_view bytes);
   /// Returns the id of the last complete event, or "" if no event had an id. A client sends this id
   /// when it reconnects.

@@ -43,8 +43,8 @@ struct Conversation {
       const MutexLock lock(out_mutex);
       if (broken() || write_line(out, line)) return;
     }
-    // The write failed, so the client no longer reads from the pipe. Therefore the server ends too.
-    // The mutex is not locked here, because both calls run callbacks of the handlers.
+    // The write failed, so the client no longer reads from the pipe. Therefore all its calls are
+    // cancelled. The mutex is not locked here, because both calls run callbacks of the handlers.
     dispatcher.end_scope(kScope);
     gone.request_stop();
   }

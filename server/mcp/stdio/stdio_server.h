@@ -19,7 +19,7 @@ struct StdioLimits {
   /// The maximum number of calls in the queue. Further calls are refused.
   std::size_t waiting = 256;
   /// The time for which running calls may continue after the end of input. After that, they are
-  /// cancelled.
+  /// cancelled. If the client no longer reads answers, they are cancelled at once.
   std::chrono::milliseconds drain{5'000};
   /// The time that calls have to end after they are cancelled.
   std::chrono::milliseconds cancel{5'000};

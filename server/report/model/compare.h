@@ -23,7 +23,8 @@ struct Comparison {
   std::vector<Report> reports;  // one per configuration, at least one
 };
 
-/// Returns true if all runs have the same configuration, so that make_report() accepts them.
+/// Returns true if all runs have the same configuration. make_report() combines such runs if they
+/// also have the same track and operators.
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 
 /// Groups the runs by configuration. Errors: invalid_argument if there are no runs, or if the runs

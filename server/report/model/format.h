@@ -45,7 +45,8 @@ std::string cost_in_words(const tools::Usage& usage, bool no_model);
 
 /// Returns `text` as one line of printable text with at most `limit` characters. If the text is
 /// cut, the line ends with an ellipsis. Control characters and malformed UTF-8 become spaces,
-/// because the text may come from a submission and contain anything.
+/// because the text may come from a submission and contain anything. Several spaces in a row become
+/// one.
 std::string printable_line(std::string_view text, std::size_t limit);
 
 /// Returns the number of characters (code points) of a UTF-8 text.

@@ -73,7 +73,7 @@ bool ran_to_its_end(const sandbox::Verdict& verdict);
 /// (docs/explanation/threat-model.md#the-generalisation-gap).
 std::optional<double> generalisation_of(const sandbox::Verdict& whole);
 
-/// A run's mean generalisation is shown only if at least this number of its submissions passed.
+/// The mean generalisation is shown only if at least this number of submissions have a value.
 inline constexpr std::size_t kLeastGeneralised = 5;
 
 /// Returns the geometric mean of the values. Returns nothing if there are fewer than

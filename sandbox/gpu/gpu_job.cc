@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "sandbox/gpu/early_check.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/launch/counters.h"
@@ -52,7 +53,7 @@ void GpuJob::perform(bool watched) {
     if (!prepare()) return;
   } else if (prepared_.cases.empty()) {
     const CaseDescriber::Keys keys = CaseDescriber::keys_of(run_.job());
-    if (!record_for_earlier_values() || !prepare()) return;
+    if (!passes_early_check(gpu_, facts_.target, run_) || !prepare()) return;
     unlock();  // learn() copies values, for which no other job should wait
     gpu_.describer().learn(keys, run_.job(), prepared_);
   }
@@ -98,35 +99,6 @@ bool GpuJob::describe() {
   if (!found) return run_.fail_infrastructure(found.error(), "describing cases");
   if (*found) prepared_ = std::move(**found);
   return true;
-}
-
-bool GpuJob::record_for_earlier_values() {
-  Job open = run_.job();
-  std::erase_if(open.cases, [](const CaseRequest& one) { return one.hidden; });
-  if (open.cases.empty()) return true;
-  const std::optional<PreparedJob> described = gpu_.describer().values_of_earlier_job(open);
-  if (!described) return true;
-  run_.enter(Stage::record);
-  JobExecution auxiliary = run_.auxiliary(open);
-  const bool recorded =
-      gpu_.submissions
-          .record(auxiliary, gpu_.candidates,
-                  {*described,
-                   all_cases(*described),
-                   facts_.target,
-                   open.source,
-                   {.candidates = gpu_.config.recorders, .language = open.language}})
-          .has_value();
-  Verdict verdict = auxiliary.finish();
-  if (recorded || verdict.error_kind == ErrorKind::not_recordable ||
-      is_inconclusive(verdict.error_kind))
-    return true;
-  run_.verdict().diagnostic = std::move(verdict.diagnostic);
-  run_.verdict().stdout_text = std::move(verdict.stdout_text);
-  run_.verdict().stderr_text = std::move(verdict.stderr_text);
-  for (const PreparedCase& one : described->cases)
-    run_.verdict().provenance.seeds[one.id] = one.seed;
-  return run_.fail(verdict.error_kind, verdict.stage, verdict.detail);
 }
 
 bool GpuJob::prepare() {

@@ -47,9 +47,6 @@ class GpuJob {
   void perform(bool watched);
   /// Gets a description of the cases, if there is one that needs no inputs.
   bool describe();
-  /// Records the public cases for the values of an earlier job, if the cases cannot be described
-  /// without values and some are kept. A submission that fails has cost neither inputs nor the GPU.
-  bool record_for_earlier_values();
   /// Makes the inputs of all cases, unless that has been done. Returns with the GPU locked in
   /// shared mode if it has made them.
   bool prepare();

@@ -134,6 +134,32 @@ TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jo
   }
 }
 
+TEST_CASE("a submission that cannot be imported ends although no judge can make inputs") {
+  // The arguments of this operator have values that the host reads, so its cases cannot be
+  // described without inputs.
+  Job job = one_case(JobKind::test);
+  job.operator_name = job.entry = "varlen_attn";
+  job.operator_dir = std::string(ASSAY_SOURCE_DIR) + "/operators/standard/varlen_attn";
+  job.cases.front().dtype = "float16";
+  job.cases.front().axes = {
+      {"total", 150}, {"offset_count", 7}, {"max_seqlen", 80}, {"heads", 2}, {"head_dim", 64}};
+  SharedGpu gpu(with_sharers(real_config(), 1));
+  const Result<JudgeQueue::Turn> busy =
+      gpu.judge_queue().wait_for_judge("another operator", for_another_thread());
+  REQUIRE(busy);
+  for (const auto& [source, kind] :
+       {std::pair("def varlen_attn(:\n", ErrorKind::syntax_error),
+        std::pair("import no_such_module_of_python\n", ErrorKind::module_not_found)}) {
+    job.source = source;
+    JobMonitor monitor;
+    const Verdict verdict = gpu.execute(job, monitor);
+    INFO(verdict.summary << " " << verdict.detail);
+    CHECK(verdict.error_kind == kind);
+    REQUIRE(verdict.diagnostic);
+    CHECK(verdict.diagnostic->line == 1);
+  }
+}
+
 TEST_CASE("a GPU has no more jobs than there can be candidates for") {
   SandboxConfig config = real_config();
   config.gpu_jobs = 64;

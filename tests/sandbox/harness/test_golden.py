@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,14 @@ def test_elements_from_uninitialised_memory_or_beyond_an_argument_are_open(golde
         lambda contents: golden.computed(arguments(), contents, "cpu"), [0.01, 0.01]
     )
     assert [mask.tolist() for mask in masks] == [[False] * 3 + [True] * 3, [True, False, False]]
+
+
+def test_the_spec_is_parsed_once_until_it_changes(golden: Golden, tmp_path: Path) -> None:
+    first = golden._spec()
+    assert golden._spec() is first
+    (tmp_path / "spec.toml").write_text(SPEC + "\n[extra]\n")
+    os.utime(tmp_path / "spec.toml", ns=(1, 1))  # whatever the resolution of the file's times is
+    assert "extra" in golden._spec()
 
 
 def test_wide_arguments_are_narrowed(golden: Golden) -> None:

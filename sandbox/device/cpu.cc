@@ -78,11 +78,17 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
+/// Without a GPU no job waits for a judge's turn, so the device's concurrency is limit enough.
+SandboxConfig without_recording_limit(SandboxConfig config) {
+  config.recording_jobs = CandidatePool::kSlots;
+  return config;
+}
+
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const SandboxConfig& config)
       : target_(config.compile_target),
-        pool_(config, spawner_),
+        pool_(without_recording_limit(config), spawner_),
         judge_(config, spawner_, "cpu"),
         recordings_(kRecordingCacheBytes) {}
 

@@ -75,7 +75,7 @@ struct SandboxConfig {
   /// `recording_jobs` compile and `gpu_sharers` use the GPU. The others wait for a judge or for the
   /// GPU.
   int gpu_jobs = 1;
-  /// The maximum number of jobs of one device whose candidates work at a time. So jobs that wait
+  /// The maximum number of jobs of one GPU whose candidates work at a time. So jobs that wait
   /// for a judge do not keep other jobs from the cores, and compilations do not compete for cores.
   int recording_jobs = kMostRecordingJobs;
   // The maximum number of jobs that share the GPU at a time while no job is timed.

@@ -123,7 +123,7 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
       ->capture_default_str();
   command
       .add_option("--recording-jobs", options.recording_jobs,
-                  "jobs of one device whose submissions are compiled at once; each takes "
+                  "jobs of one GPU whose submissions are compiled at once; each takes "
                   "processors for its recorders (default: one for a core, at most " +
                       std::to_string(kMostDefaultRecordingJobs) + ")")
       ->check(CLI::Range(1, sandbox::kMostRecordingJobs))

@@ -7,8 +7,8 @@ server. Each agent makes its calls of `run_tests` (or of `compile`) one after th
 A file of answers has lines {"id", "operator", "code"}. With `--before`, the script measures this
 binary and an older one in turns, on the same answers in the same order. So a drift of the machine
 affects both. For each binary the result has counts, percentiles and the kinds of its verdicts. It
-also has a line of samples for each verdict: id, operator, kind, stage, seconds, and the
-milliseconds of each stage.
+also has a line of samples for each verdict: id, operator, kind, stage, seconds, the milliseconds of
+each stage, and the time of the verdict in seconds after the turn began.
 
 The script also compares the verdicts of both binaries, because a change that makes the server
 faster must not change any verdict."""
@@ -79,6 +79,7 @@ def judge_for(
                     "stage": verdict.get("stage"),
                     "stage_ms": verdict.get("stage_ms"),
                     "wall_s": round(time.monotonic() - start, 4),
+                    "end_s": round(time.monotonic() - begin, 3),
                 }
             )
 
@@ -108,7 +109,15 @@ def figures(turns: list[dict[str, Any]]) -> dict[str, Any]:
         "kinds": dict(collections.Counter(one["kind"] for one in samples).most_common()),
         "pool_kib": [turn["pool_kib"] for turn in turns],
         "samples": [
-            [one["id"], one["operator"], one["kind"], one["stage"], one["wall_s"], one["stage_ms"]]
+            [
+                one["id"],
+                one["operator"],
+                one["kind"],
+                one["stage"],
+                one["wall_s"],
+                one["stage_ms"],
+                one["end_s"],
+            ]
             for one in samples
         ],
     }

@@ -31,7 +31,7 @@ function(assay_precompile name)
   target_link_libraries(${name} PRIVATE assay_flags nlohmann_json::nlohmann_json)
   target_precompile_headers(${name} PRIVATE
     <algorithm> <chrono> <condition_variable> <filesystem> <fstream> <functional> <map> <memory>
-    <mutex> <optional> <set> <string> <thread> <vector> <nlohmann/json.hpp> ${ARGN})
+    <mutex> <optional> <set> <string> <thread> <vector> ${CMAKE_SOURCE_DIR}/base/json.h ${ARGN})
 endfunction()
 
 # assay_use_precompiled(TARGET NAME)

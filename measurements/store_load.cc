@@ -11,12 +11,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/handle.h"
+#include "base/json.h"
 #include "server/store/store.h"
 
 namespace {

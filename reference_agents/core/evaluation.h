@@ -3,11 +3,11 @@
 // versions. Pure functions.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "reference_agents/core/attempt.h"
 #include "server/mcp/client/client.h"
 

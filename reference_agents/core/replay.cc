@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/json.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/json_fields.h"

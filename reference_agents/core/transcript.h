@@ -24,13 +24,13 @@
 
 #include <deque>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "reference_agents/llm/llm_client.h"

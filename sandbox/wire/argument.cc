@@ -1,7 +1,6 @@
 #include "sandbox/wire/argument.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "sandbox/wire/header_reader.h"
 
 namespace assay::sandbox {

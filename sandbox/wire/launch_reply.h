@@ -11,11 +11,11 @@
 // Thread-safe.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "sandbox/jail/layer.h"
 #include "sandbox/wire/device_facts.h"

@@ -9,9 +9,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "sandbox/wire/frame.h"
 

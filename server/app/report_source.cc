@@ -11,11 +11,11 @@
 #include <csignal>
 #include <cstring>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "server/app/exit_status.h"

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 #include <vector>
 
 #include "base/files.h"
+#include "base/json.h"
 #include "server/report/model/format.h"
 
 namespace assay::bench {

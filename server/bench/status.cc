@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "reference_agents/llm/json_fields.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"

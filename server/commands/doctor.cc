@@ -4,9 +4,9 @@
 
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "sandbox/device/make_device.h"
 #include "sandbox/job/target.h"
 #include "sandbox/pool/probe.h"

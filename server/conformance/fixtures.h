@@ -10,10 +10,10 @@
 
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "server/mcp/core/server.h"
 

@@ -1,9 +1,9 @@
 // Implements the functions of Store for jobs: submissions, their charges and verdicts.
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/handle.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "server/store/artifact_quota.h"

@@ -1,7 +1,7 @@
 // Implements the functions of Store for runs: charged tool calls, usage, graded submissions.
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "server/store/connection.h"

@@ -1,8 +1,8 @@
 // Implements the functions of Store that save and read tasks of the MCP protocol. Tasks are stored,
 // so that a client can ask for the status of a task even after a restart of the server.
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"
 

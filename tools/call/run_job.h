@@ -9,10 +9,10 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "server/mcp/core/tool.h"
 #include "tools/call/arguments.h"

@@ -29,13 +29,13 @@
 #include <cstdint>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <vector>
 
 #include "base/base64.h"
+#include "base/json.h"
 #include "base/result.h"
 #include "base/text.h"
 

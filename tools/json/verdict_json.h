@@ -10,8 +10,7 @@
 // escaped.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "base/result.h"
 #include "sandbox/job/job.h"
 

@@ -11,10 +11,10 @@
 // The services must outlive the resources and prompts, which run on many threads at once.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "operators/guides.h"
 #include "server/mcp/core/prompt.h"

@@ -18,12 +18,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mutex.h"
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/core/input.h"

@@ -20,11 +20,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <stop_token>
 #include <string>
 
+#include "base/json.h"
 #include "base/mutex.h"
 #include "server/mcp/protocol/jsonrpc.h"
 

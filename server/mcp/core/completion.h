@@ -9,10 +9,10 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/uri_template.h"
 

@@ -15,11 +15,11 @@
 
 #include <atomic>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
 #include "base/concurrency_limiter.h"
+#include "base/json.h"
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/in_flight.h"

@@ -15,12 +15,12 @@
 #include <iterator>
 #include <list>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "base/mutex.h"
 
 namespace assay::mcp {

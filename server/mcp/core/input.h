@@ -17,12 +17,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "server/mcp/protocol/jsonrpc.h"

@@ -13,12 +13,12 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {

@@ -19,11 +19,11 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "server/mcp/core/completion.h"
 #include "server/mcp/core/input.h"

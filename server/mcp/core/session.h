@@ -11,10 +11,10 @@
 
 #include <atomic>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "base/json.h"
 #include "base/mutex.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/protocol/protocol.h"

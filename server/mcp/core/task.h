@@ -13,12 +13,12 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/protocol/jsonrpc.h"

@@ -14,13 +14,13 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "server/mcp/core/change_notifier.h"

@@ -18,11 +18,11 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"

@@ -10,8 +10,7 @@
 // The result is a CallToolResult, a CreateTaskResult or an InputRequiredResult. Thread-safe.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/task_table.h"
 #include "server/mcp/core/tool.h"

@@ -8,10 +8,11 @@
 // Pure functions, thread-safe.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/json.h"
 
 namespace assay::mcp {
 

@@ -10,11 +10,11 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "base/json.h"
 #include "base/result.h"
 #include "server/mcp/protocol/protocol.h"
 

@@ -10,10 +10,10 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/protocol.h"
 

@@ -1,5 +1,6 @@
+#include "base/json.h"
+
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "server/report/text/forms.h"
 

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/json.h"
 #include "reference_agents/llm/llm_client.h"
 #include "server/mcp/client/client.h"
 

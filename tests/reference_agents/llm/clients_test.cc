@@ -1,7 +1,7 @@
 // Tests the clients of both protocols with a real HTTP server on the loopback device.
 #include <cstdint>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "reference_agents/llm/http_clients.h"
 #include "tests/catch.h"
 #include "tests/reference_agents/llm/local_http.h"

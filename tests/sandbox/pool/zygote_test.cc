@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
-#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 
+#include "base/json.h"
 #include "base/text.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"

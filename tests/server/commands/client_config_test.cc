@@ -2,8 +2,7 @@
 // tests/clients/test_config.py compares the other texts with that document.
 #include "server/commands/client_config.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "tests/catch.h"
 
 using assay::server::client_config;

@@ -1,8 +1,8 @@
 #include "server/commands/serve.h"
 
 #include <chrono>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "base/mutex.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/runs/services.h"

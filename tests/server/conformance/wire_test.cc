@@ -5,9 +5,9 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/json.h"
 #include "server/conformance/fixtures.h"
 #include "server/mcp/core/dispatch.h"
 #include "tests/catch.h"

@@ -1,5 +1,4 @@
-#include <nlohmann/json.hpp>
-
+#include "base/json.h"
 #include "server/store/store.h"
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"

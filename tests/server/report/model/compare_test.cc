@@ -1,8 +1,8 @@
 #include "server/report/model/compare.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "server/report/html/page.h"
 #include "server/report/model/rows.h"
 #include "server/report/text/forms.h"

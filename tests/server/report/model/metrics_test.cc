@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <vector>
 
+#include "base/json.h"
 #include "server/report/html/page.h"
 #include "server/report/model/rows.h"
 #include "server/report/text/forms.h"

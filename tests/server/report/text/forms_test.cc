@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
+#include "base/json.h"
 #include "server/report/html/page.h"
 #include "tests/catch.h"
 #include "tools/model/outcome_names.h"

@@ -18,9 +18,11 @@ from __future__ import annotations
 import argparse
 import collections
 import gzip
+import http.client
 import json
 import queue
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -54,7 +56,8 @@ def percentiles(values: list[float]) -> dict[str, float]:
 def judge_for(
     server: Server, tasks: list[Task], agents: int, seconds: float, tool: str
 ) -> dict[str, Any]:
-    """Sends tasks until the time is up. Calls that are then in flight are finished and counted."""
+    """Sends tasks until the time is up, or until there are no more. Calls that are then in flight
+    are not counted, so that the rate is that of the time given."""
     waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
     for task in tasks:
         waiting.put(task)
@@ -69,7 +72,14 @@ def judge_for(
             except queue.Empty:
                 return
             start = time.monotonic()
-            verdict = agent.verdict(task["code"], tool=tool, operator=task["operator"])
+            try:
+                verdict = agent.verdict(task["code"], tool=tool, operator=task["operator"])
+            except (OSError, http.client.HTTPException):
+                if time.monotonic() < begin + seconds:
+                    raise
+                return  # the server ended during this call
+            if time.monotonic() > begin + seconds:
+                return
             samples.append(
                 {
                     "id": task["id"],
@@ -83,12 +93,21 @@ def judge_for(
                 }
             )
 
-    threads = [threading.Thread(target=work) for _ in range(agents)]
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(agents)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
-    return {"seconds": time.monotonic() - begin, "samples": samples}
+        thread.join(max(0.0, begin + seconds - time.monotonic()))
+    return {"seconds": time.monotonic() - begin, "samples": list(samples)}
+
+
+def end(server: Server) -> None:
+    """Ends the server, which may still have calls in flight."""
+    try:
+        server.close()
+    except subprocess.TimeoutExpired:
+        server.process.kill()
+        server.process.wait()
 
 
 def figures(turns: list[dict[str, Any]]) -> dict[str, Any]:
@@ -166,7 +185,7 @@ def main() -> int:
                 Agent(server.port).verdict(first["code"], operator=first["operator"])
                 judged = judge_for(server, part, options.agents, options.seconds, options.tool)
                 judged["pool_kib"] = pool_memory(server)
-                server.close()
+                end(server)
             turns[name].append(judged)
             print(
                 f"{name}: {len(judged['samples'])} verdicts in {judged['seconds']:.1f} s",

@@ -54,10 +54,8 @@ void GpuJob::perform(bool watched) {
   } else if (prepared_.cases.empty()) {
     const CaseDescriber::Keys keys = CaseDescriber::keys_of(run_.job());
     if (!passes_early_check(gpu_, facts_.target, run_) || !prepare()) return;
-    unlock();  // learn() copies values, for which no other job should wait
     gpu_.describer().learn(keys, run_.job(), prepared_);
   }
-  unlock();
   // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
@@ -71,18 +69,16 @@ bool GpuJob::lock(Mode mode) {
   if (holds(mode)) return true;
   unlock();
   run_.enter(Stage::queue);
-  Result<GpuScheduler::Guard> guard = mode == Mode::exclusive
-                                          ? gpu_.scheduler.lock_exclusive(run_.deadline(kForeverMs))
-                                          : gpu_.scheduler.lock_shared(run_.deadline(kForeverMs));
+  Result<GpuScheduler::Guard> guard = gpu_.scheduler.lock(mode, run_.deadline(kForeverMs));
   if (!guard) return run_.fail_infrastructure(guard.error(), "waiting for the GPU");
   guard_.emplace(std::move(*guard));
-  return mode == Mode::shared || wait_for_idle_judges();
+  return true;
 }
 
-/// Waits until no judge uses the GPU. This job holds the GPU lock exclusively, so no other job
-/// starts new work on the GPU. But a judge may still be computing references for a job that has
-/// released the lock.
-bool GpuJob::wait_for_idle_judges() {
+/// While this job has the lock, no other job starts new work on the GPU. But a judge may still be
+/// computing references for a job that has released the lock.
+bool GpuJob::lock_idle_gpu() {
+  if (!lock(Mode::exclusive)) return false;
   for (const std::unique_ptr<Judge>& judge : gpu_.judges) {
     const Status idle = judge->settle(run_.job().id, run_.deadline(kSettleMs));
     if (!idle)
@@ -112,11 +108,12 @@ bool GpuJob::prepare() {
       gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
   if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
   memory_.emplace(std::move(*memory));
-  if (!lock(Mode::shared)) return false;
+  if (!lock(Mode::prepare)) return false;
   Judge& judge = *gpu_.judges[turn_->judge()];
   run_.enter(Stage::judge);
   Result<PreparedJob> prepared =
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
+  unlock();
   turn_->prepared();
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
   judge_ = &judge;
@@ -176,7 +173,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   if (all_right(run_.verdict()) && is_timed(job)) {
     unlock();
     Plans reference = record_reference();
-    if (lock(Mode::exclusive)) measure(&*session_, plans, std::move(reference));
+    if (lock_idle_gpu()) measure(&*session_, plans, std::move(reference));
   }
   if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans);
 }
@@ -193,10 +190,9 @@ void GpuJob::on_host_tier() {
       "the submission could not be recorded (" + why +
       "), so it ran with the GPU inside the jail; its times are wall time of whole calls";
   if (!prepare()) return;
-  unlock();
   const bool timed = is_timed(run_.job());
   Plans reference = timed ? record_reference() : Plans();
-  if (!lock(Mode::exclusive)) return;
+  if (timed ? !lock_idle_gpu() : !lock(Mode::host)) return;
   const bool judged = gpu_.host.run(run_, *judge_, prepared_,
                                     timed ? cases_to_time(run_.job(), prepared_)
                                           : std::vector<bool>(prepared_.cases.size(), false));
@@ -242,7 +238,7 @@ bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
     return false;
   run_.clear_error();
   run_.verdict().cases.resize(first);
-  if (!lock(Mode::exclusive)) return false;
+  if (!lock_idle_gpu()) return false;
   session_.reset();
   // If a launcher does not end in time, the only harm is that its memory stays in use.
   gpu_.launchers.end_those_of_runs(run_.deadline(kFreeMemoryMs));
@@ -338,7 +334,7 @@ bool GpuJob::sanitize(const Plans& plans) {
 void GpuJob::profile(const Plans& plans) {
   std::vector<KernelCounters> counters;
   std::map<std::string, std::string> missing;
-  if (run_.job().detail == ProfileDetail::counters && lock(Mode::exclusive)) {
+  if (run_.job().detail == ProfileDetail::counters && lock_idle_gpu()) {
     auto counted =
         count_kernels(run_, {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver},
                       prepared_, plans.front(), outputs_[0].get());

@@ -35,20 +35,19 @@ class GpuJob {
   // If the run's verdict has become an error, a function that returns a bool returns false, and a
   // function that returns an optional returns nothing.
 
-  /// Locks the GPU in this mode. If the job already holds the lock in the other mode, first
+  /// Locks the GPU in this mode. If the job already holds the lock in another mode, first
   /// releases it; otherwise the job could wait for itself.
   bool lock(Mode mode);
   void unlock() { guard_.reset(); }
   bool holds(Mode mode) const { return guard_ && guard_->mode() == mode; }
-  /// Waits until no judge uses the GPU. The caller holds the GPU lock exclusively.
-  bool wait_for_idle_judges();
+  /// Locks the GPU exclusively, and waits until no judge uses it.
+  bool lock_idle_gpu();
 
   /// Does the work of execute(). If `watched` is true, Compute Sanitizer looks at the replays.
   void perform(bool watched);
   /// Gets a description of the cases, if there is one that needs no inputs.
   bool describe();
-  /// Makes the inputs of all cases, unless that has been done. Returns with the GPU locked in
-  /// shared mode if it has made them.
+  /// Makes the inputs of all cases, unless that has been done. Holds no GPU lock afterwards.
   bool prepare();
   /// Launches and judges the public cases. The submission gets the hidden cases only if all public
   /// cases are right.

@@ -27,13 +27,15 @@ std::size_t JudgeQueue::home_of(const std::string& operator_name) {
   return homes_.emplace(operator_name, fewest - judges_.begin()).first->second;
 }
 
-/// Returns a judge that could begin at once and for which no job waits.
+/// Returns a judge that could begin at once and for which no job waits: the one with the fewest
+/// jobs, because the outputs of these jobs wait while the judge makes inputs.
 std::optional<std::size_t> JudgeQueue::idle_judge() const {
-  const auto idle = std::find_if(judges_.begin(), judges_.end(), [](const Load& one) {
-    return !one.preparing && one.waiting.empty();
-  });
-  if (idle == judges_.end()) return std::nullopt;
-  return static_cast<std::size_t>(idle - judges_.begin());
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < judges_.size(); ++i) {
+    if (judges_[i].preparing || !judges_[i].waiting.empty()) continue;
+    if (!found || judges_[i].jobs < judges_[*found].jobs) found = i;
+  }
+  return found;
 }
 
 std::size_t JudgeQueue::waiters() const {

@@ -1,5 +1,6 @@
 #include "sandbox/gpu/scheduler.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace assay::sandbox {
@@ -21,35 +22,46 @@ GpuScheduler::GpuScheduler(const Limits& limits)
     : limits_(limits),
       memory_slots_(limits.sharers, "the GPU's memory was in use for all of the time allowed") {}
 
-GpuScheduler::Queue& GpuScheduler::queue(Mode mode) {
-  return mode == Mode::shared ? shared_queue_ : exclusive_queue_;
+/// Tells whether a waiter of this mode has to get the lock before the next lone waiter.
+bool GpuScheduler::batch_waits(Mode mode) const {
+  return std::any_of(waiters_.begin(), waiters_.end(), [mode, end = batch_end_](const Waiter& one) {
+    return one.mode == mode && one.ticket < end;
+  });
 }
 
-const GpuScheduler::Queue& GpuScheduler::queue(Mode mode) const {
-  return mode == Mode::shared ? shared_queue_ : exclusive_queue_;
+bool GpuScheduler::lone_waits(Mode mode) const {
+  return std::any_of(waiters_.begin(), waiters_.end(), [&](const Waiter& one) {
+    return one.mode == Mode::exclusive || (one.mode == Mode::host && mode == Mode::shared);
+  });
 }
 
-bool GpuScheduler::may_enter(std::uint64_t ticket, Mode mode) const {
-  if (exclusive_held_ || queue(mode).front() != ticket) return false;
-  const bool shared_batch_waits =
-      !shared_queue_.empty() && shared_queue_.front() < shared_batch_end_;
-  if (mode == Mode::exclusive) return shared_holders_ == 0 && !shared_batch_waits;
-  const bool may_join =
-      shared_holders_ > 0 && system_clock().monotonic_ns() < shared_batch_joinable_until_ns_;
-  return shared_holders_ < limits_.sharers &&
-         (exclusive_queue_.empty() || shared_batch_waits || may_join);
+bool GpuScheduler::may_enter(const Waiter& waiter) const {
+  const Mode mode = waiter.mode;
+  const auto is_ahead = [&](const Waiter& one) {
+    return one.ticket < waiter.ticket && (one.mode == mode || (is_lone(one.mode) && is_lone(mode)));
+  };
+  if (std::any_of(waiters_.begin(), waiters_.end(), is_ahead)) return false;
+  const bool prepares = mode == Mode::prepare;
+  if (holders(Mode::exclusive) > 0 || (holders(Mode::host) > 0 && !prepares)) return false;
+  if (mode == Mode::host) return holders(Mode::shared) == 0 && !batch_waits(Mode::shared);
+  if (mode == Mode::exclusive)
+    return holders(Mode::shared) == 0 && holders(Mode::prepare) == 0 &&
+           !batch_waits(Mode::shared) && !batch_waits(Mode::prepare);
+  if (mode == Mode::shared && holders(mode) >= limits_.sharers) return false;
+  const bool may_join = holders(Mode::shared) + holders(Mode::prepare) > 0 &&
+                        system_clock().monotonic_ns() < batch_joinable_until_ns_;
+  return !lone_waits(mode) || waiter.ticket < batch_end_ || may_join;
 }
 
 Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadline) {
   MutexLock lock(mutex_);
-  const std::uint64_t mine = next_ticket_++;
-  queue(mode).push_back(mine);
+  const Waiter mine{next_ticket_++, mode};
+  waiters_.push_back(mine);
   changed_.notify_all();
   const bool admitted =
-      deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return may_enter(mine, mode); });
-  std::erase(queue(mode), mine);
-  if (admitted && mode == Mode::exclusive) exclusive_held_ = true;
-  if (admitted && mode == Mode::shared) ++shared_holders_;
+      deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return may_enter(mine); });
+  std::erase_if(waiters_, [&](const Waiter& one) { return one.ticket == mine.ticket; });
+  if (admitted) ++holders(mode);
   // Wakes the waiters, because one of them may now share the GPU or be first in its queue.
   changed_.notify_all();
   if (admitted) return Guard(*this, mode);
@@ -60,30 +72,32 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
 
 void GpuScheduler::unlock(Mode mode) {
   const MutexLock lock(mutex_);
-  if (mode == Mode::shared) {
-    --shared_holders_;
-  } else {
-    exclusive_held_ = false;
-    if (++exclusive_in_row_ >= kExclusiveBatch || exclusive_queue_.empty()) {
-      shared_batch_end_ = next_ticket_;
-      shared_batch_joinable_until_ns_ =
-          system_clock().monotonic_ns() + std::chrono::nanoseconds(limits_.join_window).count();
-      exclusive_in_row_ = 0;
-    }
+  --holders(mode);
+  const bool other_lone_waits = std::any_of(waiters_.begin(), waiters_.end(),
+                                            [](const Waiter& one) { return is_lone(one.mode); });
+  if (is_lone(mode) && (++lone_in_row_ >= kLoneBatch || !other_lone_waits)) {
+    batch_end_ = next_ticket_;
+    batch_joinable_until_ns_ =
+        system_clock().monotonic_ns() + std::chrono::nanoseconds(limits_.join_window).count();
+    lone_in_row_ = 0;
   }
   changed_.notify_all();
 }
 
 int GpuScheduler::waiting(Mode mode) const {
   const MutexLock lock(mutex_);
-  return static_cast<int>(queue(mode).size());
+  return waiting_for(mode);
 }
 
 bool GpuScheduler::wait_for_waiters(Mode mode, int count, const Deadline& deadline) const {
   MutexLock lock(mutex_);
-  return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) {
-    return static_cast<int>(queue(mode).size()) == count;
-  });
+  return deadline.wait(changed_, lock,
+                       [&]() ASSAY_REQUIRES(mutex_) { return waiting_for(mode) == count; });
+}
+
+int GpuScheduler::waiting_for(Mode mode) const {
+  return static_cast<int>(std::count_if(waiters_.begin(), waiters_.end(),
+                                        [&](const Waiter& one) { return one.mode == mode; }));
 }
 
 }  // namespace assay::sandbox

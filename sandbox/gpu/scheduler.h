@@ -3,28 +3,38 @@
 // 1. A memory slot. A job reserves a slot before its inputs are put into the GPU's memory, and
 // keeps the slot until the job ends. The number of slots bounds the number of jobs that have data
 // in the GPU's memory. Slots are granted first come, first served.
-// 2. The GPU lock, which is shared or exclusive. Jobs that only check outputs hold the lock shared,
-// at most `sharers` jobs at a time. A job that is timed holds the lock exclusively, because the
-// kernels of another job would show in the measurement. A job holds the lock only while it uses the
-// GPU, and not while it compiles or records.
+// 2. The GPU lock, in one of four modes. A job holds the lock only while it uses the GPU, and not
+// while it compiles or records.
 //
-// Every change between shared and exclusive use leaves the GPU idle until the last holder releases
-// the lock. So waiters are served in batches. First, up to kExclusiveBatch exclusive waiters get
-// the lock one after the other. Then all shared waiters that are in the queue at that time get the
-// lock together. Further shared waiters may join this batch until kJoinWindow after its start. So
-// no waiter starves. Waiters of one kind are served in the order of their arrival.
+//   prepare    A judge makes inputs for the job. Making the first inputs of an operator can take
+//              seconds, so this mode excludes only what is timed.
+//   shared     Launchers run plans whose outputs are only checked, at most `sharers` jobs at a
+//   time. host       Code of a submission runs on the GPU, and it may damage the device. So nothing
+//   else
+//              of a submission runs meanwhile.
+//   exclusive  The job has the GPU alone, because it is timed or needs all of the memory. The
+//              kernels of another job would show in the measurement.
+//
+// The modes `host` and `exclusive` are the lone modes. Every change between lone and other use
+// leaves the GPU idle until the last holder releases the lock. So waiters are served in batches.
+// First, up to kLoneBatch lone waiters get the lock one after the other. Then all other waiters
+// that are in the queues at that time get the lock together. Further ones may join this batch until
+// kJoinWindow after its start. So no waiter starves. Waiters of one mode are served in the order of
+// their arrival, and so are all lone waiters.
 //
 //   GpuScheduler scheduler({.sharers = 4});
 //   Result<GpuScheduler::MemorySlot> memory = scheduler.reserve_memory(deadline);
-//   Result<GpuScheduler::Guard> gpu = scheduler.lock_shared(deadline);
-//   gpu->release();  // a holder never waits for the other mode: it releases the lock first
-//   gpu = scheduler.lock_exclusive(deadline);
+//   Result<GpuScheduler::Guard> gpu = scheduler.lock(GpuScheduler::Mode::shared, deadline);
+//   gpu->release();  // a holder never waits for another mode: it releases the lock first
+//   gpu = scheduler.lock(GpuScheduler::Mode::exclusive, deadline);
 //
 // A job waits for a judge first (JudgeQueue), then reserves the memory slot, then locks the GPU.
 // Thread-safe. The scheduler must outlive everything that it grants.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <utility>
@@ -38,15 +48,15 @@ namespace assay::sandbox {
 
 class GpuScheduler {
  public:
-  enum class Mode { shared, exclusive };
+  enum class Mode { prepare, shared, host, exclusive };
 
-  /// The maximum number of exclusive holders in a row while shared waiters are in the queue.
-  static constexpr int kExclusiveBatch = 4;
-  /// When a shared batch has started, more shared waiters may join it for this time.
+  /// The maximum number of lone holders in a row while others wait.
+  static constexpr int kLoneBatch = 4;
+  /// When a batch of other waiters has started, more of them may join it for this time.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {
-    int sharers = 1;  // maximum number of shared holders at a time
+    int sharers = 1;  // maximum number of holders in the mode `shared` at a time
     std::chrono::milliseconds join_window = kJoinWindow;
   };
 
@@ -70,10 +80,9 @@ class GpuScheduler {
 
   explicit GpuScheduler(const Limits& limits);
 
-  /// These three functions wait. Errors: cancelled if the job is cancelled; resource_exhausted if
-  /// the deadline passes.
-  Result<Guard> lock_shared(const Deadline& deadline) { return lock(Mode::shared, deadline); }
-  Result<Guard> lock_exclusive(const Deadline& deadline) { return lock(Mode::exclusive, deadline); }
+  /// These two functions wait. Errors: cancelled if the job is cancelled; resource_exhausted if the
+  /// deadline passes.
+  Result<Guard> lock(Mode mode, const Deadline& deadline);
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);
   }
@@ -81,36 +90,46 @@ class GpuScheduler {
   /// memory. Until then, there are as many slots as jobs that can share the GPU.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }
 
-  /// Returns the number of calls of lock_shared() or lock_exclusive() that are waiting.
+  /// Returns the number of calls of lock() that wait for this mode.
   int waiting(Mode mode) const;
   /// Waits until exactly `count` calls are waiting. Returns false if the deadline passes first.
   /// Tests use this function to put threads in a defined order.
   bool wait_for_waiters(Mode mode, int count, const Deadline& deadline) const;
 
  private:
-  using Queue = std::deque<std::uint64_t>;  // tickets, oldest first
+  struct Waiter {
+    std::uint64_t ticket = 0;
+    Mode mode = Mode::shared;
+  };
 
-  Result<Guard> lock(Mode mode, const Deadline& deadline);
+  static bool is_lone(Mode mode) { return mode == Mode::host || mode == Mode::exclusive; }
   void unlock(Mode mode);
-  bool may_enter(std::uint64_t ticket, Mode mode) const ASSAY_REQUIRES(mutex_);
-  Queue& queue(Mode mode) ASSAY_REQUIRES(mutex_);
-  const Queue& queue(Mode mode) const ASSAY_REQUIRES(mutex_);
+  int waiting_for(Mode mode) const ASSAY_REQUIRES(mutex_);
+  bool may_enter(const Waiter& waiter) const ASSAY_REQUIRES(mutex_);
+  bool batch_waits(Mode mode) const ASSAY_REQUIRES(mutex_);
+  /// Tells whether a lone waiter for which a waiter of this mode has to wait is in the queue.
+  bool lone_waits(Mode mode) const ASSAY_REQUIRES(mutex_);
+  int& holders(Mode mode) ASSAY_REQUIRES(mutex_) {
+    return holders_[static_cast<std::size_t>(mode)];
+  }
+  int holders(Mode mode) const ASSAY_REQUIRES(mutex_) {
+    return holders_[static_cast<std::size_t>(mode)];
+  }
 
   const Limits limits_;
   FifoSemaphore memory_slots_;
   mutable Mutex mutex_;
   mutable Condition changed_;
-  Queue shared_queue_ ASSAY_GUARDED_BY(mutex_), exclusive_queue_ ASSAY_GUARDED_BY(mutex_);
+  std::deque<Waiter> waiters_ ASSAY_GUARDED_BY(mutex_);  // oldest first
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// Shared waiters with a ticket below this number get the lock before the next exclusive waiter.
-  std::uint64_t shared_batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// The time until which shared waiters may join the shared batch, by the system's monotonic
-  /// clock.
-  std::int64_t shared_batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// The number of exclusive holders since the last shared batch.
-  int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
-  int shared_holders_ ASSAY_GUARDED_BY(mutex_) = 0;
-  bool exclusive_held_ ASSAY_GUARDED_BY(mutex_) = false;
+  /// Waiters with a ticket below this number that are not lone get the lock before the next lone
+  /// waiter.
+  std::uint64_t batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
+  /// The time until which others may join the batch, by the system's monotonic clock.
+  std::int64_t batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
+  /// The number of lone holders since the last batch.
+  int lone_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::array<int, 4> holders_ ASSAY_GUARDED_BY(mutex_) = {};  // for each mode
 };
 
 }  // namespace assay::sandbox

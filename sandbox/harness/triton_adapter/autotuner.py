@@ -1,11 +1,17 @@
-"""Replaces Triton's autotuner. Triton's own autotuner would time the configurations, but there is
-no device.
+"""Replaces Triton's autotuner in candidates and in the judge.
 
-patch_autotuner(sink, compile_budget_s=20)"""
+    # In a candidate, where Triton's own autotuner would have no device to time configurations on.
+    patch_autotuner(sink, compile_budget_s=20)
+    # In the judge, whose golden kernels must be right, not fast.
+    use_first_configuration()
+    with fastest_configuration():
+        golden_kernel()  # Triton's own autotuner runs"""
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import triton
@@ -81,6 +87,54 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
     Autotuner.best_config = property(
         best_config, lambda self, config: vars(self).update(assay_best_config=config)
     )
+
+
+_triton_run = Autotuner.run
+_wants_fastest = False
+
+
+def use_first_configuration() -> None:
+    """Makes each autotuner of this process use the first configuration that fits the GPU. Triton's
+    own autotuner would compile and time every configuration, which takes most of the time of a
+    judge that meets an operator for the first time. The choice also does not depend on measured
+    times, so the same arguments always give the same outputs."""
+    Autotuner.run = _run_first
+
+
+@contextlib.contextmanager
+def fastest_configuration() -> Iterator[None]:
+    """While this context is active, Triton's own autotuners work, because a golden kernel is
+    timed."""
+    global _wants_fastest
+    before, _wants_fastest = _wants_fastest, True
+    try:
+        yield
+    finally:
+        _wants_fastest = before
+
+
+def _run_first(self: Any, *args: Any, **kwargs: Any) -> Any:
+    if _wants_fastest:
+        return _triton_run(self, *args, **kwargs)
+    self.nargs = dict(zip(self.arg_names, args, strict=False))
+    configs = list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
+    # A configuration that did not fit before would be compiled again only to fail again.
+    unfit = vars(self).setdefault("assay_unfit", {}).setdefault(_tuning_key(self, args, kwargs), [])
+    for number, config in enumerate(configs):
+        is_last = number == len(configs) - 1
+        if config in unfit and not is_last:
+            continue
+        try:
+            done = _run_config(self, config, args, kwargs)
+        except _DOES_NOT_FIT:
+            if is_last:
+                raise
+            unfit.append(config)
+            continue
+        self.best_config = config
+        break
+    self.nargs = None
+    return done
 
 
 def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:

@@ -125,7 +125,7 @@ TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jo
       // The second job gets this far only if the first one no longer keeps the only core.
       CHECK(gpu.judge_queue().wait_for_waiters(i, for_another_thread()));
     }
-    CHECK(gpu.scheduler().lock_exclusive(for_another_thread()));
+    CHECK(gpu.scheduler().lock(GpuScheduler::Mode::exclusive, for_another_thread()));
   }
   for (std::future<Verdict>& job : jobs) {
     const Verdict verdict = job.get();
@@ -190,9 +190,9 @@ TEST_CASE("while one job is timed, no other job is on the GPU") {
       if (!other.valid()) {
         other = std::async(std::launch::async, run_other);
         other_waited =
-            gpu.scheduler().wait_for_waiters(GpuScheduler::Mode::shared, 1, for_another_thread());
+            gpu.scheduler().wait_for_waiters(GpuScheduler::Mode::prepare, 1, for_another_thread());
       }
-      other_waited = other_waited && gpu.scheduler().waiting(GpuScheduler::Mode::shared) == 1;
+      other_waited = other_waited && gpu.scheduler().waiting(GpuScheduler::Mode::prepare) == 1;
       seen_together = seen_together || other_launched;
     }
     launched = launched || stage == Stage::launch;

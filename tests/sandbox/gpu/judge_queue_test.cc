@@ -114,6 +114,20 @@ TEST_CASE("a judge that is free takes a job whose own judge stays busy") {
   CHECK(other->judge() != slow.judge());
 }
 
+TEST_CASE("a job of a busy judge goes to the free judge that has the fewest jobs") {
+  JudgeQueue queue({.judges = 3, .patience = kNoPatience});
+  Turn first = turn_of(queue, "first"), second = turn_of(queue, "second");
+  first.prepared();
+  second.prepared();
+  const Turn slow = turn_of(queue, "slow");
+  std::optional<Turn> third(turn_of(queue, "first"));
+  third->prepared();
+  // The judge of "first" has two jobs, and the judge of "second" has one.
+  const Result<Turn> other = queue.wait_for_judge("slow", within_a_minute());
+  REQUIRE(other);
+  CHECK(other->judge() == second.judge());
+}
+
 TEST_CASE("a job waits for its own judge at first, although another one is free") {
   JudgeQueue queue({.judges = 2, .patience = kEndlessPatience});
   std::optional<Turn> busy(turn_of(queue, "softmax"));

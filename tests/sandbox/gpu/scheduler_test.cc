@@ -1,5 +1,6 @@
 #include "sandbox/gpu/scheduler.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -37,10 +38,9 @@ class Waiters {
   void add(Mode mode) {
     const int before = scheduler_.waiting(mode);
     threads_.emplace_back([this, mode] {
-      const Result<Guard> guard = mode == Mode::exclusive ? scheduler_.lock_exclusive(long_enough())
-                                                          : scheduler_.lock_shared(long_enough());
+      const Result<Guard> guard = scheduler_.lock(mode, long_enough());
       const std::lock_guard lock(mutex_);
-      order_ += mode == Mode::exclusive ? 'E' : 's';
+      order_ += "pshE"[static_cast<std::size_t>(mode)];
     });
     REQUIRE(scheduler_.wait_for_waiters(mode, before + 1, long_enough()));
   }
@@ -65,58 +65,110 @@ class Waiters {
 
 TEST_CASE("the lock is shared up to its bound, or held exclusively") {
   GpuScheduler scheduler({.sharers = 2});
-  Result<Guard> first = scheduler.lock_shared(at_once()), second = scheduler.lock_shared(at_once());
+  Result<Guard> first = scheduler.lock(Mode::shared, at_once()),
+                second = scheduler.lock(Mode::shared, at_once());
   REQUIRE(first);
   REQUIRE(second);
   CHECK(first->mode() == Mode::shared);
-  CHECK(is_refused(scheduler.lock_shared(at_once())));
-  CHECK(is_refused(scheduler.lock_exclusive(at_once())));
+  CHECK(is_refused(scheduler.lock(Mode::shared, at_once())));
+  CHECK(is_refused(scheduler.lock(Mode::exclusive, at_once())));
   first->release();
-  CHECK(scheduler.lock_shared(at_once()));  // the temporary guard releases the lock at once
-  CHECK(is_refused(scheduler.lock_exclusive(at_once())));
+  CHECK(scheduler.lock(Mode::shared, at_once()));  // the temporary guard releases the lock at once
+  CHECK(is_refused(scheduler.lock(Mode::exclusive, at_once())));
   second->release();
-  Result<Guard> timing = scheduler.lock_exclusive(at_once());
+  Result<Guard> timing = scheduler.lock(Mode::exclusive, at_once());
   REQUIRE(timing);
   CHECK(timing->mode() == Mode::exclusive);
-  CHECK(is_refused(scheduler.lock_shared(at_once())));
+  CHECK(is_refused(scheduler.lock(Mode::shared, at_once())));
   *timing = Guard(std::move(*timing));  // moving a guard keeps the lock
-  CHECK(is_refused(scheduler.lock_shared(at_once())));
+  CHECK(is_refused(scheduler.lock(Mode::shared, at_once())));
 }
 
 TEST_CASE("a shared request does not overtake an exclusive one that waits") {
   GpuScheduler scheduler({.sharers = 2});
-  std::optional<Guard> holder(std::move(*scheduler.lock_shared(at_once())));
+  std::optional<Guard> holder(std::move(*scheduler.lock(Mode::shared, at_once())));
   Waiters waiters(scheduler);
   waiters.add(Mode::exclusive);
-  CHECK(is_refused(scheduler.lock_shared(at_once())));
+  CHECK(is_refused(scheduler.lock(Mode::shared, at_once())));
   holder.reset();
   CHECK(waiters.order() == "E");
-  CHECK(scheduler.lock_shared(at_once()));
+  CHECK(scheduler.lock(Mode::shared, at_once()));
+}
+
+TEST_CASE("inputs are made beside everything except an exclusive holder") {
+  GpuScheduler scheduler({.sharers = 1});
+  for (const Mode mode : {Mode::prepare, Mode::shared, Mode::host}) {
+    const Result<Guard> other = scheduler.lock(mode, at_once());
+    REQUIRE(other);
+    const Result<Guard> inputs = scheduler.lock(Mode::prepare, at_once());
+    CHECK(inputs);
+    CHECK(is_refused(scheduler.lock(Mode::exclusive, at_once())));
+  }
+  const Result<Guard> timing = scheduler.lock(Mode::exclusive, at_once());
+  REQUIRE(timing);
+  CHECK(is_refused(scheduler.lock(Mode::prepare, at_once())));
+}
+
+TEST_CASE("code of a submission on the GPU runs beside no other submission") {
+  GpuScheduler scheduler({.sharers = 2});
+  const Result<Guard> inputs = scheduler.lock(Mode::prepare, at_once());
+  std::optional<Guard> launch(std::move(*scheduler.lock(Mode::shared, at_once())));
+  CHECK(is_refused(scheduler.lock(Mode::host, at_once())));
+  launch.reset();
+  const Result<Guard> code = scheduler.lock(Mode::host, at_once());
+  REQUIRE(code);
+  for (const Mode mode : {Mode::shared, Mode::host, Mode::exclusive})
+    CHECK(is_refused(scheduler.lock(mode, at_once())));
+}
+
+TEST_CASE("inputs wait behind a waiting exclusive request, but not behind code of a submission") {
+  GpuScheduler scheduler({.sharers = 1});
+  std::optional<Guard> holder(std::move(*scheduler.lock(Mode::shared, at_once())));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::host);
+  CHECK(scheduler.lock(Mode::prepare, at_once()));
+  waiters.add(Mode::exclusive);
+  CHECK(is_refused(scheduler.lock(Mode::prepare, at_once())));
+  waiters.add(Mode::prepare);
+  holder.reset();
+  // The lone waiters come in the order of their arrival, then the inputs.
+  CHECK(waiters.order() == "hEp");
+  CHECK(scheduler.lock(Mode::exclusive, at_once()));
+}
+
+TEST_CASE("waiting inputs belong to the batch that comes after the lone holders") {
+  GpuScheduler scheduler({.sharers = 1});
+  std::optional<Guard> first(std::move(*scheduler.lock(Mode::exclusive, at_once())));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::prepare);
+  for (int i = 0; i < GpuScheduler::kLoneBatch; ++i) waiters.add(Mode::exclusive);
+  first.reset();
+  CHECK(waiters.order() == std::string(GpuScheduler::kLoneBatch - 1, 'E') + "pE");
 }
 
 TEST_CASE("a batch of exclusive holders comes before all shared waiters of that time") {
   GpuScheduler scheduler({.sharers = 2});
-  std::optional<Guard> first(std::move(*scheduler.lock_exclusive(at_once())));
+  std::optional<Guard> first(std::move(*scheduler.lock(Mode::exclusive, at_once())));
   Waiters waiters(scheduler);
   waiters.add(Mode::shared);
-  for (int i = 0; i < GpuScheduler::kExclusiveBatch + 1; ++i) waiters.add(Mode::exclusive);
+  for (int i = 0; i < GpuScheduler::kLoneBatch + 1; ++i) waiters.add(Mode::exclusive);
   waiters.add(Mode::shared);
   first.reset();
-  CHECK(waiters.order() == std::string(GpuScheduler::kExclusiveBatch - 1, 'E') + "ssEE");
+  CHECK(waiters.order() == std::string(GpuScheduler::kLoneBatch - 1, 'E') + "ssEE");
 }
 
 TEST_CASE("a shared request may join the current shared batch, within the join window only") {
   const auto joins = [](std::chrono::milliseconds window) {
     GpuScheduler scheduler({.sharers = 2, .join_window = window});
-    std::optional<Guard> exclusive(std::move(*scheduler.lock_exclusive(at_once())));
+    std::optional<Guard> exclusive(std::move(*scheduler.lock(Mode::exclusive, at_once())));
     std::future<Result<Guard>> waiting =
-        std::async(std::launch::async, [&] { return scheduler.lock_shared(long_enough()); });
+        std::async(std::launch::async, [&] { return scheduler.lock(Mode::shared, long_enough()); });
     REQUIRE(scheduler.wait_for_waiters(Mode::shared, 1, long_enough()));
     exclusive.reset();  // the shared batch begins
     std::optional<Guard> shared(std::move(*waiting.get()));
     Waiters waiters(scheduler);
     waiters.add(Mode::exclusive);
-    const bool joined = scheduler.lock_shared(at_once()).has_value();
+    const bool joined = scheduler.lock(Mode::shared, at_once()).has_value();
     shared.reset();
     return joined;
   };
@@ -126,10 +178,10 @@ TEST_CASE("a shared request may join the current shared batch, within the join w
 
 TEST_CASE("a cancelled waiter leaves the queue") {
   GpuScheduler scheduler({.sharers = 2});
-  std::optional<Guard> held(std::move(*scheduler.lock_shared(at_once())));
+  std::optional<Guard> held(std::move(*scheduler.lock(Mode::shared, at_once())));
   std::stop_source stop;
   std::future<Result<Guard>> timing = std::async(std::launch::async, [&] {
-    return scheduler.lock_exclusive(Deadline::after_ms(60'000, stop.get_token()));
+    return scheduler.lock(Mode::exclusive, Deadline::after_ms(60'000, stop.get_token()));
   });
   REQUIRE(scheduler.wait_for_waiters(Mode::exclusive, 1, long_enough()));
   Waiters waiters(scheduler);
@@ -142,19 +194,23 @@ TEST_CASE("a cancelled waiter leaves the queue") {
   CHECK(scheduler.waiting(Mode::exclusive) == 0);
 }
 
-TEST_CASE("many threads never exceed the bound, and an exclusive holder is always alone") {
+TEST_CASE("many threads never break the rules of the four modes") {
   GpuScheduler scheduler({.sharers = 3});
-  std::atomic<int> shared{0}, exclusive{0}, broken{0};
+  std::array<std::atomic<int>, 4> holders = {};
+  std::atomic<int> broken{0};
+  const auto count = [&](Mode mode) { return holders[static_cast<std::size_t>(mode)].load(); };
   std::vector<std::thread> threads;
-  for (int t = 0; t < 6; ++t) {
+  for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
-        const bool is_exclusive = (t + i) % 5 == 0;
-        const Result<Guard> guard = is_exclusive ? scheduler.lock_exclusive(Deadline::never())
-                                                 : scheduler.lock_shared(Deadline::never());
-        (is_exclusive ? exclusive : shared)++;
-        if (shared > 3 || exclusive > 1 || (exclusive == 1 && shared > 0)) ++broken;
-        (is_exclusive ? exclusive : shared)--;
+        const auto mode = static_cast<Mode>((t + i) % 4);
+        const Result<Guard> guard = scheduler.lock(mode, Deadline::never());
+        ++holders[static_cast<std::size_t>(mode)];
+        const int lone = count(Mode::host) + count(Mode::exclusive);
+        const bool together = lone > 0 && count(Mode::shared) > 0;
+        const bool disturbed = count(Mode::exclusive) > 0 && count(Mode::prepare) > 0;
+        if (count(Mode::shared) > 3 || lone > 1 || together || disturbed) ++broken;
+        --holders[static_cast<std::size_t>(mode)];
       }
     });
   }
@@ -176,5 +232,5 @@ TEST_CASE("memory slots are as many as the sharers until the size of the memory 
 TEST_CASE("a memory slot leaves the GPU lock to others") {
   GpuScheduler scheduler({.sharers = 1});
   const Result<GpuScheduler::MemorySlot> slot = scheduler.reserve_memory(at_once());
-  CHECK(scheduler.lock_exclusive(at_once()));
+  CHECK(scheduler.lock(Mode::exclusive, at_once()));
 }

@@ -7,7 +7,13 @@ import os
 import sys
 from typing import Any
 
+import pytest
 import torch
+import triton
+import triton.language as tl
+from harness.triton_adapter import autotuner
+from triton.runtime.autotuner import Autotuner
+from triton.runtime.errors import OutOfResources
 
 sys.path.insert(0, os.path.dirname(__file__))
 from conftest import Report, Supervisor
@@ -109,3 +115,82 @@ def test_without_alternatives_the_first_configuration_that_compiles_is_used(
         .header["notes"][0]
         .startswith("autotuner of scale: took the first of 3 configurations that compiles")
     )
+
+
+class Kernel:
+    """Stands for a compiled kernel. It does not fit the GPU if BLOCK is in `unfit`."""
+
+    def __init__(self, unfit: tuple[int, ...]) -> None:
+        self.unfit, self.tried, self.done = unfit, list[int](), list[int]()
+
+    def run(self, *args: Any, BLOCK: int, **options: Any) -> str:
+        self.tried.append(BLOCK)
+        if BLOCK in self.unfit:
+            raise OutOfResources(999, 100, "shared memory")
+        self.done.append(BLOCK)
+        return f"ran {BLOCK}"
+
+
+def tuner(unfit: tuple[int, ...] = (), **options: Any) -> tuple[Any, Kernel]:
+    """Returns an autotuner over three configurations, and the kernel that it launches."""
+
+    @triton.autotune(
+        configs=[triton.Config({"BLOCK": size}) for size in (64, 128, 256)], key=["n"], **options
+    )
+    @triton.jit
+    def scale(x, n, BLOCK: tl.constexpr):
+        pass
+
+    scale.fn = kernel = Kernel(unfit)
+    return scale, kernel
+
+
+@pytest.fixture
+def first_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Autotuner, "run", Autotuner.run)  # restores it after the test
+    autotuner.use_first_configuration()
+
+
+@pytest.mark.usefixtures("first_configuration")
+def test_a_judge_launches_the_first_configuration_once() -> None:
+    scale, kernel = tuner()
+    assert scale.run(torch.zeros(8), 8) == "ran 64"
+    assert kernel.tried == [64] and scale.best_config.kwargs == {"BLOCK": 64}
+
+
+@pytest.mark.usefixtures("first_configuration")
+def test_a_configuration_that_does_not_fit_is_tried_once_for_each_key() -> None:
+    scale, kernel = tuner(unfit=(64, 128))
+    assert [scale.run(torch.zeros(8), 8) for _ in range(2)] == ["ran 256"] * 2
+    assert kernel.tried == [64, 128, 256, 256]
+    scale.run(torch.zeros(9), 9)
+    assert kernel.tried[4:] == [64, 128, 256]
+
+
+@pytest.mark.usefixtures("first_configuration")
+def test_if_no_configuration_fits_the_last_error_is_raised_each_time() -> None:
+    scale, _ = tuner(unfit=(64, 128, 256))
+    for _ in range(2):
+        with pytest.raises(OutOfResources):
+            scale.run(torch.zeros(8), 8)
+
+
+@pytest.mark.usefixtures("first_configuration")
+def test_pruned_configurations_are_not_used() -> None:
+    scale, kernel = tuner(
+        prune_configs_by={"early_config_prune": lambda configs, nargs, **_: configs[1:]}
+    )
+    scale.run(torch.zeros(8), 8)
+    assert kernel.tried == [128]
+
+
+@pytest.mark.usefixtures("first_configuration")
+def test_a_timed_kernel_uses_the_fastest_configuration() -> None:
+    seconds = {64: 3.0, 128: 1.0, 256: 2.0}
+    scale, kernel = tuner(
+        do_bench=lambda call, quantiles: (call(), [seconds[kernel.done[-1]]] * 3)[1]
+    )
+    with autotuner.fastest_configuration():
+        assert scale.run(torch.zeros(8), 8) == "ran 128"
+    assert kernel.tried == [64, 128, 256, 128]
+    assert scale.run(torch.zeros(8), 8) == "ran 64"

@@ -72,8 +72,8 @@ py::list enter(const py::dict& config) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The jail, for the harness.";
   if (const char* layers = std::getenv(kLeftOutVariable)) check(leave_out(layers));
-  // An error is ignored here. enter_job_jail() then tries again, and reports a layer that it cannot
-  // activate.
+  // An error is ignored here, because enter_job_jail() reports every isolation layer that is
+  // inactive.
   prepare_job_jail();
   module.def("enter_job_jail", &enter, py::arg("config"),
              "Enters the job jail for good. Returns its layers; RuntimeError when strict isolation "

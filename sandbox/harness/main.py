@@ -2,6 +2,7 @@
 
     python main.py zygote --control-fd N
     python main.py judge --socket-fd N --device cpu
+
 The process inherits one connected `AF_UNIX` stream socket and exchanges frames on it. The exit
 status is 0 if the supervisor closed the connection, 1 after a defect of this process, and 2 for a
 wrong command line."""
@@ -10,8 +11,9 @@ import gc
 import os
 import sys
 
-# This must run before any other import. This folder contains a package `operator`. If the folder
-# were the first entry of sys.path, the package would hide the standard library's module `operator`.
+# This code must run before any other import. This folder contains a package `operator`. If the
+# folder were the first entry of sys.path, the package would hide the standard library's module
+# `operator`.
 _here = os.path.dirname(os.path.abspath(__file__))
 _above = os.path.dirname(_here)
 sys.path[:] = [
@@ -19,8 +21,8 @@ sys.path[:] = [
     *(entry for entry in sys.path if os.path.abspath(entry or ".") not in (_here, _above)),
 ]
 
-# Each numeric library may use only one thread. The zygote forks, and a forked child has only the
-# thread that called fork.
+# In the zygote, each numeric library may use only one thread. The zygote forks, and a forked child
+# has only the thread that called fork.
 if sys.argv[1:2] == ["zygote"]:
     for _name in (
         "OMP_NUM_THREADS",
@@ -44,7 +46,8 @@ def close_inherited(keep: int) -> None:
 
 
 def collect_from_now_on() -> None:
-    """Excludes all objects that exist now from garbage collections, and allows collections."""
+    """Excludes all objects that exist now from garbage collection, and turns garbage collection
+    on."""
     gc.freeze()
     gc.enable()
 

@@ -1,14 +1,14 @@
 """A candidate: a process that serves one job with one submission and then exits. The process is
 untrusted from the moment the job arrives.
 
-    status = serve(channel, layers)  # parks, reads `job`, answers `parsed`, `imported`, ..., `done`
+    status = serve(channel, layers)  # waits, reads `job`, answers `parsed`, `imported`, ..., `done`
     os._exit(status)
 
 The job contains the source but no cases. The supervisor sends the cases in batches after it has
 received `imported`, so the import of the submission cannot read a case. `parsed` is sent before any
-code of the submission runs. Only messages up to `parsed` are certain to come from the harness
-itself. An `error` frame ends the job, and no `done` follows it. `serve` never raises an exception,
-whatever the submission does."""
+code of the submission runs. The messages up to `parsed` come from the harness itself. The
+submission could forge every later message. An `error` frame ends the job, and no `done` follows it.
+`serve` never raises an exception, whatever the submission does."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class _Batch:
 
 
 def _batches(channel: Channel) -> Iterator[_Batch]:
-    """Yields the batches, up to and including the last."""
+    """Yields the batches. The batch whose `last` is true is the last one."""
     while (frame := channel.receive()) is not None:
         batch = _Batch(frame)
         yield batch
@@ -194,7 +194,8 @@ def _run_job(channel: Channel, frame: Frame) -> None:
 
 
 def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
-    """Disassembles the binaries of a recorded plan. The plan is only data: nothing is imported."""
+    """Disassembles the binaries of a recorded plan. The plan is only data, so no code of a
+    submission is imported."""
     channel.send({"type": "imported"})
     try:
         for name, text in disassemblies(plan, folder):

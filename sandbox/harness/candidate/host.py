@@ -4,9 +4,9 @@ mode is for submissions that cannot be recorded.
     runner = HostRunner(header, cache_dir, fds)  # once, before the submission is imported
     with runner.context():
         import_submission()
-    reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) until it has enough
+    reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) and ends them
 
-No message of this process is trusted. The judge sends the inputs when its clock starts, and reads
+The judge trusts no message of this process. It sends the inputs when its clock starts, and reads
 the outputs when this process reports that they are complete. If the job's device is `cpu` (only in
 tests), the entry runs as in interpret mode."""
 
@@ -32,8 +32,9 @@ from harness.wire.tensors import Memory, contiguous, dtype_from, name_of
 
 
 def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Replaces the launch of every kernel, including autotuned kernels, and does nothing. If the
-    outputs are right although no kernel ran, the kernels did not compute them."""
+    """Does nothing. In an ablated run, this function replaces the launch of every kernel, including
+    autotuned kernels. If the outputs are right although no kernel ran, the kernels did not compute
+    them."""
 
 
 class HostRunner:
@@ -85,7 +86,7 @@ class HostRunner:
         return {"type": "case", "id": case.id, "notes": []}, b""
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yields nothing, because compiled code stays in this process."""
+        """Yields no artifacts, because compiled code stays in this process."""
         yield from ()
 
     def _run_set(

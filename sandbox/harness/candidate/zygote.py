@@ -2,10 +2,12 @@
 
 The zygote runs no submission, creates no tensor and opens no GPU or other device. Before it sends
 `ready`, it checks that it has nothing open that a forked child must not inherit. After `ready` it
-imports, while no request waits, the modules that only some submissions need. A child that was
-forked before imports such a module itself. A child is process
-1 of a new pid namespace if the jail has pid namespaces. The child enters the job jail, waits for
-one job, serves the job, and ends by `os._exit`. Environment variables:
+imports the modules that only some submissions need. It does this while no request waits. A child that
+is forked before such an import imports the module itself.
+
+A child is process 1 of a new pid namespace if the jail has pid namespaces. The child enters the job
+jail, waits for one job, serves the job, and ends by `os._exit`. The zygote reads these environment
+variables:
 
     ASSAY_NATIVE_DIR        the folder of `_native` and of the fake CUDA guard. If it is unset (in
                             tests), there is no job jail, and `layers` reports that
@@ -42,8 +44,9 @@ from harness.wire.frames import Channel, Frame, FrameError
 # The modules that the zygote imports after `ready`. torch needs torch.distributed.tensor for views
 # and for the modules of torch.nn.
 IMPORTED_WHEN_IDLE = ("torch.distributed.tensor",)
-# An import starts when no request has come for IDLE_MS, or at the latest with the first request
-# that comes LATEST_IMPORT_S after `ready`. A request that comes during an import waits for its end.
+# The zygote imports one of these modules when it has received nothing for IDLE_MS. If requests keep
+# coming, it waits at most LATEST_IMPORT_S after `ready`, and imports a module before it answers the
+# next request. A request that comes during an import is answered after the import.
 IDLE_MS = 300
 LATEST_IMPORT_S = 5.0
 Layers = list[dict[str, Any]]
@@ -93,15 +96,16 @@ def open_devices() -> list[str]:
 
 
 def count_visible_gpus(dev: str = "/dev") -> None:
-    """Corrects CUDA_VISIBLE_DEVICES in a jail that shows the device file of a single GPU. There
-    this GPU has the number 0, whatever its number is outside of the jail."""
+    """Sets CUDA_VISIBLE_DEVICES to 0 if the jail shows the device file of only one GPU. In such a
+    jail this GPU has the number 0, whatever its number is outside of the jail."""
     nodes = [name for name in os.listdir(dev) if re.fullmatch(r"nvidia\d+", name)]
     if os.environ.get(VISIBLE_DEVICES) and len(nodes) == 1:
         os.environ[VISIBLE_DEVICES] = "0"
 
 
 def unknown_descriptors(known: set[int]) -> list[str]:
-    """Returns the open descriptors, without the three standard streams and those in `known`."""
+    """Describes the open descriptors, except the three standard streams and the descriptors in
+    `known`."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)

@@ -98,8 +98,8 @@ def _address(
 def _tensor_map(
     wanted: TensorMapArgument, parameter: Parameter, case: CaseNames, names: Names
 ) -> plans.TensorMap:
-    """Returns the parameter for a tensor map. Checks the rules of the driver, so that a mistake is
-    reported now and not by a failed launch."""
+    """Returns the parameter for a tensor map. Checks the driver's rules for tensor maps, so that a
+    mistake is reported now and not by a failed launch."""
     if parameter != TENSOR_MAP:
         raise ExpressionError(
             "type_error",

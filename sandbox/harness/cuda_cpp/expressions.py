@@ -115,8 +115,8 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Number:
 
 
 def parse(text: str) -> ast.expr:
-    """Returns the syntax tree of an expression. Only the validity as Python is checked. Raises
-    ExpressionError."""
+    """Returns the syntax tree of an expression. Checks only that the text is a valid Python
+    expression. Raises ExpressionError."""
     if len(text) > MAX_CHARS:
         raise ExpressionError(
             "value_error",

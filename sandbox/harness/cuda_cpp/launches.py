@@ -1,4 +1,4 @@
-"""Computes the launches of one case as numbers. It evaluates conditions, unrolls repeated launches,
+"""Computes the launches of one case. The module evaluates conditions, unrolls repeated launches,
 and checks every extent against the device's limits.
 
     for launch in resolve(manifest, names):  # in order; at most as many as a plan holds

@@ -54,8 +54,8 @@ class TensorMapArgument:
 
 @dataclass(frozen=True)
 class Argument:
-    """A kernel's argument as it is written: an expression, a buffer, or a tensor map. `dtype` is
-    set if the manifest states the type."""
+    """A kernel's argument as the manifest states it: an expression, a buffer, or a tensor map.
+    `dtype` is empty if the manifest states no type."""
 
     expression: Expression
     dtype: str = ""
@@ -95,7 +95,7 @@ class Manifest:
 
 
 def holes(text: str) -> list[str]:
-    """Returns the expressions that are in braces in a kernel's name."""
+    """Returns the expressions in braces that a kernel's name contains."""
     return [match.group(1) for match in _HOLE.finditer(text)]
 
 

@@ -40,10 +40,11 @@ else:
     import tomli as tomllib
 
 MAX_MANIFEST_CHARS = 64 << 10
-# The time of the TOML parser grows with the square of the number of parts of a dotted key. A key is
-# on one line, so this limit bounds the time.
+# The maximum length of a line. The time of the TOML parser grows with the square of the number of
+# parts of a dotted key. A key is on one line, so this limit also limits the time.
 MAX_LINE_CHARS = 4 << 10
-# The maximum number of entries; `repeat` creates several launches from one entry.
+# The maximum number of [[launch]] entries. With the key `repeat`, one entry creates several
+# launches.
 MAX_LAUNCHES = 256
 MAX_NAMES = 256  # the maximum number of scratch buffers, of sizes, and of defines
 MAX_ARGUMENTS = 256

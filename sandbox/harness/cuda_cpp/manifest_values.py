@@ -88,7 +88,7 @@ def expression(value: Any, where: str, line: int) -> Expression:
 
 
 def options(given: Any, line: int) -> list[str]:
-    """Returns the compiler options. Each option occurs once."""
+    """Returns the compiler options, without duplicates."""
     if not isinstance(given, list):
         raise ManifestError(
             "type_error", f"options is {kind_of(given)}; want a list of strings", line

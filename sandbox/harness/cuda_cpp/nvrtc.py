@@ -25,7 +25,8 @@ _DEFAULT_STANDARD = "--std=c++17"
 # With this option the binary contains the source line of each instruction. The instructions
 # themselves do not change.
 _LINES = "--generate-line-info"
-# Headers of the C library that are useful in device code.
+# The folder of Assay's own headers. They replace cuda.h and headers of the C library, which NVRTC
+# lacks.
 _OWN_HEADERS = Path(__file__).resolve().parent / "include"
 _OK, _COMPILATION_FAILED = 0, 6
 _ERROR = re.compile(rf"^{re.escape(SOURCE_NAME)}\((\d+)\): (?:catastrophic )?error", re.MULTILINE)
@@ -54,7 +55,8 @@ class Nvrtc:
         try:
             builtins = toolkit.builtins()
             if builtins is not None:
-                # NVRTC later opens this library by its bare name, so it must be loaded already.
+                # When NVRTC compiles, it opens this library by its file name, without a folder.
+                # This works only if the library is already loaded.
                 ctypes.CDLL(str(builtins))
             self._library = ctypes.CDLL(str(toolkit.library))
             major, minor = ctypes.c_int(), ctypes.c_int()
@@ -69,8 +71,8 @@ class Nvrtc:
 
     @classmethod
     def load(cls) -> Nvrtc:
-        """Loads the library at the first call in a process. If that fails, every call raises
-        UnsupportedHere."""
+        """Loads the library at the first call in a process. Raises UnsupportedHere if the library
+        cannot be loaded."""
         if Nvrtc._loaded is None:
             Nvrtc._loaded = cls(find_toolkit())
         return Nvrtc._loaded
@@ -160,8 +162,8 @@ class Nvrtc:
 
 
 def preload() -> str:
-    """Runs in the zygote: maps the library, so that the candidates inherit the mapping. Returns the
-    library's version, or "" if there is no library. In that case each CUDA C++ job reports the
+    """Runs in the zygote. Loads the library, so that the candidates inherit it. Returns the
+    library's version, or "" if it cannot be loaded. In that case each CUDA C++ job reports the
     reason."""
     try:
         return Nvrtc.load().version

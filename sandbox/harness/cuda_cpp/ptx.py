@@ -2,8 +2,8 @@
 
     parameters(ptx_text, "softmax")  # [Parameter(kind="integer", size=8), ...]
 
-All functions are pure. The PTX comes from a compiler whose input is untrusted. So a line of unknown
-form is an error; the module does not guess."""
+All functions are pure. The PTX comes from a compiler whose input is untrusted. So a parameter of
+unknown form is an error. The module never guesses a type."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Triton. The resulting launch plans have the same form.
     runner.load(source)  # reads the manifest; nothing is compiled yet
     reply, payload = runner.run_case(case)  # header and payload of a `case` frame
 
-The runner compiles each combination of kernels and defines that occurs in the cases once."""
+If several cases need the same kernels with the same defines, the runner compiles them only once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _Key = tuple[tuple[str, ...], tuple[str, ...]]  # (kernels, defines)
 
 @dataclass
 class _Use:
-    """A kernel that the current case launches. The report needs these facts."""
+    """The facts about one kernel of the current case that the report needs."""
 
     symbol: str
     launch: ResolvedLaunch  # the launch with the most blocks
@@ -184,8 +184,9 @@ def _literal(value: float) -> str:
 
 
 def _explained(error: CudaCompilationError, launches: list[ResolvedLaunch]) -> CudaCompilationError:
-    """Returns the error with a better position. NVRTC reports a missing kernel at the place where
-    NVRTC looks up the name. The returned error has the manifest's line for that kernel instead."""
+    """Returns the error with a useful line. If the source lacks a kernel, NVRTC reports a position
+    outside of the source. The returned error then has the manifest's line for that kernel. Any
+    other error is returned unchanged."""
     first = re.search(r"^(\S+)\(\d+\): .*error", str(error), re.MULTILINE)
     if error.line is not None or first is None or first.group(1) != NAME_MAP:
         return error

@@ -3,8 +3,9 @@
     pack(7, Parameter("integer", 4), "")  # Scalar(size=4, value=7)
     pack(0.5, Parameter("bytes", 2), "float16")  # a __half by value
 
-The type of the parameter decides the conversion. If the manifest states a `dtype`, its size must
-equal the parameter's size. All functions are pure."""
+If the manifest states a `dtype`, the number is converted to this dtype, whose size must equal the
+parameter's size. Otherwise the type of the parameter decides the conversion. All functions are
+pure."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@
     3. torch/lib            CUDA builds of torch that include NVRTC, with Triton's CUDA headers
     4. CUDA_HOME            then /usr/local/cuda
 
-The first toolkit that can compile matrix instructions is used, or else the first toolkit found.
+The first toolkit that can compile matrix instructions is used. If none can, the first toolkit found
+is used.
 
     toolkit = find_toolkit()  # raises UnsupportedHere, which says what to install
 
@@ -27,8 +28,8 @@ SETTING, HOME = "ASSAY_CUDA_TOOLKIT", "CUDA_HOME"
 DEFAULT_HOME = "/usr/local/cuda"
 _LIBRARY_FOLDERS = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", ".")
 _NEEDED_HEADER = "cuda_fp16.h"
-# The header mma.h includes this file. CUDA 13 has this file in a separate package, which torch does
-# not install.
+# The header mma.h, for matrix instructions, includes this file. CUDA 13 has this file in a separate
+# package, which torch does not install.
 _MATRIX_HEADER = "crt/mma.h"
 INSTALL = "install the nvidia-cuda-*-cu12 packages of requirements.txt, or set ASSAY_CUDA_TOOLKIT to the folder of a CUDA toolkit"
 
@@ -112,8 +113,8 @@ def _in_torch() -> Toolkit | None:
 
 
 def _headers_of_triton() -> list[Path]:
-    """Returns the folders of the CUDA headers that Triton contains. They are most of CUDA's
-    headers."""
+    """Returns the folder of the CUDA headers that Triton contains, as a list, or an empty list.
+    Triton contains most of CUDA's headers."""
     triton = importlib.util.find_spec("triton")
     include = (
         Path(triton.origin).parent / "backends" / "nvidia" / "include"
@@ -136,8 +137,7 @@ def _folders(*folders: Path) -> list[Path]:
 
 
 def _package_roots() -> list[Path]:
-    """Returns the folders of the namespace package `nvidia`. It has several folders, and no module
-    file."""
+    """Returns the folders of the namespace package `nvidia`, which may have several folders."""
     spec = importlib.util.find_spec("nvidia")
     return (
         [Path(folder) for folder in spec.submodule_search_locations or ()]

@@ -15,7 +15,7 @@ from harness.wire.tensors import MappedFile
 
 @dataclass
 class CaseInput:
-    """One element of a job's `cases`, with the descriptors that were sent with it."""
+    """One element of `cases` in a `cases` frame, with the descriptors that came with that frame."""
 
     wire: dict[str, Any]
     fds: Sequence[int]
@@ -63,8 +63,8 @@ class CaseInput:
 
     @property
     def output_tensors(self) -> list[dict[str, Any]]:
-        """Returns name, dtype, shape and `from` of each output. Only cases of host jobs and of CUDA
-        C++ submissions contain them."""
+        """Returns the name, dtype, shape and `from` of each output. Only cases of host jobs and of
+        CUDA C++ submissions contain these facts."""
         described = self.wire.get("output_tensors")
         if not isinstance(described, list) or len(described) != self.wire["outputs"]:
             raise FrameError(
@@ -75,7 +75,7 @@ class CaseInput:
     @property
     def axes(self) -> dict[str, int]:
         """Returns the axes of the case by name. Only cases for CUDA C++ submissions contain
-        them."""
+        axes."""
         named = self.wire.get("axes") or {}
         if not isinstance(named, dict) or not all(
             isinstance(extent, int) for extent in named.values()

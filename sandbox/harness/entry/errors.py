@@ -24,8 +24,9 @@ MESSAGE_CHARS = 4000
 TRACEBACK_CHARS = 8000
 CHAIN = 16
 
-# Maps exception classes to kinds. The first class of which the exception is an instance decides, so
-# each class precedes its base classes. The kinds are those of ErrorKind in sandbox/job/job.h.
+# Maps exception classes to kinds. The first class in this list to which an exception belongs
+# decides its kind, so each class precedes its base classes. The kinds are those of ErrorKind in
+# sandbox/job/job.h.
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (IndentationError, "indentation_error"),
     (SyntaxError, "syntax_error"),
@@ -83,7 +84,7 @@ class BadOutputs(Exception):
 
 
 class UnsupportedHere(Exception):
-    """This mode or target cannot run the submission. The message says which mode or target can."""
+    """This mode, target or machine cannot run the submission. The message says what is needed."""
 
 
 class MissingDialect(UnsupportedHere):
@@ -129,9 +130,9 @@ class Source:
         )
 
     def own_line(self, number: object) -> int | None:
-        """Returns `number` if the text has a line with this number, else None. The check is needed
-        because an exception can contain any number. As in Python, a line ends with LF, CR, or CR
-        LF."""
+        """Returns `number` if the text has a line with this number, else None. This check is needed
+        because a submission can raise an exception that contains any number. As in Python, a line
+        ends with LF, CR, or CR LF."""
         text = self.text
         lines = text.count("\n") + text.count("\r") - text.count("\r\n") + 1
         return number if type(number) is int and 1 <= number <= lines else None
@@ -271,8 +272,8 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
 
 
 def _from_compiler(error: BaseException) -> bool:
-    """Tells whether LLVM or MLIR raised the error. They raise plain RuntimeErrors, so the last
-    stack frame identifies them: it is in a compiler.py of Triton's backends."""
+    """Returns True if LLVM or MLIR raised the error. Both raise plain RuntimeErrors. The last stack
+    frame of such an error is in the file compiler.py of one of Triton's backends."""
     frames = traceback.extract_tb(error.__traceback__)
     return (
         bool(frames)
@@ -282,8 +283,8 @@ def _from_compiler(error: BaseException) -> bool:
 
 
 def _line(chain: list[BaseException], source: Source) -> int | None:
-    """Returns the innermost line of the submission in the chain of exceptions. A position that the
-    compiler reports has precedence."""
+    """Returns the line of the submission that the compiler reports. If no exception of the chain
+    has such a line, returns the innermost line of the submission in the stack frames."""
     for error in reversed(chain):
         if isinstance(error, ManifestError | CudaCompilationError):
             return error.line

@@ -3,7 +3,7 @@ on fake tensors.
 
     install("cuda:90")       # once, in a candidate, before the submission is imported
 
-This module is for untrusted processes only: it protects nothing. It registers a device guard that
+This module protects nothing, so only untrusted processes use it. It registers a device guard that
 does nothing, because a CPU build of torch has no CUDA guard, and the guard of a CUDA build calls
 the driver. It also replaces the functions of `torch.cuda` that wrappers of kernels commonly call.
 The other functions of `torch.cuda` keep their own behaviour and errors."""
@@ -27,8 +27,8 @@ GUARD_LIBRARY = "libassay_fake_cuda_guard.so"
 
 
 class FakeCudaMissing(UnsupportedHere):
-    """Recording needs a device guard that this installation lacks. The message says how to build
-    the guard."""
+    """Recording needs a device guard that this installation lacks. The message says what the guard
+    must be built with."""
 
 
 class DeviceFacts(SimpleNamespace):
@@ -106,8 +106,8 @@ def register_guard() -> None:
     guard is not installed."""
     if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         with warnings.catch_warnings():
-            # The call looks for a driver. Its warning about the missing driver would mislead the
-            # submission's author.
+            # The call below looks for a driver, and warns if there is none. The warning would
+            # mislead the submission's author.
             warnings.simplefilter("ignore")
             torch._C._ensureCUDADeviceGuardSet()
         return
@@ -131,8 +131,8 @@ def _nothing(*_: Any, **__: Any) -> Iterator[None]:
 
 
 class FakeGenerator:
-    """Replaces torch.cuda's default generator. Its state is a seed and the number of values
-    drawn."""
+    """Replaces torch.cuda's default random number generator. The state of a FakeGenerator is a seed
+    and a number of drawn values."""
 
     def __init__(self) -> None:
         self._state = torch.zeros(2, dtype=torch.int64)
@@ -152,8 +152,8 @@ class FakeGenerator:
 
 
 class _NoGuard:
-    """Replaces the context managers that choose a device. It does nothing, because there is only
-    one device."""
+    """Replaces the context manager with which torch.cuda chooses a device. This class does nothing,
+    because there is only one device."""
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -206,7 +206,7 @@ def stub_functions(target: str) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
-    # Code that torch.compile generated calls these functions; a CPU build of torch lacks them.
+    # A CPU build of torch lacks these functions. Code that torch.compile generated calls them.
     torch._C._cuda_getCurrentRawStream = lambda *_: 0
     guards = torch._C._dynamo.guards
     guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(

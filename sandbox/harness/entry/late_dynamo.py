@@ -3,13 +3,14 @@
     late_dynamo.install()  # before the first FakeTensorMode
 
 torch imports torch._dynamo with the first FakeTensorMode, or with the first operation on the device
-`meta` that torch implements in Python. This takes two seconds of processor time. But torch reads
-only its configuration, and marks functions that no compiler should look into. Few submissions need
-more of it (torch.compile). So the package is in sys.modules with just that. The first access to
-anything else loads it completely, in the process that accesses it.
+`meta` that torch implements in Python. The import takes two seconds of processor time. After it,
+torch uses only two parts of the package: its configuration, and the function `disable`, which
+excludes a function from compilation. Only submissions that call torch.compile need the rest. So
+this module puts a package into sys.modules that has only these two parts. The first access to any
+other part loads the whole package, in the process that accesses it.
 
-Older versions of torch use more of the package in every recording, so there it is loaded at once.
-Otherwise each candidate would load it."""
+Older releases of torch use more of the package in every recording. With such a release, `install`
+loads the whole package, because otherwise each candidate would load it."""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ import torch
 NAME = "torch._dynamo"
 CONFIG = f"{NAME}.config"
 NEEDING = (f"{NAME}.", "torch._inductor")  # the names of modules that need the package
-# torch._compile keeps what disable() returned in this attribute of a function.
+# torch._compile stores the result of disable(function) in this attribute of the function.
 KEPT = "__dynamo_disable"
-FIRST_RELEASE = (2, 13)  # the first release of torch of which this was seen to be enough
+FIRST_RELEASE = (2, 13)  # the oldest release of torch that was seen to need only two parts
 _unmarked: list[Any] = []  # the functions that torch marked while the package was not loaded
 
 
@@ -35,15 +36,15 @@ class _Late(types.ModuleType):
     """A package whose __init__.py has not been executed."""
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # what the import system asks for does not need the package
+        if name.startswith("__"):  # the import system reads such names; do not load for them
             raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
         load(self)
         return getattr(self, name)
 
 
 class _Finder:
-    """Loads the package before a module that needs it. The package and torch._inductor import each
-    other, which works in torch's own order only."""
+    """Loads the package before the import of a module that needs the package. The package and
+    torch._inductor import each other, and this works only if the package is imported first."""
 
     @staticmethod
     def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -51,18 +52,18 @@ class _Finder:
         if not isinstance(package, _Late) or not name.startswith(NEEDING) or name == CONFIG:
             return None
         load(package)
-        # If the package has imported the module itself, the import system must not execute the
-        # module a second time.
+        # If loading the package has already imported the module, the import system must not execute
+        # the module a second time.
         present = sys.modules.get(name)
         return None if present is None else ModuleSpec(name, _Present(present))
 
 
 class _Present(importlib.abc.Loader):
-    """Gives the import system a module that is loaded, and leaves the module as it is."""
+    """Gives a module that is already loaded to the import system, without executing it again."""
 
     def __init__(self, module: types.ModuleType) -> None:
         self.module, self.spec = module, module.__spec__
-        module.__spec__ = None  # otherwise the import system prefers it to the finder's answer
+        module.__spec__ = None  # otherwise the import system uses this spec, and not the finder's
 
     def create_module(self, spec: ModuleSpec) -> types.ModuleType:
         return self.module
@@ -72,8 +73,9 @@ class _Present(importlib.abc.Loader):
 
 
 def install(or_load: bool = True) -> None:
-    """Does nothing if the package is already loaded. If this release of torch uses more of the
-    package than its configuration, loads the package, or does nothing if `or_load` is false."""
+    """Puts the package into sys.modules without loading it (see the module's docstring). If this
+    release of torch is too old for that, loads the package if `or_load` is true. Does nothing if
+    the package is already in sys.modules."""
     if NAME in sys.modules:
         return
     if tuple(int(part) for part in torch.__version__.split(".")[:2]) < FIRST_RELEASE:
@@ -93,8 +95,9 @@ def install(or_load: bool = True) -> None:
 
 
 def _disable(fn: Any = None, recursive: bool = True, **options: Any) -> Any:
-    """Marks a function for torch itself: it stays as it is, because nothing compiles it before the
-    package is loaded. Any other use loads the package."""
+    """Takes the place of torch._dynamo.disable. torch calls it with `wrapping=False` for its own
+    functions. Such a function is returned unchanged, because nothing compiles functions before the
+    package is loaded. Every other call loads the package."""
     package = sys.modules[NAME]
     if fn is None or options != {"wrapping": False}:
         load(package)
@@ -104,8 +107,8 @@ def _disable(fn: Any = None, recursive: bool = True, **options: Any) -> Any:
 
 
 def load(package: types.ModuleType) -> None:
-    """Executes the package's __init__.py. torch marks its functions anew when it next calls
-    them."""
+    """Loads the package: executes its __init__.py. Also deletes the stored results of `_disable`,
+    so that torch calls the real `disable` for each of these functions at its next use."""
     package.__class__ = types.ModuleType
     sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
     spec = package.__spec__

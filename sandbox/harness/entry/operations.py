@@ -4,7 +4,7 @@ dispatch.py records these operations. host_watch.py applies the same rules to a 
     if name in MOVES: ...  # a fill or copy: work for the plan
     raise NotRecordable(why_not(func))  # an operation on no list
 
-A view (`func.is_view`) costs nothing, so it is on no list."""
+Most views (`func.is_view`) are on no list, because every view is allowed."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ METADATA = _aten("is_pinned", "sym_size", "sym_stride", "sym_numel", "sym_storag
     "prim::layout",
 }
 ALIASES = _aten("detach", "alias", "lift_fresh", "_unsafe_view")  # these operations return views
-# `torch.tensor([...])` applies these operations to its literal.
+# `torch.tensor([...])` applies these operations to the tensor that it creates from the list.
 LIFTS = _aten("lift_fresh", "lift_fresh_copy", "lift")
 ALLOCATIONS = _aten(
     "empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted"
 )
-# Operations that create a tensor in which all elements are equal. The function returns this
-# element; its parameter is the list of positional arguments.
+# Maps each operation that creates a tensor of equal elements to a function. The function takes the
+# list of the operation's positional arguments, and returns the element.
 UNIFORM: dict[str, Callable[[Sequence[Any]], Any]] = {
     "aten::zeros": lambda args: 0,
     "aten::zeros_like": lambda args: 0,

@@ -1,5 +1,5 @@
-"""Tells whether two memory layouts of one shape put the elements into the same order. The arguments
-are the shape and the strides of both layouts.
+"""Tells whether memory layouts of one shape put the elements into the same order. The arguments are
+the shape, and the strides of each layout.
 
     keeps_order((3, 4), (4, 1), (8, 1))  # True: rows with gaps
     keeps_order((3, 4), (4, 1), (1, 3))  # False: a transposition

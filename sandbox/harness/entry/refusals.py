@@ -1,7 +1,7 @@
 """Remembers the first refusal of a call, so that host code cannot hide it.
 
     refusals = Refusals()
-    with refusals.deciding():  # raises the first refusal at its end, whatever the call did with it
+    with refusals.deciding():  # at its end, raises the first refusal, even if entry() caught it
         entry(x)
     raise refusals.refuse(NotRecordable("..."))  # at every place that refuses something
 
@@ -26,7 +26,8 @@ class Refusals:
         self._first: Exception | None = None
 
     def refuse(self, error: Refusal) -> Refusal:
-        """Remembers the error if it is the first. Returns the error, for the caller to raise."""
+        """Remembers the error if it is the first one. Returns the error, so that the caller can
+        raise it."""
         self._first = self._first or error
         return error
 

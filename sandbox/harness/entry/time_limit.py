@@ -1,4 +1,5 @@
-"""Raises an exception in the submission when its time is up, so that its current line is known.
+"""Raises an exception in the submission when the submission's time is up, so that the line that it
+executes is known.
 
     limit = TimeLimit()  # in the main thread
     limit.start(60_000)  # in ms; replaces an earlier start
@@ -6,9 +7,10 @@
         ...
     limit.stop()
 
-The alarm goes off shortly before the supervisor's time limit, at which the supervisor kills the
-process. The alarm interrupts compiler and library code only when that code returns, and a
-submission can switch the alarm off. Only the reported line depends on the alarm."""
+The alarm goes off shortly before the time limit at which the supervisor kills the process. If
+compiler or library code runs at that moment, the exception is raised only when that code returns. A
+submission can switch the alarm off. This does no harm, because only the reported line depends on
+the alarm."""
 
 from __future__ import annotations
 

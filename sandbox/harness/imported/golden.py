@@ -57,8 +57,8 @@ SEED_LIMIT = 1 << 31
 
 
 class _Reached(BaseException):
-    """Is raised when the test part makes the wanted call. The class is not derived from Exception,
-    so that no handler in the test part catches it."""
+    """The test part has made the wanted call. This class is not derived from Exception, so that no
+    `except Exception` in the test part catches it."""
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         super().__init__()
@@ -297,8 +297,8 @@ class Golden:
         return "cuda"
 
     def _spec(self) -> dict[str, Any]:
-        """Returns the content of spec.toml. A judge asks for it eight times for each case, so it is
-        parsed only if the file has changed."""
+        """Returns the content of spec.toml. A judge needs the content eight times for each case, so
+        the file is parsed only if it has changed."""
         path = self._folder / "spec.toml"
         written_ns = path.stat().st_mtime_ns
         if self._parsed is None or self._parsed[0] != written_ns:

@@ -4,11 +4,11 @@ elements are exempt from checking (docs/reference/glossary.md).
     # run(contents) returns the outputs when all uninitialised memory holds `contents`
     masks = open_elements(run, [0.01, 0.0])
 
-The outputs are computed once for each content of the memory, and once more for the first content.
-An element is open if it is equal for equal contents and differs for different contents. Some code
-is nondeterministic because of a race or the order of atomic additions. In the outputs of such code,
-two values count as different only if they differ by more than the output's tolerance. So rounding
-makes no element open, and a race exempts no element."""
+The outputs are computed once for each of the Contents, and once more for the first of them. An
+element is open if it is equal in the two runs with the same contents, and differs in a run with
+other contents. Some code is nondeterministic because of a race or the order of atomic additions. In
+the outputs of such code, two values count as different only if they differ by more than the
+output's tolerance. So rounding makes no element open, and a race exempts no element."""
 
 from __future__ import annotations
 

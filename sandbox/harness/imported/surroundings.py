@@ -6,10 +6,10 @@ memory that torch allocates without initialising it, and a margin around each te
     given = placed(value, value.dtype, Contents.NOT_A_NUMBER)  # a copy inside such a margin
 
 If code runs twice with different contents, the results show which elements depend on uninitialised
-memory. Such an element was never written, or was computed from uninitialised memory, or from a read
-beyond a tensor (open_elements.py). The integer contents are small and positive, so that an access
-stays inside mapped memory if it uses such an integer as an index. Use this module from one thread
-at a time."""
+memory. Such an element was never written, or it was computed from uninitialised memory or from
+memory beyond a tensor (open_elements.py). The integer contents are small and positive, so that an
+access stays inside mapped memory if it uses such an integer as an index. Use this module from one
+thread at a time."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 from harness.wire.tensors import WORDS, span_bytes, span_view
 
-# The size of the margin before and behind a tensor. This size is enough, because a kernel that
-# accesses memory beyond a tensor goes only a few rows too far.
+# The size of the margin before a tensor, and of the margin behind it. This size is enough, because
+# a kernel that accesses memory beyond a tensor goes only a few rows too far.
 MARGIN_BYTES = 1 << 20
 # This number is larger than any number in a golden file's inputs, and it is in the range of every
 # float dtype.
@@ -68,7 +68,8 @@ def room(
     device: torch.device,
     contents: Contents,
 ) -> torch.Tensor:
-    """Returns a tensor of this form. The tensor and the margins around it have these contents."""
+    """Returns a new tensor with this shape, strides and dtype. The tensor and the margins around it
+    are filled with `contents`."""
     margin = MARGIN_BYTES // dtype.itemsize
     elements = span_bytes(shape, strides, dtype.itemsize) // dtype.itemsize
     memory = torch.full(
@@ -79,19 +80,21 @@ def room(
 
 
 def placed(value: torch.Tensor, dtype: torch.dtype, contents: Contents) -> torch.Tensor:
-    """Returns a copy of `value` with the same strides, inside margins with these contents. If the
-    dtype stays the same, the gaps between the elements are copied too."""
+    """Returns a copy of `value` with the same strides, between margins that are filled with
+    `contents`. If the dtype stays the same, the gaps between the elements are copied too."""
     made = room(value.shape, value.stride(), dtype, value.device, contents)
     if dtype != value.dtype:
         return made.copy_(value)
-    # copy_() does not accept an expanded tensor, in which several elements share one address.
+    # The bytes are copied, because copy_() does not accept an expanded tensor, in which several
+    # elements share one address.
     span_view(made).copy_(span_view(value))
     return made
 
 
 class Surroundings(TorchDispatchMode):
     """While this mode is active, each tensor that torch creates on the device lies between margins
-    with these contents. Tensors that torch does not initialise have these contents too."""
+    that are filled with `contents`. A tensor that torch does not initialise is filled with
+    `contents` too."""
 
     def __init__(self, contents: Contents, device_type: str) -> None:
         super().__init__()

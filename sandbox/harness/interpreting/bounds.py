@@ -3,15 +3,15 @@ its addresses to that memory. A forbidden access raises OutOfBounds before it ha
 
     bounds = Bounds(live_memory, refusals, layout_log)
     with bounds.launch({"x": x, "y": y, "n": 4099}):
-        # OutOfBounds: "the load reads 3 elements outside of x (4,099 ..."
+        # translate() can raise OutOfBounds: "the load reads 3 elements outside of x (4,099 ..."
         real = bounds.translate("load reads", addresses, mask, element_bytes)
 
 A kernel's addresses are those that live_memory.py assigns. `translate` returns the real addresses
 of the bytes. A kernel may access every byte of every live storage, not only of the launch's
 arguments, because kernels also find tensors through tensors of pointers. So an access to a part of
-a storage that a view leaves out is allowed. The launch's arguments are used only for the error
-message: they tell which tensor the kernel probably meant. A lane whose mask is false may have any
-address.
+a storage that a view leaves out is allowed. The check needs the launch's arguments only for its
+error message, which names the tensor that the kernel probably meant. A lane whose mask is false may
+have any address.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class Bounds:
 
     @contextlib.contextmanager
     def launch(self, arguments: dict[str, Any]) -> Iterator[None]:
-        """Surrounds one launch. `arguments` maps the names of the kernel's parameters to their
-        values. Launches may nest, because a launch hook can launch another kernel."""
+        """A context manager for one launch. `arguments` maps the names of the kernel's parameters
+        to their values. Launches may nest, because a launch hook can launch another kernel."""
         if not self._live.watched:
             yield
             return
@@ -96,8 +96,8 @@ class Bounds:
         writes: bool = True,
     ) -> np.ndarray[Any, Any]:
         """Returns the real addresses. Raises OutOfBounds for a forbidden access. `mask` selects the
-        addresses to check: anything that numpy converts to booleans, or None for all. `size` is the
-        number of bytes at each address."""
+        addresses to check and to translate. It is anything that numpy converts to booleans, or
+        None, which selects all addresses. `size` is the number of bytes at each address."""
         if addresses.size == 0 or not self._live.watched:
             return addresses
         flat = addresses.reshape(-1).astype(np.uint64, copy=False)
@@ -139,9 +139,9 @@ class Bounds:
         return touched + np.array([offsets[at] for at in found.tolist()], dtype=np.uint64)
 
     def _offset(self, block: Block, writes: bool) -> np.uint64:
-        """Returns the distance from a block's addresses to its real memory, modulo 2^64. From now
-        on only the device knows the block's values, unless the block is a structural argument.
-        Raises BadOutputs for a write to a structural argument."""
+        """Returns the distance from a block's fake addresses to its real memory, modulo 2^64. Also
+        notes that only the device knows the block's values now, unless the block is a structural
+        argument. Raises BadOutputs for a write to a structural argument."""
         if block.known and writes:
             raise self._refusals.refuse(
                 BadOutputs(
@@ -215,8 +215,8 @@ def _elements(count: int) -> str:
 
 
 def _tensors(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields the tensors of an argument. For a descriptor or a reinterpreted tensor, that is the
-    tensor to which it refers."""
+    """Yields the tensors of an argument. If the argument is a descriptor or a reinterpreted tensor,
+    yields the tensor to which it refers."""
     if isinstance(value, torch.Tensor):
         yield name, value
     elif isinstance(value, dict):

@@ -1,8 +1,8 @@
-"""Watches what host code does with device memory on a machine without a GPU. It fills new
-allocations with a poison value, and refuses torch operations that would replace the kernels.
+"""Watches what host code does with device memory on a machine without a GPU. HostWatch fills new
+allocations with a poison value, and refuses torch operations that would do the work of kernels.
 
     with HostWatch(live, refusals, log) as watch:
-        run_user_code()  # torch arithmetic on, and reads of, device data raise NotRecordable
+        run_user_code()  # arithmetic by torch on device data raises NotRecordable
 
 A launch plan consists of allocations, fills, copies and the submission's own kernels. On a machine
 with a GPU, the recorder (dispatch.py) refuses every other operation. Without a GPU, this module
@@ -44,7 +44,8 @@ _random = torch.Generator()
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
 _WRITES = MOVES | DRAWN_INTO
 _PASSED_ON = METADATA | ALIASES | LIFTS | _WRITES
-# Functions that read the values of a tensor without torch's dispatcher.
+# Functions that read the values of a tensor without torch's dispatcher. An error message contains
+# the text.
 _READS = {
     torch.Tensor.tolist: ".tolist()",
     torch.Tensor.numpy: ".numpy()",
@@ -59,7 +60,8 @@ _READS = {
     torch.Tensor.map_: ".map_()",
     torch.Tensor.map2_: ".map2_()",  # type: ignore[attr-defined]
 }
-# Functions of a module that read values. No torch mode sees a call of them.
+# Functions of a module that read a tensor's values, as (module, name). No torch mode sees a call of
+# such a function, so HostWatch replaces each function.
 _EXPORTS = ((torch._C, "_to_dlpack"), (torch._C, "_to_dlpack_versioned"))
 
 
@@ -73,8 +75,8 @@ def poison(storage: torch.UntypedStorage) -> None:
 
 
 def randomise(storage: torch.UntypedStorage, dtype: torch.dtype) -> None:
-    """Fills a storage with random bytes, which no computation yields by chance. The bytes do not
-    come from the submission's random number generators. Booleans stay valid booleans."""
+    """Fills a storage with random bytes, which no computation yields by chance. The submission's
+    random number generators are not used. If the dtype is bool, each byte is 0 or 1."""
     most = 2 if dtype is torch.bool else 256
     raw = _bytes(storage)
     raw.copy_(torch.randint(0, most, raw.shape, dtype=torch.uint8, generator=_random))
@@ -163,7 +165,8 @@ class HostWatch(TorchDispatchMode):
         return result
 
     def _made(self, name: str, result: torch.Tensor, like: list[torch.Tensor]) -> None:
-        """Registers a new tensor. Device memory that was never written has no values to read."""
+        """Registers a new tensor. The values of a new, uninitialised device tensor count as known
+        only to the device, so host code may not read them."""
         block = self._live.block(result)
         if block is None or result.device.type != "cpu":
             return
@@ -203,11 +206,12 @@ class HostWatch(TorchDispatchMode):
     def _repeat(
         self, func: Any, args: Any, kwargs: Any, result: torch.Tensor, block: Block
     ) -> None:
-        """Repeats an operation of host code in the copies of the blocks."""
+        """Repeats an operation of host code in both copies of the result's block."""
         self._live.copies_of(block)
         for copy in COPIES:
             with _disable_current_modes():
-                # Each copy of the block gets these numbers, so that no further numbers are drawn.
+                # The operation has drawn random numbers. Both copies of the block get the same
+                # numbers, so no further numbers are drawn.
                 if func._schema.name in DRAWN_INTO:
                     self._live.view(result, copy).copy_(result)
                     continue
@@ -239,7 +243,8 @@ class HostWatch(TorchDispatchMode):
 
 
 class _Reads(TorchFunctionMode):
-    """Refuses conversions to host values that never reach torch's dispatcher."""
+    """Refuses the functions of _READS for a tensor whose values only the device knows. torch's
+    dispatcher does not see calls of these functions."""
 
     def __init__(self, watch: HostWatch) -> None:
         super().__init__()

@@ -8,8 +8,8 @@ kernels.
 
 Submissions are written for a GPU. Inside `context`, the device `cuda` in any torch call means the
 CPU, tensors report that they are on `cuda:0`, and new allocations are filled with a poison value.
-Operations that a launch plan could not contain are refused (host_watch.py). It is an error if a
-kernel accesses memory that belongs to no tensor (bounds.py). bfloat16 is refused, because the
+Operations that a launch plan could not contain are refused (host_watch.py). If a kernel accesses
+memory that belongs to no tensor, an error is raised (bounds.py). bfloat16 is refused, because the
 interpreter computes it incorrectly without an error.
 
 If `ablated` is true, the reply has the outputs without the results of the kernels; otherwise it has
@@ -17,7 +17,8 @@ the outputs with these results (live_memory.py). The ordinary run and the ablate
 everything else: code, addresses, memory and time. The judge compares the outputs of both runs
 (attribution.py).
 
-`reverse` runs the programs of each grid in another order, to find races (program_order.py)."""
+If `reverse` is true, the programs of each grid run in reverse order, to find races
+(program_order.py)."""
 
 from __future__ import annotations
 
@@ -95,8 +96,8 @@ class CudaOnCpu(TorchFunctionMode):
 
 
 def _dense(output: torch.Tensor) -> torch.Tensor:
-    """Returns the output as a dense tensor. It calls the methods of torch.Tensor, because an
-    instance may have attributes of the same names."""
+    """Returns the output as a dense tensor. Calls the methods through torch.Tensor, because the
+    submission may have replaced them on the output itself."""
     return torch.Tensor.contiguous(
         torch.Tensor.resolve_neg(torch.Tensor.resolve_conj(torch.Tensor.detach(output)))
     )
@@ -141,7 +142,8 @@ class InterpretRunner:
             )
         self._log.begin()
         with self.context():
-            # If the outputs are a lazy sequence, their code runs here, inside the context.
+            # The entry may return a sequence that computes its elements when they are read.
+            # collect_outputs() reads them, so it must run inside the context.
             outputs = collect_outputs(case, entry(*arguments.values()), arguments)
         self._check_inputs(case, arguments)
         return {
@@ -158,7 +160,7 @@ class InterpretRunner:
         return self._log.reordered([view for view in views if isinstance(view, View)])
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yields nothing, because the interpreter compiles nothing."""
+        """Yields no artifacts, because the interpreter compiles nothing."""
         yield from ()
 
     def _fresh(self, case: CaseInput, wire: dict[str, Any]) -> torch.Tensor:

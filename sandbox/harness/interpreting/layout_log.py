@@ -1,5 +1,5 @@
-"""Logs which buffers are connected by torch's copies and by the submission's kernels. Tells whether
-the copies changed the order of the elements on the way to an output.
+"""Logs torch's copies between buffers, and the buffers that the submission's kernels use. Tells
+whether the copies changed the order of the elements on the way to an output.
 
     log = LayoutLog()
     log.move(target, source)  # torch copies one view to another
@@ -13,8 +13,8 @@ applies the same rules to launch plans (sandbox/launcher/plan/layout.h). The rul
   - All copies into a buffer come from one other buffer, and together they keep the order.
   - The copies out of a buffer read parts that do not overlap.
   - An output has its elements in memory in the order of its indices.
-Only copies on the way from an input to an output count. If one argument of a kernel is on this way,
-the kernel may have filled it from all its other arguments, so these are on the way too. Not
+Only copies on the way to an output count. If one argument of a kernel is on this way, the kernel
+may have filled it from all its other arguments, so these other arguments are on the way too. Not
 thread-safe."""
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class LayoutLog(Generic[Key]):
         self._events.append(frozenset(buffers))
 
     def reordered(self, outputs: Sequence[View[Key]]) -> bool:
-        """Returns True if the order was changed by torch's copies or by the strides of an
-        output."""
+        """Returns True if torch's copies or the strides of an output changed the order of the
+        elements."""
         if any(not _in_index_order(output) for output in outputs):
             return True
         found = self._moves_to({output.buffer for output in outputs})
@@ -108,7 +108,7 @@ def _in_index_order(view: View[Key]) -> bool:
 
 
 def _spans(pairs: Iterable[tuple[View[Key], View[Key]]]) -> dict[Key, set[_Span[Key]]]:
-    """Groups the first views of all pairs by buffer. Returns the parts of each buffer."""
+    """Takes the first view of each pair. Returns the parts that these views cover, by buffer."""
     found: dict[Key, set[_Span[Key]]] = {}
     for one, other in pairs:
         found.setdefault(one.buffer, set()).add(

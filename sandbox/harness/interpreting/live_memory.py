@@ -1,10 +1,11 @@
-"""Gives every live storage a fake address, and manages the real memory that kernels use.
+"""Gives every live storage a fake address, and manages the real memory that kernels use. A storage
+with its fake address and its copies is a block.
 
     live = LiveMemory()
     with live.watching():  # registers new storages; data_ptr() returns fake addresses
         run_user_code()
     starts, ends, blocks = live.ranges()  # sorted and disjoint, without freed storages
-    at = live.memory_of(blocks[0])  # the real address, where kernels access this block
+    at = live.memory_of(blocks[0])  # the real address of the memory in which kernels access the block
     result = live.view(output, FULL)  # the same tensor with the device's values
 
 Host code cannot access memory through a fake address, just as it cannot access a GPU's memory. The
@@ -13,13 +14,13 @@ the addresses are the same in the ordinary run and in the ablated run, in which 
 kernels are left out.
 
 Host code cannot read a device's values either. If only the device knows the values of a block, the
-block keeps them in two copies of its own, and the storage that host code can reach has other
-contents. Kernels work in the copy FULL. No kernel touches the copy WITHOUT: it shows what host code
-alone computes from the inputs. host_watch.py repeats the copies and fills of host code in both
-copies.
+values are in two copies of the storage. Host code cannot reach these copies; the storage itself has
+other contents. Kernels work in the copy FULL. No kernel reads or writes the copy WITHOUT, so it
+shows what host code alone computes from the inputs. When host code fills or copies a tensor,
+host_watch.py repeats this operation in FULL and in WITHOUT.
 
-A range is a whole storage. Like a buffer on a GPU, it includes the parts that a view leaves out.
-Storages are referenced weakly. Not thread-safe."""
+A range is the fake addresses of a whole storage, including the parts that a view leaves out. This
+module holds only weak references to storages, so it keeps none alive. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -114,7 +115,8 @@ class LiveMemory:
             return block.start + pointer - storage.data_ptr()
 
     def memory_of(self, block: Block) -> int:
-        """Returns the real address of the memory that kernels use for a live block."""
+        """Returns the real address of the memory that kernels use for a block. Returns 0 if the
+        storage was freed."""
         storage = block.storage()
         if storage is None or block.known:
             return 0 if storage is None else _address(storage)
@@ -145,8 +147,8 @@ class LiveMemory:
             )
 
     def forget_freed(self) -> None:
-        """Forgets freed storages. Call this before a launch, because freeing a storage gives no
-        notice."""
+        """Makes the next call of ranges() leave out freed storages. Call this before a launch,
+        because LiveMemory does not notice when a storage is freed."""
         self._ranges = None
 
     def ranges(self) -> tuple[list[int], list[int], list[Block]]:
@@ -178,8 +180,9 @@ class LiveMemory:
 
 
 def _address(storage: torch.UntypedStorage) -> int:
-    """Returns the real address of a storage, or 0 if the storage has no memory. For wrapper
-    subclasses, and for zeros that were never allocated, torch raises an exception instead."""
+    """Returns the real address of a storage, or 0 if the storage has no memory. torch raises an
+    exception for the storages of wrapper subclasses and of zeros that were never allocated. These
+    storages have no memory either."""
     try:
         return storage.data_ptr()
     except RuntimeError:

@@ -4,20 +4,20 @@ programs that run after it, as a GPU may do.
     programs = ReversedPrograms(native)  # Triton's native module, which loads and stores
     programs.begin(grid)  # the grid of one launch
     at = programs.next(x, y, z)  # the program that runs in the place of program (x, y, z)
-    programs.store(addresses, value, mask)  # after the check of the addresses
+    programs.store(addresses, value, mask)  # the addresses must have been checked
     programs.end()  # ends the launch: now all stores are in memory
 
 A GPU runs the programs of a grid at the same time and in any order. A kernel whose result depends
-on that order has a race. The interpreter runs one program after the other, each to its end. So two
-kinds of races give the right result there. One is a program that reads what an earlier program
-stored. The other is several programs that read, increase and store the same element without an
-atomic operation.
+on that order has a race. The interpreter runs one program after the other, each to its end. So the
+interpreter gives the right result in spite of two kinds of races. In the first kind, a program
+reads what an earlier program stored. In the second kind, several programs read, increase and store
+the same element without an atomic operation.
 
-Here a program sees the memory as it was before the launch, and its own stores. At the end of the
-launch, the stores of all programs become visible. An atomic operation is different, because
-programs use it to agree on an order. Its effect is visible to all programs at once. The stores that
-the program made before the atomic operation become visible with it. Use this module from one thread
-at a time."""
+With this module, a program sees the memory as it was before the launch, and its own stores. At the
+end of the launch, the stores of all programs become visible. An atomic operation is different,
+because programs use it to agree on an order. Its effect is visible to all programs at once. The
+stores that the program made before the atomic operation become visible with it. Use this module
+from one thread at a time."""
 
 from __future__ import annotations
 
@@ -53,7 +53,8 @@ class ReversedPrograms:
         self._hidden.clear()
 
     def next(self, x: int, y: int, z: int) -> Program:
-        """Ends the program that runs. Returns the program to run next."""
+        """Ends the running program. Returns the program that must run next, in the place of program
+        (x, y, z)."""
         self._hide()
         return self._grid[0] - 1 - x, self._grid[1] - 1 - y, self._grid[2] - 1 - z
 
@@ -74,8 +75,8 @@ class ReversedPrograms:
         self._hidden.clear()
 
     def _hide(self) -> None:
-        """Restores the memory to its state before the program's stores. Undoes the last store
-        first."""
+        """Restores the memory to its state before the running program's stores, and keeps the
+        stores for end(). Undoes the last store first."""
         for one in reversed(self._own):
             self._native.store(one.addresses, one.before, one.mask)
         self._hidden += self._own

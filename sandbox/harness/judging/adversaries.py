@@ -1,5 +1,6 @@
-"""Checks that an operator's timed cases reveal shortcuts. If a graded run times a case with a
-public shape, it must also time a case of the same shape whose inputs make a shortcut wrong.
+"""Checks that an operator's timed cases reveal shortcuts. If a graded run times a public case, it
+must also time a hidden case of the same shape. With the inputs of the hidden case, a shortcut gives
+a wrong answer.
 
     yield from timed_twins(operator, cases[0], seed)
     yield from rejects_shortcuts(operator, case, arguments, rules, expected)
@@ -20,16 +21,19 @@ from harness.judging.compare import Rule, is_wrong
 from harness.judging.shortcuts import SHORTCUTS, shortcut
 from harness.operator import Arguments, Case, Operator
 
-# A graded run times a case only if its bytes or operations are at least this share of those of the
-# largest case. The number equals kLeastCostShare of sandbox/job/verdict_builder.h.
+# A graded run times a case only if the case has at least this share of the largest number of bytes,
+# or of the largest number of operations, of any case. The number equals kLeastCostShare of
+# sandbox/job/verdict_builder.h.
 LEAST_COST_SHARE = 0.125
-# In these families, a kernel can leave work out without an error on the usual inputs.
+# In these families, a kernel can leave out work and still give right answers for the usual inputs.
 SHORTCUT_FAMILIES = ("attention", "scan", "softmax")
 
 
 def timed_twins(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
-    """Yields a check for each public timed case: there must be a hidden case with the same dtype
-    and axes and an adversarial distribution. `small` is a case whose inputs are created quickly."""
+    """Yields a check for each public timed case. There must be a hidden case with the same dtype,
+    the same axes, equal scalar arguments and an adversarial distribution. If the operator's family
+    is one of SHORTCUT_FAMILIES, also yields a check that the operator declares a shortcut. `small`
+    is a case whose inputs are created quickly."""
     spec = operator.folder / "spec.toml"
     tables = {str(table["id"]): table for table in operator.spec.get("cases", [])}
     cases = {name: operator.case(table, str(small.device)) for name, table in tables.items()}
@@ -88,7 +92,8 @@ def timed_twins(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
 
 
 def shortcuts_met(operator: Operator, cases: list[Case]) -> Iterator[Check]:
-    """Yields a check for each adversarial distribution: one of the linted cases must have it."""
+    """Yields a check for each adversarial distribution that makes a shortcut wrong. One of the
+    linted cases must have this distribution."""
     linted = {case.distribution for case in cases}
     for one in operator.adversaries:
         if set(one.breaks) & set(SHORTCUTS):
@@ -111,7 +116,8 @@ def rejects_shortcuts(
     rules: list[Rule],
     expected: list[torch.Tensor],
 ) -> Iterator[Check]:
-    """Yields a check for each shortcut that the case's distribution is declared to make wrong."""
+    """Yields a check for each shortcut that the case's distribution makes wrong according to the
+    spec. The comparison must reject the outputs of that shortcut."""
     for one in operator.adversaries:
         if one.distribution != case.distribution:
             continue

@@ -4,9 +4,9 @@ the outputs with those of an ablated run, in which the results of the kernels ar
     reason = unattributed(names, outputs, without, arguments, masks)  # "" if the kernels made them
 
 `without` contains the outputs of the ablated run. If an output is right in that run too, no kernel
-computed it. The outputs are also rejected if their number, a dtype, a shape or the strides differ
-between the two runs: kernels decide none of these, so the host code must have recognised the
-ablated run. Two more rules apply to each output:
+computed it. The number, the dtypes, the shapes and the strides of the outputs must be equal in both
+runs. Kernels decide none of these, so a difference shows that the host code recognised the ablated
+run. Two more rules apply to each output:
   - At least one element must differ between the two runs. `operators lint` proves for each operator
     that an output of zeros, of a constant or of an input is never right.
   - At least half of the elements that need a computation must differ between the two runs. An
@@ -14,9 +14,9 @@ ablated run. Two more rules apply to each output:
     argument with the same dtype and number of elements. This allows work in place, and outputs that
     start as a clone of an argument. The rule does not apply to bool outputs.
 An imported operator (`imported`) has no such proof by `operators lint`. A right output of such an
-operator needs no kernel if it equals an argument of the same dtype and shape bit for bit: then the
-imported code returns the argument or leaves it unchanged. For every operator, the rules ignore
-elements that are exempt from checking. All functions are pure."""
+operator may equal an argument of the same dtype and shape bit for bit. Such an output needs no
+kernel, because the imported code also returns the argument or leaves it unchanged. For every
+operator, the rules ignore elements that are exempt from checking. All functions are pure."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ import torch
 
 from harness.wire.tensors import bits, name_of
 
-MOST = 0.5  # the maximum share of the considered elements that may be equal in both runs
-# A dtype with two values: a random element of this dtype is right half of the time.
+MOST = 0.5  # the maximum share of elements that may be equal in both runs (second rule)
+# The dtypes with only two values. Half of the random elements of such a dtype are right by chance,
+# so the second rule does not apply.
 COINCIDES = (torch.bool,)
 
 

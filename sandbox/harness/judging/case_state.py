@@ -32,8 +32,8 @@ from harness.wire.tensors import (
 
 SEED_BYTES = 7  # this many bytes make a positive int64
 # If an output has at most SMALL_BYTES, its memory is also large enough for a wrong, wider dtype,
-# such as float64 in place of int8. A larger output of a wider dtype does not fit, and the judge
-# reports that.
+# such as float64 in place of int8. If a larger output has a wider dtype, it does not fit, and the
+# judge reports that.
 WIDEST = 8
 SMALL_BYTES = 1 << 20
 SLACK_BYTES = 64 << 10
@@ -72,8 +72,8 @@ class CaseState:
     def __init__(
         self, operator: Operator, case: Case, shapes: dict[str, Any] | None = None
     ) -> None:
-        """Draws inputs from a new seed. If `shapes` is given, the state has these arguments, which
-        have no values, instead of inputs."""
+        """Draws inputs from a new seed. If `shapes` is given, draws no inputs, and the state has
+        the arguments `shapes`, which have no values."""
         self.operator = operator
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
         self.fixed = shapes is not None  # True if nothing in the state depends on the seed
@@ -86,7 +86,7 @@ class CaseState:
         self._open: list[torch.Tensor] = []  # true at elements that are exempt from checking
         self._strict = True
         self._output: torch.Tensor | None = None  # the memory for outputs in the shared buffers
-        # Copies of compared outputs, made in the shared buffers.
+        # Copies of the outputs that compare() kept for attribute_kept().
         self._kept: list[torch.Tensor] = []
         self._inputs: dict[str, torch.Tensor] = {}  # the bytes of the inputs in the shared buffers
 
@@ -113,8 +113,8 @@ class CaseState:
         ] + aligned(self.output_bytes())
 
     def fill(self, memory: torch.Tensor, offset: int) -> dict[str, Any]:
-        """Copies the inputs into the shared buffers at `offset`, and fills the memory for outputs
-        behind them with a poison value. Returns the offsets."""
+        """Copies the inputs into the shared buffers at `offset`, and fills the memory for outputs,
+        which follows the inputs, with a poison value. Returns the offsets."""
         spans = [(name, span_view(value)) for name, value in self.tensors()]
         offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
         self._inputs = {
@@ -172,7 +172,8 @@ class CaseState:
         }
 
     def fresh(self) -> CaseState:
-        """Returns a new state for the same case, with a new seed."""
+        """Returns a new state for the same case, with a new seed. The scalar arguments keep their
+        values."""
         other = CaseState(self.operator, self.case)
         other.arguments |= {
             name: value
@@ -183,15 +184,15 @@ class CaseState:
 
     def refresh(self) -> str:
         """Draws inputs from a new seed into the shared buffers, and returns the seed as text. If
-        there are no shared buffers, or if the layout of a new input differs, changes nothing and
-        returns "". Structural inputs are not replaced, because the recording depends on them. In an
-        imported operator, other inputs may depend on the structural inputs, so no input is replaced
-        there.
+        there are no shared buffers, or if the layout of a new input differs from the layout of the
+        old input, changes nothing and returns "". Structural inputs are not replaced, because the
+        recording depends on them. If an imported operator has structural inputs, no input is
+        replaced, because the other inputs may depend on them.
 
-        From then on, outputs are compared with the reference only, and the strict rule is not
-        applied. That rule is about an algorithm's accuracy, which the first inputs have already
-        tested. Its float64 computations would take several times as long as the timed work. The
-        comparison with the reference still finds outputs that belong to earlier inputs."""
+        After this call, outputs are compared only with the reference, without the strict rule. The
+        strict rule checks an algorithm's accuracy, which the first inputs have already tested. Its
+        float64 computations would take several times as long as the timed work. The comparison with
+        the reference still finds outputs that belong to earlier inputs."""
         structural = [
             argument.name for argument in self.operator.arguments if argument.role == "structural"
         ]
@@ -211,8 +212,8 @@ class CaseState:
         return f"{self.seed:#x}"
 
     def judge(self, outputs: list[torch.Tensor]) -> Result:
-        """Judges outputs. The result is `output_mismatch` if their dtypes or shapes differ from the
-        spec's."""
+        """Judges outputs. The result is `output_mismatch` if the number, the dtypes or the shapes
+        of the outputs differ from the spec."""
         self.compute_references()
         assert self._expected is not None
         return compare(
@@ -252,8 +253,8 @@ class CaseState:
     def attribute(
         self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int
     ) -> str:
-        """Returns the reason why right outputs were not computed by kernels, or "" if kernels
-        computed them. Raises DescriptorError."""
+        """Returns "" if kernels computed the outputs. Otherwise returns how the judge knows that
+        they did not. The outputs must be right. Raises DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
             return self._unattributed(
                 [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]

@@ -1,4 +1,4 @@
-"""Check is the result of one check of `operators lint`.
+"""Defines Check, the result of one check of `operators lint`.
 
 Check("small", "cost is the tensors' bytes", False, "reference.py:40: cost() says ...")"""
 
@@ -15,7 +15,7 @@ class Check:
     name: str
     ok: bool
     detail: str = ""
-    mutant: bool = False  # whether the check is that a wrong answer is rejected
+    mutant: bool = False  # True if the check requires that a wrong answer is rejected
 
     def wire(self) -> dict[str, Any]:
         return {

@@ -23,7 +23,8 @@ from harness.wire.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
 TWO_BYTES = (torch.float16, torch.bfloat16)
-# The number of elements that are compared at a time. Errors are float64, so each takes eight bytes.
+# The number of elements that are compared at a time, for each type of device. The errors are
+# float64, so the error of each element takes eight bytes.
 CHUNK = {
     "cpu": 1 << 20,
     "cuda": 1 << 24,
@@ -39,8 +40,8 @@ class Rule:
     shape: list[int]
     max_abs_error: float
     scale: float
-    # True if two-byte floats may differ by one unit in the last place even if `max_abs_error` is
-    # smaller. This does not apply if `max_abs_error` is 0.
+    # If true, an element of a two-byte float dtype may differ by one unit in its last place, even
+    # if this is more than `max_abs_error`. The flag has no effect if `max_abs_error` is 0.
     last_place: bool = False
 
 
@@ -94,9 +95,9 @@ def compare(
     masks: Sequence[torch.Tensor] = (),
 ) -> Result:
     """Judges all outputs of a case. `actual` is untrusted and may have any dtype, shape and
-    strides; the other parameters are trusted. `known` is the result of yardsticks(), if it was
-    already computed. `masks` are true at exempt elements; an empty sequence means that no element
-    is exempt."""
+    strides; the other parameters are trusted. `known` is the result of yardsticks(), or empty if
+    the result must be computed here. `masks` are true at exempt elements; an empty sequence means
+    that no element is exempt."""
     if problem := _mismatch(rules, actual):
         return Result(False, "output_mismatch", problem)
     known = known or yardsticks(rules, expected, float64, masks)
@@ -133,7 +134,8 @@ def yardsticks(
     float64: Sequence[torch.Tensor] | None,
     masks: Sequence[torch.Tensor] = (),
 ) -> list[Yardstick | None]:
-    """Returns one yardstick for each output. It is None where the strict rule does not apply."""
+    """Returns one yardstick for each output. The yardstick is None if the strict rule does not
+    apply to the output."""
     if float64 is None:
         return [None] * len(rules)
     if masks:
@@ -150,7 +152,7 @@ def yardsticks(
 def with_right_values(
     right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor
 ) -> torch.Tensor:
-    """Returns the values, but with the right value at each element where the mask is true."""
+    """Returns `values`, with the element of `right` in each place where the mask is true."""
     merged = torch.where(mask.reshape(-1), bits(right.to(values.dtype)), bits(values))
     return merged.view(values.dtype).reshape(values.shape)
 
@@ -167,7 +169,7 @@ def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstic
 
 def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, float, int]:
     """Returns (number of wrong elements, largest error, flat index of the first wrong element or
-    -1). Synchronises with the device only once."""
+    -1). Synchronises with the device only twice, however many chunks there are."""
     chunks = [
         (start, torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax()]), error.max())
         for start, error in _chunks(right, got, rule.scale)
@@ -189,8 +191,8 @@ def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, flo
 def is_wrong(
     rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]
 ) -> bool:
-    """Returns True if `compare` would fail. Stops at the first chunk that contains a wrong
-    element."""
+    """Returns True if `compare` would find an output wrong, without masks. Stops at the first chunk
+    that contains a wrong element."""
     if _mismatch(rules, actual):
         return True
     return any(
@@ -202,7 +204,8 @@ def is_wrong(
 
 
 def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | torch.Tensor:
-    """Returns the maximum scaled error for each of `count` elements, beginning at index `start`."""
+    """Returns the largest allowed scaled error: one number for all elements, or one for each of the
+    `count` elements from index `start` on."""
     if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
         return rule.max_abs_error
     exponent = torch.frexp(

@@ -3,8 +3,8 @@ a separate judge for this, because compiling takes seconds to minutes. That judg
 
     outcome = time_compiled(operator, case, judge_times)  # {"ns": 51200.0} or {"unsupported": "..."}
 
-The compiled code is stored in a folder that is removed afterwards. `unsupported` says why there is
-no time: torch.compile refuses some references, and some compiled references fail."""
+The compiled code is stored in a temporary folder. `unsupported` says why there is no time, because
+torch.compile refuses some references, and some compiled references fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ Times = Callable[[Callable[[], None]], list[float]]
 
 
 def time_compiled(operator: Operator, case: Case, times: Times) -> dict[str, Any]:
-    """Returns `ns`, the median time of the compiled reference, or `unsupported`, the reason."""
+    """Returns `ns`, the median time of the compiled reference, or `unsupported`, the reason why
+    there is no time."""
     try:
         arguments = operator.inputs(case, SEED)
         with tempfile.TemporaryDirectory(prefix="assay-inductor-") as folder, torch.no_grad():
@@ -36,8 +37,9 @@ def time_compiled(operator: Operator, case: Case, times: Times) -> dict[str, Any
 
 
 def _compiled(operator: Operator, arguments: dict[str, Any]) -> Callable[[], None]:
-    """Compiles the reference by a first call, and checks the form of its outputs. If the call
-    changes an argument, the argument is not restored, because the time does not depend on it."""
+    """Compiles the reference by calling it once, and checks the dtypes and shapes of its outputs.
+    If a call changes an argument, the argument is not restored, because the time does not depend on
+    its values."""
     import torch._dynamo
     import torch._inductor.config
 

@@ -1,17 +1,17 @@
 """Implements the judge's side of the host tier. The judge sends new inputs, times the candidate's
 work, and checks the outputs when the candidate reports that they are complete.
 
-    # state: the case as `prepare` made it; line: a rounds.JudgeLine
+    # `state` is the CaseState that `prepare` created, and `line` is a JudgeLine (wire/rounds.py).
     seen = HostCase(state, line, round_s=20.0).judge(timed=True)
 
 The candidate can use the GPU, so it could lie about any time that it measures itself. Therefore
 only the judge measures time. The inputs of a round are in memory to which the candidate had no
 access before. The message that starts the clock gives the candidate this memory. The clock stops
 when the candidate has reported completion and the judge has read random bytes of all outputs. Then
-the judge copies the outputs. The bytes that it has read must be the same in the copy, so a report
-before the work is complete gains nothing. The result is wall-clock time. It includes the kernels,
-the candidate's host code, mapping the memory, and copying returned outputs into the memory. It is
-never less than the kernels' time."""
+the judge copies the outputs. The bytes that it has read must be the same in the copy, so a
+candidate gains nothing if it reports completion too early. The measured time is wall-clock time. It
+includes the kernels, the candidate's host code, mapping the memory, and copying returned outputs
+into the memory. It is never less than the kernels' time."""
 
 from __future__ import annotations
 
@@ -37,14 +37,16 @@ ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
 ROOM_SHARE = 8  # a round uses at most 1 / ROOM_SHARE of the free memory
 MAX_SETS = 32  # the maximum number of sets in a timed round
 TIMED_ROUNDS = 12
-# The number of sets of a timed round whose outputs are judged. The judge chooses these sets at
-# random after the round. The first round has only one set.
+# The number of sets in a timed round whose outputs the judge checks. It chooses these sets at
+# random after the round. The first round, which is not timed, has only one set.
 CHECKED_SETS = 2
-# The number of bytes, at random places in each set's outputs, that are compared with the copy.
+# The number of bytes that the judge reads at random places in each set's outputs, and compares with
+# the copy of the outputs.
 WATCHED_BYTES = 4096
 MAX_TIMING_S = 10.0
 CONFIDENCE = 0.95
-# GPU memory that contains no data: the CUDA contexts of launchers, the candidate and the judge.
+# The GPU memory that the CUDA contexts of launchers, the candidate and the judge may take. It does
+# not count as memory of the candidate.
 CONTEXTS_BYTES = 8 << 30
 
 
@@ -70,8 +72,8 @@ def timing(samples: Sequence[float]) -> dict[str, Any]:
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """Returns the 95 % confidence interval of the median, from order statistics. If there are few
-    samples, the interval extends from the smallest to the largest sample."""
+    """Returns the 95 % confidence interval of the median. Both ends are samples (order statistics).
+    If there are few samples, the interval extends from the smallest to the largest sample."""
     ordered, n = sorted(samples), len(samples)
     if not ordered:
         return 0.0, 0.0
@@ -104,9 +106,8 @@ class HostCase:
         try:
             seen = self._rounds(timed)
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
-            # torch limits only the memory that the candidate allocates through torch. Memory that
-            # the candidate allocates directly from the driver escapes this limit, so the total is
-            # checked here.
+            # torch limits only the memory that the candidate allocates through torch. The candidate
+            # can also allocate memory directly from the driver, so the total is checked here.
             taken = taken_by_others(self._device)
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
@@ -138,8 +139,9 @@ class HostCase:
         return max(1, min(MAX_SETS, room // self._layout.size))
 
     def _round(self, sets: int) -> tuple[Result, int, float]:
-        """Runs one round with `sets` sets. Returns the first result that fails (or the first result
-        if none fails), the first seed, and the elapsed time in nanoseconds."""
+        """Runs one round with `sets` sets. Returns a result, the seed of the first set, and the
+        elapsed time in nanoseconds. The result is that of the first checked set that is wrong. If
+        none is wrong, it is that of the first checked set."""
         states = [self._template.fresh() for _ in range(sets)]
         memory = shared_memory.create(self._device, sets * self._layout.size)
         try:

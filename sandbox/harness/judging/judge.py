@@ -1,5 +1,5 @@
-"""The judge: it owns seeds, inputs and references, and no other process decides whether outputs are
-right. The judge never runs a submission.
+"""The judge owns the seeds, the inputs and the references. Only the judge decides whether outputs
+are right. It never runs a submission.
 
 It answers one request at a time over one socket (docs/reference/frames.md). If an operator's own
 code raises an exception, the answer is `judge_error`, and the judge continues to work. If the
@@ -35,12 +35,13 @@ from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
 
-# Otherwise the judge would import torch._dynamo when it describes its first case.
+# Without this call, the judge would import torch._dynamo when it describes its first case, and the
+# import takes two seconds.
 late_dynamo.install(or_load=False)
 
 Reply = tuple[dict[str, Any], list[int]]
-# At most 1 / KEPT_PART of the device's memory stays in torch's cache after use, for the next
-# references.
+# After use, at most 1 / KEPT_PART of the device's memory stays in torch's cache. The next
+# references reuse this memory.
 KEPT_PART = 32
 REASON_CHARS = 2000  # the maximum length of an error message that quotes untrusted text
 
@@ -102,13 +103,13 @@ class Judge:
 
     def __init__(self, device: str) -> None:
         self.device = torch.device(device)
-        # Large tensors are computed on the GPU, and lint works on several operators at once. More
-        # threads would wait for each other in busy loops: on two cores, a comparison of small
-        # tensors takes up to four times the processor time.
+        # One thread is enough, because large tensors are computed on the GPU, and `operators lint`
+        # runs several judges at once. More threads would wait for each other in busy loops. On two
+        # cores, a comparison of small tensors would take up to four times the processor time.
         torch.set_num_threads(1)
         if self.device.type == "cuda":
-            # CUDA events and streams belong to the current device, even if the tensors are on
-            # another device.
+            # CUDA events and streams belong to the current device, so the judge's device must be
+            # the current device.
             torch.cuda.set_device(self.device)
         self.device_name = (
             torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
@@ -128,9 +129,9 @@ class Judge:
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
     def next_frame(self, channel: Channel) -> Frame | None:
-        """Waits for the next frame. While it waits, it computes references, one case at a time. So
-        a request waits for at most one case of another job. If a computation fails, the error is
-        reported when that case is compared."""
+        """Waits for the next frame. While no frame has come, computes references, one case at a
+        time. So a request waits at most until the references of one case are computed. If a
+        computation fails, the error is reported when that case is compared."""
         while self._ahead and not self._settled and not channel.has_more():
             with contextlib.suppress(Exception):
                 self._ahead.popleft().compute_references()
@@ -184,7 +185,8 @@ class Judge:
             self._settled = False
 
     def _operator(self, folder: str) -> Operator:
-        """Returns the operator. Loads it again if its files have changed."""
+        """Returns the operator in this folder. Loads it if it is not loaded, or if its files have
+        changed."""
         path = Path(folder).resolve()
         stamp = tuple(
             (path / name).stat().st_mtime_ns
@@ -196,8 +198,9 @@ class Judge:
         return self._operators[path][1]
 
     def _describe(self, frame: Frame) -> Reply:
-        """Describes the cases as `prepare` would, if possible without creating inputs. If inputs
-        are needed but `without_inputs` is set, the reply has no cases."""
+        """Describes the cases in the form in which `prepare` describes them. Creates inputs only
+        for a case whose description depends on them. If there is such a case and `without_inputs`
+        is set, the reply has no cases."""
         header = frame.header
         operator = self._operator(header["operator_dir"])
         reply: dict[str, Any] = {"type": "described", "job": header["job"], "cases": []}
@@ -254,7 +257,7 @@ class Judge:
 
     def _trim(self) -> None:
         """Gives PyTorch's cached memory back to the device, for other processes. The judge does
-        this while it creates inputs, because no job is timed at that moment."""
+        this before it creates inputs, because no job is timed at that moment."""
         if self.device.type != "cuda":
             return
         unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
@@ -311,8 +314,8 @@ class Judge:
         return {**reply, **seen.wire()}, []
 
     def _attribute(self, frame: Frame) -> Reply:
-        """Decides whether kernels computed right outputs, by comparing these outputs with the
-        outputs of the run without kernels."""
+        """Decides whether kernels computed the outputs, which are right. For this, compares them
+        with the outputs of the run without kernels."""
         header = frame.header
         state = self._state(header)
         on_device = bool(header.get("on_device"))

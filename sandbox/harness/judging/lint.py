@@ -28,23 +28,24 @@ from harness.wire.device_memory import OUT_OF_MEMORY
 
 ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
 BYTES_TOLERANCE = 0.01
-# Limits for a case that Triton's interpreter can run in about two seconds: the bytes of its
-# tensors, and its operations. The largest small cases of Assay's own operators have a third of each
-# limit.
+# The limits for a case with `interpreter = true`: the bytes of its tensors, and its operations.
+# Triton's interpreter can run a case within these limits in about two seconds. The largest such
+# cases of Assay's own operators have a third of each limit.
 INTERPRETER_BYTES = 1 << 20
 INTERPRETER_FLOPS = 32 << 20
-# The size of noise relative to a value. float64 can represent such noise, and float32 cannot.
+# The maximum noise that _float64() adds to a value, relative to the value. float64 can represent
+# such noise, and float32 cannot.
 FLOAT64_NOISE = 2.0**-30
 
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     """Yields every check, whether it passed or failed. If the operator's own code raises an
     exception, the check has failed. Raises one of OUT_OF_MEMORY if the device has too little free
-    memory. Then nothing is known about the operator."""
+    memory. In that case, lint says nothing about the operator."""
     yield _signature(operator)
     yield _oracle(operator)
-    # Maps the name of each of the operator's own mutants to the reason why the last case accepted
-    # it. The reason is "" once a case has rejected the mutant.
+    # Maps the name of each of the operator's own mutants to an error message, which says that every
+    # case accepts the mutant. The message is "" if a case has rejected the mutant.
     survivors: dict[str, str] = {}
     scalars: dict[str, set[object]] = {
         argument.name: set() for argument in operator.arguments if argument.type != "tensor"
@@ -70,8 +71,8 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
 
 
 def _described(operator: Operator, case: Case, arguments: Arguments) -> Check:
-    """Checks that a submission, which is recorded before any inputs exist, gets the shapes and
-    scalars that the inputs will have."""
+    """Checks that the arguments of Operator.shapes() have the layouts and the scalars of the
+    inputs. A submission is recorded with these arguments, before any inputs exist."""
     shapes = operator.shapes(case)
     wrong = [
         name
@@ -206,8 +207,8 @@ def _defined_at(operator: Operator, function: str) -> str:
 
 
 def _raised_at(operator: Operator, case: Case, error: Exception) -> str:
-    """Returns the place in the operator's own code that raised the error. If this module raised the
-    error, returns the place of the case."""
+    """Returns the line of the operator's own code in which the error occurred. If it occurred
+    outside of that code, returns the line of the case in spec.toml."""
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -248,9 +249,9 @@ def _interpreter_size(operator: Operator, case: Case) -> Check:
 
 
 def _float64(operator: Operator, case: Case, seed: int, arguments: Arguments) -> Check:
-    """Checks that the reference keeps the precision of float64 inputs. For this it adds noise that
-    float32 would lose. An output that bfloat16 can represent exactly, for example a rounded output,
-    is not checked."""
+    """Checks that the reference keeps the precision of float64 inputs. For this, adds noise to the
+    inputs that float32 would lose. An output that bfloat16 can represent exactly, for example a
+    rounded output, is not checked."""
     noise = torch.Generator(device=case.device).manual_seed(seed)
 
     def noisy(value: torch.Tensor) -> torch.Tensor:

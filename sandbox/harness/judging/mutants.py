@@ -24,8 +24,8 @@ TAIL = 128
 class Mutant:
     name: str
     outputs: list[torch.Tensor]
-    # Some mutants are equal to the right answer because the case is small. This field says why. It
-    # is "" for all other mutants.
+    # The reason why the mutant may equal the right answer, for example because the output has only
+    # one element. The reason is "" if the mutant must differ.
     trivial: str = ""
 
 
@@ -94,7 +94,8 @@ def _one_row(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _last_element(right: torch.Tensor) -> torch.Tensor:
-    """Changes the last element by about the size of a typical element."""
+    """Changes the last element. Adds the size of a typical element to a float, inverts a bool, and
+    inverts the lowest bit of an integer."""
     changed = right.clone().reshape(-1)
     if right.dtype is torch.bool:
         changed[-1] = ~changed[-1]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import torch
 
 WARM_UP, SAMPLES = 2, 10  # the number of runs, unless a time limit below ends them
-# Time limits in seconds. A reference may consist of thousands of launches, and other jobs wait for
-# the GPU.
+# Time limits in seconds. They are short, because a reference may consist of thousands of launches,
+# and other jobs wait for the GPU.
 WARM_UP_S, MAX_TIMING_S = 0.01, 0.1
 DEFAULT_L2_BYTES = 64 << 20
 
@@ -33,8 +33,8 @@ def _time_cpu(run: Callable[[], None]) -> list[float]:
 
 
 def _time_cuda(device: torch.device, run: Callable[[], None]) -> list[float]:
-    """Measures device time with a cold L2 cache: before each sample, twice the size of the
-    cache is written."""
+    """Measures device time with a cold L2 cache. Before each sample, overwrites a buffer that is
+    twice as large as the cache."""
     l2_bytes = int(
         getattr(torch.cuda.get_device_properties(device), "L2_cache_size", 0) or DEFAULT_L2_BYTES
     )

@@ -3,9 +3,9 @@ not be copied through host memory.
 
     buffers = SharedBuffers(torch.device("cuda:0"))
     memory = buffers.room(1 << 20)  # a flat uint8 tensor on the GPU
-    fd = buffers.handle()  # for the launcher, which maps it only while it copies
+    fd = buffers.handle()  # for the launcher, which maps the memory only while it copies
 
-Each job has its own shared buffers until it is released. Not thread-safe."""
+Each job has its own shared buffers until the job is released. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SharedBuffers:
     def __init__(self, device: torch.device) -> None:
         """Raises DeviceMemoryError if the driver cannot share memory."""
         self._device = device
-        # Reports an error now instead of in the first job.
+        # This allocation makes an error appear now and not in the first job.
         self._memory = DeviceMemory.create(device, 1)
 
     @property
@@ -50,8 +50,8 @@ class SharedBuffersPool:
     """The shared buffers of all jobs. Released buffers are reused for another job."""
 
     def __init__(self, make: Callable[[], SharedBuffers]) -> None:
-        """Creates the first shared buffers, so that an error appears now. Raises
-        DeviceMemoryError."""
+        """Creates the first shared buffers, so that an error appears now and not in the first job.
+        Raises DeviceMemoryError."""
         self._make = make
         self._free = [make()]
 
@@ -59,7 +59,7 @@ class SharedBuffersPool:
         return self._free.pop() if self._free else self._make()
 
     def give(self, buffers: SharedBuffers) -> None:
-        """Keeps the buffers for another job. Frees them if too much memory would be unused."""
+        """Keeps the buffers for another job. Frees them if more than KEPT_BYTES would be unused."""
         if sum(one.size for one in self._free) + buffers.size > KEPT_BYTES:
             buffers.free()
         else:

@@ -1,5 +1,5 @@
-"""Computes the wrong answers of kernels that take a shortcut: they leave out work that usual inputs
-do not need. An operator declares input distributions for which such answers are wrong, and
+"""Computes the wrong answers of kernels that take a shortcut. A shortcut leaves out work that usual
+inputs do not need. An operator declares input distributions for which such answers are wrong, and
 `operators lint` checks that they are wrong.
 
     outputs = shortcut(operator, case, arguments, adversary, "forget_past")
@@ -11,8 +11,7 @@ do not need. An operator declares input distributions for which such answers are
 
 If an operator has a function `shortcuts`, the answers come from this function. Otherwise they come
 from the operator's reference, which is called with a part of the arguments along the declared axis,
-or with some of torch's functions replaced. Not thread-safe, because torch's function mode belongs
-to the thread."""
+or with some of torch's functions replaced. Use this module from one thread at a time."""
 
 from __future__ import annotations
 
@@ -107,8 +106,9 @@ REPLACED: dict[Any, Callable[..., torch.Tensor]] = {
 
 
 class _WithoutMaximum(TorchFunctionMode):
-    """Replaces the maximum that a softmax subtracts by 0. It also replaces scatter operations, with
-    which references compute the maximum of each segment."""
+    """Makes every softmax and log-sum-exp subtract 0 and not the maximum. Also replaces the
+    functions amax and scatter_reduce with "amax", with which references compute such a maximum
+    themselves."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

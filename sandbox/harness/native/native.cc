@@ -1,10 +1,10 @@
-// _native: a Python module with system calls that the zygote and the candidates cannot make from
-// Python. Each function calls one function of sandbox/jail/.
+// Defines _native, a Python module with system calls that the zygote and the candidates cannot make
+// from Python. Its functions call functions of sandbox/jail/.
 //
 //   _native.unshare_pid()                      # in the zygote, right before os.fork()
 //   layers = _native.enter_job_jail(config)    # in the child: [{"name", "active", "detail"}]
 //
-// A failed function raises RuntimeError. For single-threaded processes only.
+// A function that fails raises RuntimeError. Only a single-threaded process may use this module.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -72,7 +72,8 @@ py::list enter(const py::dict& config) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The jail, for the harness.";
   if (const char* layers = std::getenv(kLeftOutVariable)) check(leave_out(layers));
-  // If this call fails, enter_job_jail reports an inactive isolation layer.
+  // An error is ignored here, because enter_job_jail() reports every isolation layer that is
+  // inactive.
   prepare_job_jail();
   module.def("enter_job_jail", &enter, py::arg("config"),
              "Enters the job jail for good. Returns its layers; RuntimeError when strict isolation "

@@ -22,20 +22,20 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """The least memory traffic and work that any implementation needs. If a measured time is
-    shorter than the time that this minimum takes, the time is rejected."""
+    """The memory traffic and the operations that every implementation needs at least. A measured
+    time is rejected if it is shorter than the time that this minimum takes."""
 
     bytes: float
     flops: float
     # The number of bytes of arguments and outputs that an implementation need not touch. For
-    # example, an update of a cache writes only a few slots of an inout argument, and need not touch
-    # the rest.
+    # example, an operator that updates a cache writes only a few slots of an inout argument, and
+    # need not touch the rest.
     untouched: float = 0
 
 
 class Rng:
-    """Draws random tensors on the case's device from one seed. Floating-point tensors are drawn in
-    float32 and then rounded once; float64 tensors are drawn in float64."""
+    """Draws random tensors on the case's device from one seed. A float64 tensor is drawn in
+    float64. Every other floating-point tensor is drawn in float32 and then rounded to its dtype."""
 
     def __init__(self, seed: int, device: torch.device | str) -> None:
         self.device = torch.device(device)
@@ -76,9 +76,10 @@ class Rng:
     def far_keys(
         self, q: torch.Tensor, k: torch.Tensor, boost: torch.Tensor, shift: float = 96.0
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns copies of q and k in which key j changes the scores q . k / sqrt(dim) by shift +
-        boost[j]: it increases the scores of half of the queries, and decreases the scores of the
-        others. `boost` has the shape of `k` without its last dimension."""
+        """Returns changed copies of q and k. In the copies, the score q . k / sqrt(dim) of key j is
+        higher by shift + boost[j] for about half of the queries, which are chosen at random, and
+        lower by the same amount for the others. `boost` has the shape of `k` without its last
+        dimension."""
         dim = k.shape[-1]
         direction = 1.0 - 2.0 * self.integers((dim,), 0, 2, torch.float32)
         sign = 1.0 - 2.0 * self.integers((*q.shape[:-1], 1), 0, 2, torch.float32)

@@ -1,6 +1,6 @@
 """Defines an operator: its specification, the functions of its reference.py, and the checks of the
-values that these functions return. Every error is an OperatorError whose message names the file and
-the key."""
+values that these functions return. An error in the operator's files raises an OperatorError. Its
+message names the operator or the file, and what is wrong."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ class Operator:
         )
 
     def inputs(self, case: Case, seed: int) -> Arguments:
-        """Returns new arguments in call order. They are checked against the spec."""
+        """Returns new arguments in call order, after checking them against the spec."""
         return self._checked(case, self.module.inputs(case, Rng(seed, case.device)))
 
     def shapes(self, case: Case) -> Arguments | None:
         """Returns the arguments of a case without values: tensors on the device `meta`, and
-        scalars. Returns None if the arguments, or the shapes of the outputs, depend on values that
-        a seed decides. So the result is the same for every seed."""
+        scalars. Returns None if the arguments, or the shapes of the outputs, may depend on values
+        that a seed decides. So a result that is not None is the same for every seed."""
         structural = any(argument.role == "structural" for argument in self.arguments)
         if structural or self._hook("output_axes") is not None:
             return None
@@ -113,7 +113,8 @@ class Operator:
             return None
 
     def _checked(self, case: Case, made: Any) -> Arguments:
-        """Checks the arguments that inputs() made against the spec. Returns them in call order."""
+        """Checks the result of reference.py's inputs() against the spec. Returns the arguments in
+        call order."""
         names = [argument.name for argument in self.arguments]
         if not isinstance(made, dict) or set(made) != set(names):
             raise OperatorError(
@@ -156,7 +157,7 @@ class Operator:
 
     def own_mutants(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
         """Returns the outputs of the operator's own mutants (deliberately wrong variants) by name.
-        Returns an empty result if reference.py does not define `mutants`."""
+        The result is empty if reference.py defines no `mutants`."""
         return self._variants("mutants", arguments)
 
     def own_shortcuts(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
@@ -201,8 +202,9 @@ class Operator:
         return outputs
 
     def _hook(self, name: str) -> Any:
-        """Returns the function of this name, or None if reference.py lacks it. Only imported
-        operators may define the function, because it weakens the checks of answers."""
+        """Returns the function of reference.py with this name, or None if there is none. Raises
+        OperatorError if the operator is not imported but defines the function, because the function
+        weakens the checks of answers."""
         if hasattr(self.module, name) and not self.imported:
             raise OperatorError(
                 f"{self.name}: reference.py defines {name}(), which is for imported operators"
@@ -210,8 +212,8 @@ class Operator:
         return getattr(self.module, name, None)
 
     def with_output_axes(self, case: Case, arguments: Arguments) -> Case:
-        """Returns the case with the axes of those outputs whose shapes depend on values. The
-        function `output_axes` of an imported operator computes these axes."""
+        """Returns the case with corrected axes if shapes of outputs depend on values. The function
+        `output_axes` of an imported operator computes these axes."""
         hook = self._hook("output_axes")
         if hook is None:
             return case
@@ -251,16 +253,17 @@ class Operator:
     def _has_checked_element(
         output: Output, right: torch.Tensor, mask: torch.Tensor, arguments: Arguments
     ) -> bool:
-        """Returns True if the case checks at least one element. A checked element is not exempt,
-        and it differs from the initial content of the argument that becomes the output."""
+        """Returns True if at least one element of the output is checked. A checked element is not
+        exempt. If the output is an inout argument, a checked element also differs from the initial
+        element of the argument."""
         if not output.source:
             return not bool(mask.all())
         before = arguments[output.source].reshape(right.shape).to(right.dtype)
         return bool((~mask.reshape(-1) & (bits(right) != bits(before))).any())
 
     def in_float64(self, arguments: Arguments) -> list[torch.Tensor] | None:
-        """Returns the reference's outputs when every floating-point tensor is widened to float64.
-        Returns None if there is no floating-point tensor."""
+        """Returns the outputs of the reference for arguments whose floating-point tensors are
+        converted to float64. Returns None if there is no floating-point tensor."""
         wide = {
             name: value.double() if is_floating(value) else value
             for name, value in arguments.items()
@@ -284,8 +287,9 @@ class Operator:
         return shape_of(output.shape, case.axes)
 
     def named_axes(self, case: Case) -> dict[str, int]:
-        """Returns the axes that occur in shapes. All other axes stay private, because they could
-        reveal facts about a case that its arguments do not show."""
+        """Returns the axes that occur in the shapes of arguments or outputs. A candidate gets only
+        these axes, because the other axes could reveal facts about a case that its arguments do not
+        show."""
         shapes = [argument.shape for argument in self.arguments] + [
             output.shape for output in self.outputs
         ]
@@ -307,8 +311,9 @@ def is_floating(value: Any) -> bool:
 
 
 class _SourceLoader(SourceFileLoader):
-    """Compiles the file each time. Python would use cached bytecode if the size of the file and its
-    time in seconds are still the same, so it would miss an edit within a second."""
+    """Compiles the file each time. Python uses cached bytecode if the file's size and its
+    modification time in seconds are the same as before, so it would miss an edit within a
+    second."""
 
     def get_code(self, fullname: str) -> CodeType:
         return self.source_to_code(self.get_data(self.path), self.path)

@@ -1,5 +1,5 @@
-"""Parses the tables of a spec.toml: arguments, outputs, and extents such as "2*rows*cols". Every
-error names the file and the key."""
+"""Parses the tables of a spec.toml: arguments, outputs, and extents such as "2*rows*cols". The
+message of an OperatorError names what is wrong."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class Adversary:
-    """A distribution of inputs. On such inputs, kernels that take certain shortcuts give a wrong
-    answer (judging/shortcuts.py)."""
+    """A distribution of inputs with which kernels that take certain shortcuts give a wrong answer
+    (judging/shortcuts.py)."""
 
     distribution: str
     breaks: tuple[str, ...]  # the names of the shortcuts

@@ -2,10 +2,10 @@
 (arithmetic_kernels.py).
 
     arithmetic = Arithmetic(recorder)
-    out = arithmetic.perform(func, args, kwargs)  # None: not covered; the caller refuses it
+    out = arithmetic.perform(func, args, kwargs)  # None if the operation is not covered
 
-This module is not for scored submissions, whose own kernels must do all arithmetic. It is for
-recording code that was not written for Assay, such as the wrappers of TritonBench-G.
+This module serves to record code that was not written for Assay, such as the wrappers of
+TritonBench-G. It is not used for scored submissions, whose own kernels must do all arithmetic.
 
 The covered operations are the elementwise operations in the two lists of arithmetic_kernels.py,
 including their in-place forms. The reductions sum, mean, amax, amin and count_nonzero are covered
@@ -77,7 +77,8 @@ class Arithmetic:
         ):
             return None
         operands = [self._number(x) for x in operands]
-        # The first operand is a number, and the second operand is a tensor.
+        # The kernel takes a number only as the second operand. If the first operand is a number,
+        # the operands are swapped.
         if not isinstance(operands[0], torch.Tensor):
             if name in _REVERSED:
                 name = _REVERSED[name]
@@ -104,7 +105,8 @@ class Arithmetic:
         return out  # type: ignore[no-any-return]
 
     def _number(self, value: Any) -> Any:
-        """Returns the value of a tensor with one element if the value is known, else the tensor."""
+        """If `value` is a tensor with one element whose value is known, returns that value.
+        Otherwise returns `value`."""
         if (
             not isinstance(value, FakeTensor)
             or value.numel() != 1
@@ -159,8 +161,8 @@ class Arithmetic:
 
 
 def _dims(source: torch.Tensor, args: Any, kwargs: Any) -> list[int]:
-    """Returns the dimensions that the arguments of a reduction name, or all dimensions if they name
-    none."""
+    """Returns the dimensions that a reduction reduces: those in its arguments, or all dimensions if
+    the arguments contain none."""
     given = args[1] if len(args) > 1 else kwargs.get("dim")
     if (
         given is None

@@ -1,7 +1,7 @@
-"""Defines Assay's kernels for the arithmetic that wrappers do in torch around their own kernels: a
-sum of partial results, a scale, a maximum.
+"""Defines Assay's kernels for the arithmetic that wrappers do in torch around their own kernels,
+for example a sum of partial results, a multiplication by a scale, or a maximum.
 
-    # The tensors are fake and dense, and have the result's shape.
+    # `out`, `a` and `b` are fake, dense tensors with the shape of the result.
     launch_pointwise("add", out, [a, b], scalar=None)
     launch_reduce("sum", out, source, dims)  # out is dense; dims are reduced
 
@@ -32,7 +32,7 @@ ROWS, COLUMNS = 32, 64  # the tile of a reduction
 # parts of a row, and a second launch combines the partial results.
 MAX_COLUMNS_ALONE = 8192
 MAX_SPLITS = 1024
-# Scalars are passed as doubles, which represent all integers up to this one exactly.
+# The kernels take scalars as doubles. A double represents all integers up to this one exactly.
 MAX_EXACT_INTEGER = 2**53
 
 
@@ -199,8 +199,9 @@ def launch_reduce(
     dims: Sequence[int],
     dense: Callable[[torch.Tensor], torch.Tensor],
 ) -> None:
-    """Launches a reduction of `source` over `dims` into the dense tensor `out`. If the layout of
-    `source` has too many strides, the function `dense` makes a dense copy first."""
+    """Launches a reduction of `source` over `dims` into the dense tensor `out`. Each program needs
+    one stride for the rows and one for the columns. If the layout of `source` has more strides, the
+    function `dense` makes a dense copy first."""
     kept = [dim for dim in range(source.dim()) if dim not in dims]
     view = source.permute([*kept, *dims])
     rows, columns = math.prod(view.shape[: len(kept)]), math.prod(view.shape[len(kept) :])
@@ -266,7 +267,8 @@ def _launch(
 
 
 def _stride(view: torch.Tensor, begin: int, end: int) -> int | None:
-    """Returns the one stride that covers all dimensions from `begin` to `end`, or None."""
+    """Returns the stride of the one dimension into which the dimensions from `begin` up to, but not
+    including, `end` can be merged. Returns None if they cannot be merged."""
     extents, (steps,) = collapsed(view.shape[begin:end], view.stride()[begin:end])
     return None if len(extents) > 1 else steps[0] if steps else 0
 

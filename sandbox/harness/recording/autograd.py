@@ -49,8 +49,8 @@ def _order(roots: Sequence[Any]) -> list[Any]:
 
 
 def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
-    """Runs one node. If a node of a Python function has received no gradient for an output, it gets
-    zeros, unless the function has declared that it accepts None."""
+    """Runs one node. If a node of a Python function has received no gradient for an output, the
+    function gets zeros for that output, unless it has declared that it accepts None."""
     if isinstance(node, torch.autograd.function.BackwardCFunction):
         if getattr(node, "materialize_grads", True):
             gradients = [
@@ -64,8 +64,8 @@ def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
 
 
 def _zeros(like: Any) -> torch.Tensor | None:
-    """Returns zeros for an output, or None if the output was not a tensor. For such an output,
-    `like` describes a scalar on the host."""
+    """Returns zeros in the form of an output, which `like` describes. If `like` describes a scalar
+    on the host, the output was not a tensor, and the result is None."""
     if like.device.type == "cpu" and not like.shape:
         return None
     return torch.zeros(tuple(like.shape), dtype=like.dtype, device=like.device)
@@ -81,8 +81,8 @@ def _fitted(gradient: torch.Tensor, like: Any) -> torch.Tensor:
 def walk(
     roots: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]
 ) -> dict[_Edge, torch.Tensor]:
-    """Returns the gradients that arrive at the edges of `wanted` and at every leaf. The keys of the
-    result are edges."""
+    """Returns the gradients of the tensors in `wanted` and of every leaf. The keys of the result
+    are the edges of these tensors."""
     arrived: dict[_Edge, torch.Tensor] = {}
     for root, gradient in zip(roots, gradients, strict=True):
         _add(arrived, _edge(root), gradient)
@@ -197,6 +197,7 @@ def _grad(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Installs the replacements. Call this function once in a process."""
+    """Replaces torch.autograd.backward and torch.autograd.grad. Call this function once in a
+    process."""
     torch.autograd.backward = _backward(torch.autograd.backward)
     torch.autograd.grad = _grad(torch.autograd.grad)

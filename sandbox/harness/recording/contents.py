@@ -1,12 +1,12 @@
-"""Tracks the contents of tensors while a plan is recorded. For each storage it knows the values
-that host code may read, and the storage's buffer in the plan.
+"""Tracks the contents of tensors while a plan is recorded. Keeps for each storage the values that
+host code may read, and the storage's buffer in the plan.
 
     contents = Contents(draft)
     fake = contents.adopt(torch.tensor([1, 2]))  # a fake tensor with known values
     index = contents.materialise(contents.record_of(fake))
 
-A storage gets a buffer in the plan when a kernel, a fill or a copy needs it. If its content is
-known, the plan then writes the content to the buffer. Not thread-safe."""
+A storage gets a buffer in the plan when a kernel, a fill or a copy needs it. If the storage's
+content is known, the plan then writes the content to the buffer. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ class Contents:
         return self.materialise(record)
 
     def _constant(self, nbytes: int, content: torch.Tensor) -> int:
-        # numpy() on a real tensor is dispatched too, and an active mode would make the tensor fake.
+        # The modes must be inactive, because torch also dispatches numpy() on a real tensor, and an
+        # active mode would replace the tensor by a fake tensor.
         with _disable_current_modes():
             data = content.numpy().tobytes()
         return self._draft.plan.buffer(plans.BufferKind.CONSTANT, nbytes, constant=data)

@@ -3,12 +3,12 @@ conversions between element types.
 
     launch_copy(target, source)  # fake tensors of one shape
 
-Such a copy is device work that the submission requests. So it is recorded as a launch of the kernel
-`assay_copy`, and is compiled, counted and timed under that name. If a copy keeps the order of its
-elements in memory, the kernel is named `assay_copy_in_order`, because attribution treats the two
-kinds of copies differently (sandbox/launcher/plan/layout.h). A copy without a conversion moves
-integers of the element's width, so that few variants have to be compiled. Conversions round as in
-torch."""
+The submission requests such a copy, and the device does it. So the copy is recorded as a launch of
+the kernel `assay_copy`, which is compiled, counted and timed under that name. If a copy keeps the
+order of its elements in memory, the kernel is named `assay_copy_in_order`, because attribution
+treats the two kinds of copies differently (sandbox/launcher/plan/layout.h). A copy without a
+conversion moves integers of the element's width, so that few variants have to be compiled.
+Conversions round as in torch."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ _INTEGERS = (
 
 
 # Extents and strides are given from the innermost dimension outwards. The parameters `*_last`
-# belong to the outermost dimension. Triton must not specialise the kernel for the value of a _LOOSE
-# parameter, nor for the alignment of a _TIGHT parameter. The gain would not be worth the additional
-# variants of the kernel.
+# belong to the outermost dimension. Triton does not specialise the kernel for the value of a _LOOSE
+# parameter or for the alignment of a _TIGHT parameter, because the gain would not be worth the
+# additional variants of the kernel.
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 
@@ -138,8 +138,8 @@ def can_convert(source: torch.dtype, target: torch.dtype) -> bool:
 
 
 def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-    """Merges dimensions: returns an equivalent shape and strides with as few dimensions as
-    possible. The elements and their order stay the same."""
+    """Merges adjacent dimensions. Returns an equivalent shape and equivalent strides with as few
+    dimensions as possible. The elements and their order stay the same."""
     extents: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]
     for dim, extent in enumerate(shape):
@@ -168,7 +168,8 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> str:
         raise ValueError(
             f"a copy over {len(extents)} dimensions that cannot be joined; the limit is {MAX_COPY_RANK}"
         )
-    # The kernel walks in the order of the target's memory, so that writes are coalesced.
+    # The kernel copies the elements in the order of the target's memory, so that its writes are
+    # coalesced.
     order = sorted(range(len(extents)), key=lambda dim: to[dim])
     extents, to, at = ([values[dim] for dim in order] for values in (extents, to, at))
     kernel = assay_copy_in_order if keeps_order(extents, to, at) else assay_copy
@@ -196,7 +197,7 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> str:
 
 
 def _padded(values: list[int], filler: int) -> tuple[list[int], list[int]]:
-    """Returns all values except the last, and the last value. The first list is filled up to the
-    number of parameters that the kernel has."""
+    """Returns two lists: all values except the last, and the last value. The first list is extended
+    with `filler` to the number of parameters that the kernel has."""
     values = values or [filler]
     return values[:-1] + [filler] * (MAX_COPY_RANK - len(values)), values[-1:]

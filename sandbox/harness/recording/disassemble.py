@@ -1,6 +1,6 @@
 """Disassemble mode of a candidate: prints the binaries of a launch plan as text. This candidate
-never sees the submission that made the binaries. But the binaries are untrusted bytes, so a
-candidate reads them and no trusted process does.
+never sees the submission that made the binaries. But the binaries are untrusted bytes, so an
+untrusted process must read them.
 
     for name, text in disassemblies(plan_bytes, folder):
         print(name, text)
@@ -52,7 +52,7 @@ def binaries(plan: bytes) -> Iterator[tuple[str, bytes]]:
     reader = _Reader(plan)
     if reader.bytes(len(MAGIC)) != MAGIC:
         raise BrokenPlan("it does not begin like a launch plan")
-    reader.number("I")  # skips the version, because this part of a plan is the same in all versions
+    reader.number("I")  # skips the version; the parts read here are the same in all versions
     reader.text()
     for _ in range(reader.number("I")):
         reader.number("B")
@@ -78,6 +78,6 @@ def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as tool:
             assert tool.stdout is not None
             text = tool.stdout.read(MAX_TEXT_BYTES)
-            tool.kill()  # any further output is beyond the limit
+            tool.kill()  # ends the tool if its output is longer than the limit
             tool.wait(TOOL_WALL_S)
         yield name, text

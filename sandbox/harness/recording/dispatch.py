@@ -40,9 +40,9 @@ from harness.recording.storage import MAX_KNOWN_BYTES, Uniform, uniform
 
 
 class Classifier(TorchDispatchMode):
-    """Passes buffers and plan operations to `recorder` (see the module's docstring). If
-    `arithmetic` is true, it also records the operations that arithmetic.py covers. `arithmetic` is
-    false for a scored submission, which must compute with its own kernels."""
+    """Classifies operations, and passes buffers and plan operations to `recorder` (see the module's
+    docstring). If `arithmetic` is true, it also records the operations that arithmetic.py covers.
+    `arithmetic` is false for a scored submission, which must compute with its own kernels."""
 
     def __init__(self, recorder: Recorder, arithmetic: bool = False) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class Classifier(TorchDispatchMode):
         args, kwargs = tree_map(self._as_fake, (args, kwargs))
         if func.is_view or name in ALIASES:
             return func(*args, **kwargs)
-        # Code that torch.compile generated uses this operation, which returns a view.
+        # This operation returns a view. Code that torch.compile generated uses it.
         if name == "inductor::_reinterpret_tensor":
             source, size, stride = args[:3]
             offset = args[3] if len(args) > 3 else kwargs.get("offset_increment", 0)
@@ -176,8 +176,8 @@ class Classifier(TorchDispatchMode):
         return torch.device("cuda", 0) if device.type == "cuda" else device
 
     def _random(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Draws random numbers in the shape of a device tensor. The numbers become constants of the
-        plan."""
+        """Runs an operation that creates or fills a device tensor with random numbers. The numbers
+        become constants of the plan."""
         name = func._schema.name
         out = args[0] if name.endswith("_") else func(*args, **kwargs)
         if not isinstance(out, torch.Tensor) or name not in DRAWN_LIKE | DRAWN_INTO:

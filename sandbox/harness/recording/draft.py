@@ -65,7 +65,8 @@ class Draft:
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
         self._refusals = Refusals()
-        # Maps (owner, key, number of alternatives) to the number of the tunable.
+        # Maps (owner, key, number of alternatives) to the number of the tunable, which the choices
+        # of the plan contain.
         self._tunables: dict[tuple[int, object, int], int] = {}
         self._settled: set[int] = set()  # owners whose chosen configuration was read by host code
         self._alternative: list[plans.SimpleOp] | None = (
@@ -93,8 +94,8 @@ class Draft:
         into.append(op)
 
     def prepare(self, op: plans.SimpleOp) -> None:
-        """Appends an operation before the current choice, because the operation must happen
-        whatever alternative is chosen."""
+        """Appends an operation before the current choice, because the operation is needed with
+        every alternative."""
         self.plan.ops.append(op)
 
     # The methods below record choices between alternatives.
@@ -111,8 +112,8 @@ class Draft:
             self.plan.ops.extend(chosen.alternatives[0].ops)
 
     def settle(self, owner: int) -> None:
-        """Sets all choices of an owner, earlier and later, to the first alternative. This is called
-        when host code reads which alternative was chosen."""
+        """Limits all earlier and later choices of an owner to the first alternative. The Triton
+        adapter calls this when host code reads which alternative was chosen."""
         self._settled.add(owner)
         numbers = {number for (tuner, *_), number in self._tunables.items() if tuner == owner}
         for op in self.plan.ops:
@@ -121,8 +122,8 @@ class Draft:
 
     @contextlib.contextmanager
     def collecting(self, into: list[plans.SimpleOp], is_first: bool) -> Iterator[None]:
-        """Collects operations in a separate list. Operations that prepare buffers are still put
-        before the whole choice."""
+        """Collects the operations of one alternative in the list `into`. Operations that prepare
+        buffers are not collected, because prepare() puts them before the whole choice."""
         before = self._alternative, self.is_first_alternative
         self._alternative, self.is_first_alternative = into, is_first
         try:
@@ -142,8 +143,8 @@ class Draft:
         return self._refusals.refuse(NotRecordable(why, reads_values, subject))
 
     def deciding(self) -> contextlib.AbstractContextManager[None]:
-        """Returns a context. If something is refused inside it, the context ends with the first
-        refusal, in place of any other error."""
+        """Returns a context manager. If something is refused inside its block, the end of the block
+        raises the first refusal, in place of any other error."""
         return self._refusals.deciding()
 
     def check(self) -> None:

@@ -4,8 +4,8 @@ pieces of work that have several alternatives.
     class MySink: ...  # a Sink, such as the recorder
     sink.launch(Launch(KernelImage(...), grid, block, cluster, flags, params))
 
-This module does not depend on Triton. triton_adapter creates the objects. They never change
-afterwards and may be shared."""
+This module does not depend on Triton. triton_adapter creates the objects. An object never changes
+after its creation, so several launches may share it."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class Address:
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A TMA descriptor that host code created; the launcher encodes it. Dimensions are innermost
-    first."""
+    """A TMA descriptor that host code created. The launcher encodes it. The lists begin with the
+    innermost dimension."""
 
     base: Address
     type: int

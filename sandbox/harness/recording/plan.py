@@ -6,8 +6,8 @@ describes, as data, the GPU work of a submission for one case.
     plan.ops.append(Fill(buffer=x, offset=0, count=1024, width=4, pattern=0))
     data = plan.encode()
 
-A plan is plain data, and the launcher checks it independently. `encode` raises PlanTooLarge if the
-plan exceeds a documented limit."""
+The launcher checks a plan without trusting the process that made it. `encode` raises PlanTooLarge
+if the plan exceeds a documented limit."""
 
 from __future__ import annotations
 
@@ -80,8 +80,8 @@ class GlobalScratch:
 
 @dataclass
 class TensorMap:
-    """A TMA descriptor that host code created. Dimensions are innermost first. `type` and `swizzle`
-    are numbers of the CUDA driver."""
+    """A TMA descriptor that host code created. The lists begin with the innermost dimension. `type`
+    and `swizzle` are numbers of the CUDA driver."""
 
     buffer: int
     offset: int
@@ -137,8 +137,8 @@ class Alternative:
 
 @dataclass
 class Choice:
-    """Work for which there are several alternatives. The launcher chooses the fastest. Choices with
-    the same tunable get the same alternative."""
+    """Work for which there are several alternatives. The launcher chooses the fastest alternative.
+    It chooses the same alternative for all choices with the same tunable."""
 
     tunable: int
     alternatives: list[Alternative]

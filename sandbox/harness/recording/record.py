@@ -23,9 +23,9 @@ from harness.recording.launches import KernelImage
 from harness.recording.recorder import Recorder
 from harness.wire.tensors import dtype_from
 
-# The zygote imports this module, so that candidates need not load torch._dynamo. The zygote also
-# imports the modules below for its candidates. Otherwise torch would import them in the first
-# operation on fake tensors (with sympy, 0.4 s).
+# The zygote imports this module, so the call and the imports below are done once, before a
+# candidate is forked. The call saves each candidate from loading torch._dynamo. torch would import
+# the modules in the first operation on fake tensors, which takes 0.4 s, because they import sympy.
 late_dynamo.install()
 for _name in ("torch.fx.experimental.symbolic_shapes", "torch._functorch.config"):
     with contextlib.suppress(ImportError):  # some builds of torch lack the module
@@ -43,10 +43,10 @@ class RecordRunner:
     def __init__(
         self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False
     ) -> None:
-        """If `alternatives` is true, the configurations of an autotuner are recorded as
-        alternatives, as far as they compile within TUNING_COMPILE_S. Otherwise only the first
-        configuration that compiles is recorded. If `arithmetic` is true, torch's arithmetic on
-        device data is recorded as launches of Assay's own kernels."""
+        """If `alternatives` is true, the configurations of an autotuner that can be compiled within
+        TUNING_COMPILE_S are recorded as alternatives. Otherwise only the first configuration that
+        compiles is recorded. If `arithmetic` is true, torch's arithmetic on device data is recorded
+        as launches of Assay's own kernels."""
         fake_cuda.install(target)
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()

@@ -99,13 +99,13 @@ class Recorder:
         return fake
 
     def written_arguments(self) -> list[torch.Tensor]:
-        """Returns the arguments that the device may have changed so far, in the form in which they
-        were passed."""
+        """Returns the arguments that the device may have changed so far. The tensors are those that
+        argument() returned."""
         return [fake for fake in self._arguments if self.record_of(fake).written]
 
     def deciding(self) -> contextlib.AbstractContextManager[None]:
-        """Returns a context in which the entry runs. If something was refused, the context ends
-        with that refusal, even if the entry raises another error later."""
+        """Returns a context manager in whose block the entry runs. If something was refused, the
+        end of the block raises the refusal, even if the entry raises another error later."""
         return self._draft.deciding()
 
     def finish(self, outputs: list[torch.Tensor]) -> tuple[bytes, list[dict[str, Any]]]:

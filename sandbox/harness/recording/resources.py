@@ -1,12 +1,12 @@
-"""Reads the registers, spills and stack of a compiled kernel from its binary.
+"""Reads the number of registers and the size of the spills of a compiled kernel from its binary.
 
     figures = read_resources("cuda:90", cubin, "")  # Resources(registers=32, spill_bytes=0)
 
 For NVIDIA, the module reads the attributes that ptxas writes into the cubin's `.nv.info` sections.
 `spill_bytes` is the kernel's local memory per thread (its stack frame), which the driver reports as
 the local size. For AMD, the module reads the metadata at the end of the assembly text. If a binary
-lacks these attributes, ValueError is raised, because an invented figure would be worse than none.
-All functions are pure."""
+lacks these figures, ValueError is raised, because a wrong figure would be worse than none. All
+functions are pure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE = 0x2F, 0x11, 0x12
 _SYMBOL_BYTES = 24
-# The size of the shared memory that the system reserves in each block. From this compute capability
-# on, the figure in a cubin includes the reserved memory if the kernel uses shared memory.
+# The size of the shared memory that the system reserves in each block. From compute capability 9.0
+# on, the size in a cubin includes the reserved memory if the kernel uses shared memory.
 _RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = 1024, 90
 _FORMAT_NONE, _FORMAT_BYTE, _FORMAT_HALF, _FORMAT_SIZED = 1, 2, 3, 4
 
@@ -38,7 +38,7 @@ def read_resources(target: str, image: bytes, assembly: str, kernel: str = "") -
 
 
 def static_shared_bytes(target: str, image: bytes, kernel: str) -> int:
-    """Returns how many bytes of shared memory per block the kernel itself declares. Raises
+    """Returns how many bytes of static shared memory per block the kernel declares. Raises
     ValueError."""
     name = f".nv.shared.{kernel}"
     size = sum(header.size for header in _headers(image) if header.name == name)

@@ -5,7 +5,7 @@ A storage is *host-known* if each of its bytes is known without running a kernel
 created as zeros, from a literal, or by arithmetic on host-known storages. The known content is kept
 in addition to the fake tensor, as a real CPU tensor or as one repeated element, so that `.item()`,
 `.tolist()` and `torch.cumsum` work. The content becomes part of the plan only when a kernel or a
-copy needs it. Each recorder has its own object. Not thread-safe."""
+copy needs it. Each recorder has its own Storages object. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ADDRESS_BASE = 0x7F00_0000_0000
 # so fake addresses must have the alignment of real ones.
 ADDRESS_ALIGNMENT = 512
 MAX_KNOWN_BYTES = 32 << 20
-# The maximum size to which a repeated element is expanded, in bytes. Operations on a larger storage
-# are work for the device.
+# The maximum size in bytes to which a repeated element is expanded for a computation on the host.
+# Operations on a larger storage are work for the device.
 MAX_EXPANDED_BYTES = 1 << 20
 
 
@@ -43,7 +43,8 @@ class Uniform:
             return element.repeat(nbytes // self.width)
 
     def converted(self, source: torch.dtype, target: torch.dtype) -> Uniform:
-        """Returns the element after conversion from dtype `source` to dtype `target`."""
+        """Returns the content after a conversion of its elements from dtype `source` to dtype
+        `target`."""
         if source == target:
             return self
         with _disable_current_modes():
@@ -54,7 +55,7 @@ class Uniform:
 class Record:
     """The facts about one storage. `content` is None if only the device knows the content."""
 
-    storage: Any  # the fake tensor's storage; the reference keeps its identity from being reused
+    storage: Any  # the fake tensor's storage; while it is referenced, no other has its id
     nbytes: int
     address: int
     device: str
@@ -72,14 +73,15 @@ class Record:
 
     @property
     def computable(self) -> bool:
-        """Returns True if the host can compute with the values, at an acceptable cost."""
+        """Returns True if the host knows the values and can compute with them at an acceptable
+        cost."""
         if self.content is None or self.stale:
             return False
         return not isinstance(self.content, Uniform) or self.nbytes <= MAX_EXPANDED_BYTES
 
     def known_bytes(self) -> torch.Tensor:
-        """Returns the content as a flat uint8 tensor. A repeated element is expanded at the first
-        call."""
+        """Returns the content as a flat uint8 tensor. If the content is one repeated element, the
+        first call expands it."""
         if isinstance(self.content, Uniform):
             if self.nbytes > MAX_KNOWN_BYTES:
                 raise NotRecordable(
@@ -161,7 +163,8 @@ class Storages:
 
     def begin_case(self) -> None:
         """Starts a new plan. No storage has a buffer in the new plan. If a storage was an argument
-        of an earlier case, or if the device wrote to it there, its content is unknown now."""
+        of an earlier case, or if the device wrote to it during an earlier case, its content is
+        unknown now."""
         for record in self._by_base:
             record.stale = record.stale or record.written or bool(record.argument)
             record.index, record.written = None, False

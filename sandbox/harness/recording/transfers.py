@@ -43,7 +43,8 @@ class Transfers:
             and self._is_whole(record, target)
         ):
             record.content = (
-                # The plan contains no fill yet. It gets one when an operation reads the content.
+                # This records only the content. When an operation needs the content, a fill is
+                # added to the plan.
                 element
             )
             return
@@ -99,7 +100,8 @@ class Transfers:
         self._after_write(to_record)
 
     def _copy_by_kernel(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
-        """Records a copy that is not a plain memory copy, as a launch of Assay's copy kernel."""
+        """Records a copy as a launch of Assay's copy kernel, because a few plain memory copies
+        cannot do it."""
         if not copy_kernel.can_convert(source.dtype, target.dtype):
             why = f"{operation} converts a device tensor from {source.dtype} to {target.dtype}; convert in your own kernel"
             raise self._draft.refuse(why)
@@ -114,8 +116,8 @@ class Transfers:
             record.stale = False
             if record.index is None:
                 record.content = (
-                    # The copy is about to overwrite the old content, so the content need not be
-                    # written first.
+                    # The fill or copy that follows overwrites the whole storage, so the plan need
+                    # not write the old content first.
                     None
                 )
 

@@ -1,6 +1,6 @@
 """Contains all code that depends on the version of Triton (3.6 to 3.9).
 
-    # calls sink.launch(Launch(...)) for each launch; a sink of None refuses launches
+    # The driver calls sink.launch(Launch(...)) for each launch. A sink of None refuses launches.
     install_driver("cuda:90", sink, cache_dir)
     patch_autotuner(sink, compile_budget_s=20)
     switch_to_interpreter()
@@ -47,8 +47,8 @@ def versions() -> dict[str, str]:
 
 
 def tlx_missing() -> str:
-    """Returns "" if kernels in the dialect tlx can be compiled on this machine. Otherwise returns a
-    text that names what is missing and where to get it."""
+    """Returns "" if the installed Triton supports the dialect tlx. Otherwise returns a text that
+    says what is missing and how to install it."""
     if importlib.util.find_spec("triton.language.extra.tlx") is not None:
         return ""
     return (

@@ -29,10 +29,10 @@ _DOES_NOT_FIT = (
 
 def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
     """Makes an autotuner pass all its configurations to the sink, as alternatives of one piece of
-    work. Configurations that do not compile are left out. When the time for compiling is used up,
-    the remaining configurations are left out too. `compile_budget_s` is this time for the whole
-    process, but every autotuner may compile at least one configuration. Without a sink (in the
-    interpreter), the first configuration is used."""
+    work. Configurations that do not compile are left out. All autotuners of the process together
+    may compile for `compile_budget_s`. When this time is used up, or when the plan has no room, the
+    remaining configurations are left out too. But each autotuner compiles at least one
+    configuration. Without a sink (in the interpreter), the first configuration is used."""
     spent = 0.0
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -74,8 +74,8 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
         return result
 
     def best_config(self: Any) -> Any:
-        """Returns the first configuration. Because host code has read it, the launcher must choose
-        this configuration too."""
+        """Returns the first configuration that compiles. Host code now knows this configuration, so
+        the launcher must choose it too."""
         if sink is not None:
             sink.settle(id(self))
         try:

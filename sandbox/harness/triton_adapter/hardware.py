@@ -7,11 +7,11 @@
     NaN.
   - The functions of libdevice return the float64 result, rounded. The real libdevice differs from
     this result by a few units in the last place.
-  - Inline assembly ends the case as unsupported, and so does a libdevice function that has no model
-    in this module.
+  - Inline assembly and libdevice functions without a model in this module raise UnsupportedHere.
 
-The reductions `tl.max` and `tl.min` already ignore NaN in the interpreter. With `return_indices`,
-their result for NaN depends on the order of the reduction, on a GPU too."""
+The reductions `tl.max` and `tl.min` are not changed, because they ignore NaN in the interpreter as
+on a GPU. With `return_indices`, their result for NaN depends on the order of the reduction, also on
+a GPU."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ def _gamma(x: float) -> float:
         return math.inf
 
 
-# Maps the name of the float64 function to its model. The float32 function's name ends in `f`.
+# Maps the name of a float64 function of libdevice to its model. The name of the float32 function is
+# the same name with `f` at its end.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         name: getattr(np, name)
@@ -96,13 +97,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "finite": np.isfinite,
     "signbit": np.signbit,
 }
-# Symbols whose names cannot be derived from the name of the float64 function.
+# Maps other names of libdevice's functions to keys of _FUNCTIONS.
 _OTHER = {"isnand": "isnan", "isinfd": "isinf", "isfinited": "finite", "signbitd": "signbit"}
 
 
 def model_of(symbol: str) -> Callable[..., Any] | None:
     """Returns the model of a libdevice symbol, or None if there is no model. The `fast_` functions
-    are the hardware's approximations of the normal functions."""
+    are the hardware's approximations of the normal functions, so they have the same models."""
     name = symbol.removeprefix(PREFIX).removeprefix("fast_")
     return _FUNCTIONS.get(_OTHER.get(name, name)) or _FUNCTIONS.get(name.removesuffix("f"))
 
@@ -160,9 +161,10 @@ def _assembly(refusals: Refusals) -> Callable[..., Any]:
 
 
 def _bind_libdevice() -> None:
-    """Enables interpreted kernels to call libdevice's functions. The compiler would give each call
-    its `_semantic` argument, so this function supplies that argument. The functions in
-    `extra.libdevice` are only stubs; the compiler would replace them by the target's functions."""
+    """Enables interpreted kernels to call libdevice's functions. The compiler gives each call an
+    argument `_semantic`. The interpreter does not, so this function adds the argument. The compiler
+    also replaces the functions of `extra.libdevice`, which do nothing themselves, by the target's
+    functions. This function replaces them by CUDA's functions."""
 
     def bound(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:

@@ -1,8 +1,10 @@
 """Switches Triton to its interpreter after Triton was imported.
 
-switch_to_interpreter()
-check_accesses(bounds, refusals)  # bounds.launch(arguments) around each launch,
-# bounds.translate(...) before each access to memory"""
+    switch_to_interpreter()
+    check_accesses(bounds, refusals)
+
+After these calls, each launch runs inside bounds.launch(arguments), and each access to memory calls
+bounds.translate(...) first."""
 
 from __future__ import annotations
 
@@ -38,8 +40,8 @@ def switch_to_interpreter() -> None:
         return made[id(function)]
 
     _patch_index()
-    # The modules can be converted in any order, because library functions look each other up in
-    # their modules when they are called.
+    # The modules can be converted in any order, because a library function looks up another one in
+    # its module at each call.
     for name, module in list(sys.modules.items()):
         if not name.startswith("triton.language"):
             continue
@@ -57,8 +59,8 @@ def switch_to_interpreter() -> None:
 
 
 def _patch_index() -> None:
-    """Adds a conversion to Python integers, which loop bounds need. In the interpreter, scalars are
-    arrays of one element, and numpy from 2.4 on refuses int() for such arrays."""
+    """Adds a conversion of tensors to Python integers, which loop bounds need. In the interpreter,
+    scalars are arrays of one element. From version 2.4 on, numpy refuses int() for such arrays."""
     original = interpreter._patch_lang_tensor
 
     def patch(tensor: Any, scope: Any) -> None:
@@ -78,10 +80,10 @@ def _member(function: Any) -> Any:
 def check_accesses(bounds: Bounds, refusals: Refusals, reverse: bool = False) -> None:
     """Checks and translates the addresses of every memory access. Loads, stores and atomics of all
     forms (pointers, block pointers, descriptors) call one of four functions of one native module,
-    and these four functions are wrapped. Kernels work on the tensors themselves, because Triton's
-    step that copies the tensors is left out. If the interpreter cannot run something, the error is
-    recorded in `refusals`. If `reverse` is true, the programs of a grid run in reverse order
-    (program_order.py)."""
+    and these four functions are wrapped. Triton's step that copies the arguments to the host is
+    left out, so kernels work on the tensors themselves. If the interpreter cannot run an operation,
+    the error is recorded in `refusals`. If `reverse` is true, the programs of a grid run in reverse
+    order (program_order.py)."""
     programs = ReversedPrograms(interpreter._interpreter) if reverse else None
     interpreter._interpreter = _Checked(interpreter._interpreter, bounds, programs)
     as_hardware(refusals)
@@ -122,7 +124,8 @@ def launch_nothing() -> None:
     GridExecutor.__call__ = lambda *_, **__: None
 
 
-# Maps a name of the native module to the name of this atomic operation in `tl`, if they differ.
+# Maps names of atomic operations in the native module to their names in `tl`, where the two differ
+# in more than case.
 _ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}
 
 

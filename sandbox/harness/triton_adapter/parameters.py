@@ -1,5 +1,5 @@
-"""Converts kernel arguments to kernel parameters. Types, order and omissions are the same as in
-Triton's own launcher.
+"""Converts kernel arguments to kernel parameters. The types and the order of the parameters, and
+the arguments that are left out, are the same as in Triton's own launcher.
 
     params = parameters(src, metadata, arguments)  # of one launch, in the binary's order
 
@@ -78,7 +78,7 @@ def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[t
         [extent(value) for value in argument.strides],
     )
     nan = getattr(argument, "padding", "zero") == "nan"
-    # Up to version 3.6 of Triton, the attribute is missing and the value is None.
+    # The value is None up to version 3.6 of Triton, in which the attribute is missing.
     rounds = getattr(argument, "round_f32_to_tf32", None)
     if meta is not None:
         if meta.get("is_im2col"):

@@ -42,11 +42,13 @@ def warm() -> None:
     from triton.backends.nvidia.compiler import get_ptxas_version
 
     importlib.import_module("triton.compiler.code_generator")
-    # Triton's own key is a hash of all files of Triton. It tells apart the versions of Triton that
-    # share a folder, but the folder of a candidate has entries of one version only.
+    # Triton's own key is a hash of all files of Triton, which takes time. Such a key is needed if
+    # several versions of Triton share a cache folder. The cache folder of a candidate has entries
+    # of only one version, so the version is enough.
     cache.triton_key = autotuner.triton_key = lambda: triton.__version__
     for arch in (90, 100):
-        # If this ptxas is missing, the first compilation that needs it reports the error.
+        # The error is ignored here. If this ptxas is missing, the first compilation that needs it
+        # reports the error.
         with contextlib.suppress(OSError, RuntimeError):
             get_ptxas_version(arch)
 
@@ -103,8 +105,8 @@ class _Driver(DriverBase):
     def launcher_cls(self, src: Any, metadata: Any) -> Any:
         kernel: KernelImage | None = None
         num_ctas = int(getattr(metadata, "num_ctas", 1))
-        # In Triton the grid counts clusters, and the driver multiplies it by num_ctas. In TLX the
-        # grid already counts CTAs (thread blocks).
+        # In Triton, the grid is a number of clusters, so it is multiplied by num_ctas. In TLX, the
+        # grid is already a number of CTAs (thread blocks).
         cluster = tuple(getattr(metadata, "ctas_per_cga", None) or (num_ctas, 1, 1))
         flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (
             DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0
@@ -190,7 +192,8 @@ class _Driver(DriverBase):
 class _OwnCache(FileCacheManager):
     """Triton's cache, in a temporary folder that only this process uses. Triton's own class first
     writes each file into a separate folder, because several processes may write the same file, or a
-    writer may be interrupted. This step takes a sixth of a compilation's time."""
+    writer may be interrupted. This class omits that step, which takes a sixth of a compilation's
+    time."""
 
     def put(self, data: Any, filename: str, binary: bool = True) -> str:
         path = str(self._make_path(filename))

@@ -26,11 +26,12 @@ _NO_BYTES = ctypes.c_size_t(0)
 
 
 class DeviceMemoryError(Exception):
-    """A call of the driver failed, for example because it cannot share memory between processes or
-    because too little memory is free."""
+    """The driver could not be loaded, or a call of the driver failed. For example, the driver
+    cannot share memory between processes, or too little memory is free."""
 
 
-# The exceptions of a device that has too little free memory, perhaps because other jobs use it.
+# The exceptions that are raised if a device has too little free memory, perhaps because other jobs
+# use the memory.
 OUT_OF_MEMORY = (torch.cuda.OutOfMemoryError, DeviceMemoryError, MemoryError)
 
 
@@ -85,8 +86,8 @@ class DeviceMemory:
     """One allocation, from `create` or `attach`. Views of `bytes` are invalid after `free`."""
 
     def __init__(self, device: torch.device, handle: Handle, size: int, fd: int) -> None:
-        """Maps the allocation of `handle` and releases the handle. Takes ownership of `fd` if it is
-        valid."""
+        """Maps the allocation of `handle` and releases the handle. Takes ownership of the
+        descriptor `fd`, which is -1 if there is none."""
         self._device, self.size, self._fd = device, size, fd
         self._address = 0
         self.bytes = torch.empty(0, dtype=torch.uint8, device=device)
@@ -116,7 +117,7 @@ class DeviceMemory:
 
     @classmethod
     def create(cls, device: torch.device, size: int) -> DeviceMemory:
-        """Allocates at least `size` bytes. Their content is undefined."""
+        """Allocates at least `size` bytes, whose content is undefined."""
         torch.zeros(1, device=device)  # creates the CUDA context for the driver calls
         properties = Properties(PINNED, POSIX_FD, Location(DEVICE, device.index or 0))
         granularity = ctypes.c_size_t()
@@ -152,7 +153,7 @@ class DeviceMemory:
     @classmethod
     def attach(cls, device: torch.device, fd: int, size: int) -> DeviceMemory:
         """Maps memory that another process created. `size` must be the size that the other process
-        uses. The descriptor stays the caller's."""
+        uses. The caller keeps the descriptor and must close it."""
         torch.zeros(1, device=device)
         handle = Handle()
         _call(

@@ -5,9 +5,9 @@ over a Unix stream socket (docs/reference/frames.md).
     channel.send({"type": "ready"}, fds=[memfd])
     frame = channel.receive()  # None at an orderly end
 
-Received sizes are checked against limits before memory is allocated. A violation raises FrameError,
-and the channel cannot be used any more. The descriptors of a bad frame are closed. Not thread-safe:
-each channel has one user."""
+Received sizes are checked against limits before memory is allocated. If a frame breaks a rule,
+FrameError is raised, and the channel cannot be used after that. The descriptors of a bad frame are
+closed. Not thread-safe: only one thread may use a channel."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ class Channel:
         self._socket.close()
 
     def send(self, header: Header, payload: bytes = b"", fds: Sequence[int] = ()) -> None:
-        """Sends one whole frame. The descriptors stay the caller's. Raises OSError if the peer has
-        closed the socket."""
+        """Sends one whole frame. The caller keeps the descriptors and must close them. Raises
+        OSError if the peer has closed the socket."""
         if len(fds) > DESCRIPTORS:
             raise FrameError(f"{len(fds)} descriptors are over the cap of {DESCRIPTORS}")
         data = memoryview(encode(header, payload))

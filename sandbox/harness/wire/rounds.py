@@ -1,5 +1,6 @@
 """Defines the direct connection between the judge and a candidate of the host tier. The judge sends
-rounds of new inputs over this connection. The messages are short, because the judge's clock runs.
+rounds of new inputs over this connection. The messages are short, because the judge measures the
+time of a round.
 
     judge                                            candidate
     line = JudgeLine(socket)                         line = CandidateLine(socket)
@@ -9,7 +10,7 @@ rounds of new inputs over this connection. The messages are short, because the j
 
 A round has `sets` sets of arguments in one piece of shared memory. `lay_out` returns the layout of
 a set; both processes compute it. The candidate answers a round with one byte. If the candidate
-sends anything else, at any time, RoundError ends the conversation."""
+sends anything else, the judge raises RoundError and sends no more rounds."""
 
 from __future__ import annotations
 
@@ -74,7 +75,8 @@ def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any
 
 
 class JudgeLine:
-    """The judge's end of the connection. It is trusted, and owns its socket."""
+    """The judge's end of the connection. The judge is a trusted process. This object owns its
+    socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -128,7 +130,7 @@ def _unexpected(answer: bytes, what: str) -> RoundError:
 
 
 class CandidateLine:
-    """The candidate's end of the connection. It is untrusted."""
+    """The candidate's end of the connection. The candidate is an untrusted process."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock

@@ -1,5 +1,5 @@
-"""Creates memory that the judge and a host candidate share for one round. It is GPU memory, or a
-memory file if the device is the CPU.
+"""Creates memory that the judge and a host candidate share for one round. The memory is GPU memory,
+or a memory file if the device is the CPU.
 
     memory = create(device, size)  # in the judge
     theirs = attach(device, memory.handle(), memory.size)  # in the candidate"""
@@ -19,7 +19,8 @@ F_SEAL_SEAL, F_SEAL_GROW = 0x1, 0x4
 
 
 class FileMemory:
-    """The counterpart of `DeviceMemory` for the CPU. A seal keeps the size of its file fixed."""
+    """The counterpart of `DeviceMemory` for the CPU. The size of its file is sealed, so no process
+    can change the size."""
 
     def __init__(self, fd: int, size: int) -> None:
         self._fd, self.size = fd, size
@@ -31,8 +32,8 @@ class FileMemory:
         return os.dup(self._fd)
 
     def free(self) -> None:
-        """Closes the file. The memory stays mapped as long as this object or a view of `bytes`
-        exists."""
+        """Closes the descriptor of the file. The memory stays mapped as long as this object or a
+        view of `bytes` exists."""
         self.bytes = torch.empty(0, dtype=torch.uint8)
         os.close(self._fd)
 
@@ -52,7 +53,7 @@ def create(device: torch.device, size: int) -> SharedMemory:
 
 def attach(device: torch.device, fd: int, size: int) -> SharedMemory:
     """Maps memory that the other process created. `size` must be the size that the other process
-    uses. The descriptor stays the caller's."""
+    uses. The caller keeps the descriptor and must close it."""
     return (
         DeviceMemory.attach(device, fd, size)
         if device.type == "cuda"

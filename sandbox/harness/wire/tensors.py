@@ -1,5 +1,6 @@
-"""Stores tensors in memory files (memfds): names of dtypes, descriptors, and views that cannot
-leave their memory (docs/reference/frames.md).
+"""Stores tensors in memory files (memfds), and describes them in messages
+(docs/reference/frames.md). A descriptor is the JSON object that describes one tensor. A view of a
+descriptor's tensor never reaches outside of the memory file.
 
     fd = make_memfd("inputs", [tensor])  # sealed against writing
     with MappedFile(fd, writable=False) as memory:
@@ -78,8 +79,8 @@ def span_bytes(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> i
 
 
 def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
-    """Returns the descriptor, as messages contain it, of a tensor whose first byte is at
-    `offset`."""
+    """Returns the descriptor of a tensor whose first byte is at `offset`, in the form that messages
+    use."""
     shape, strides = list(tensor.shape), list(tensor.stride())
     return {
         "name": name,
@@ -114,8 +115,8 @@ def create_memfd(name: str, size: int) -> int:
 
 
 def seal(fd: int) -> None:
-    """Forbids writing and resizing for ever, through any descriptor of the file. No writable
-    mapping may exist."""
+    """Forbids writing and resizing for ever, through any descriptor of the file. The call fails if
+    a writable mapping of the file exists."""
     fcntl.fcntl(fd, F_ADD_SEALS, SEALS)
 
 
@@ -180,17 +181,17 @@ class MappedFile(Memory):
     def __init__(self, fd: int, writable: bool, limit: int | None = None) -> None:
         actual = os.fstat(fd).st_size
         size = actual if limit is None else min(limit, actual)
-        # A private mapping suffices for reading. torch requires writable memory, and a private
-        # mapping never changes the file.
+        # A private mapping suffices for reading. It is mapped as writable because torch requires
+        # this. A write to it never changes the file.
         flags = mmap.MAP_SHARED if writable else mmap.MAP_PRIVATE
         self._map = mmap.mmap(fd, max(size, 1), flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         super().__init__(torch.frombuffer(self._map, dtype=torch.uint8)[:size])
 
     @classmethod
     def snapshot(cls, fd: int) -> MappedFile:
-        """Opens for reading a memfd that an untrusted process has written. That process must have
-        ended or finished writing. If the size of the memfd is sealed, the memfd itself is mapped.
-        Otherwise its bytes are copied, because the process could truncate the file during the
+        """Opens a memfd for reading. An untrusted process has written the memfd, and has ended or
+        finished writing. If the memfd is sealed against shrinking, the memfd itself is mapped.
+        Otherwise its bytes are copied, because the process could truncate the file while it is
         read."""
         size = os.fstat(fd).st_size
         if fcntl.fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK:
@@ -243,8 +244,8 @@ def make_memfd(
     return fd, wires
 
 
-# Pinned memory for copies from the GPU. It is kept for reuse, because copies into pinned memory run
-# at the full speed of the bus.
+# Pinned memory for copies from the GPU. Copies into pinned memory run at the full speed of the bus.
+# The memory is kept and reused, because pinning takes time.
 _staging: list[torch.Tensor] = []
 
 

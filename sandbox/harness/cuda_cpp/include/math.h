@@ -1,4 +1,4 @@
-// Defines the constants of <math.h>. Its functions are built into NVRTC.
+// Defines the constants of <math.h>. The functions of <math.h> are built into NVRTC.
 #pragma once
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)

@@ -1,4 +1,5 @@
-// Defines the types of <stdint.h>, as cuda/std declares them, because NVRTC has no C library.
+// Defines the types of <stdint.h>, because NVRTC has no C library. The types are those that
+// cuda/std declares.
 #pragma once
 typedef signed char int8_t;
 typedef short int16_t;

@@ -234,8 +234,9 @@ Status deny_by_argument(scmp_filter_ctx filter) {
         !added)
       return added;
   }
-  // Only unix and IPv4 sockets are allowed. Submissions need no other family (netlink, packet,
-  // vsock, AF_ALG, ...), and some of these families are not confined by a namespace.
+  // These rules allow only unix and IPv4 sockets. deny_to_candidates() also denies IPv4 sockets.
+  // Other families (netlink, packet, vsock, AF_ALG, ...) are not needed, and some of them are not
+  // confined by a namespace.
   for (const char* name : {"socket", "socketpair"}) {
     if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added)
       return added;

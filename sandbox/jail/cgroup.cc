@@ -159,8 +159,8 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   return folder;
 }
 
-/// The cgroups of this process that could not be removed yet, because they still contained
-/// processes. Thread-safe.
+/// The cgroups that this process could not remove yet, because they still contained processes.
+/// Thread-safe.
 class Leftovers {
  public:
   void add(const std::string& folder) {

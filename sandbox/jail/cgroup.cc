@@ -31,8 +31,9 @@ constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's default value
 constexpr const char* kMostWeight = "10000";    // the maximum in version 2
 constexpr const char* kMostShares = "262144";   // the maximum in version 1
-// A quarter of the default weight, which other cgroups have. Even on a busy machine, a candidate
-// with this weight ends within its time limits.
+// The CPU weight of a cgroup that yields. It is a quarter of the default weight, which other
+// cgroups have. It is large enough that a candidate finishes within its time limits even on a busy
+// machine.
 constexpr const char* kYieldingWeight = "25";
 constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
@@ -158,8 +159,8 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   return folder;
 }
 
-/// The cgroups of this process that could not be removed yet, because they still contained
-/// processes. Thread-safe.
+/// The cgroups that this process could not remove yet, because they still contained processes.
+/// Thread-safe.
 class Leftovers {
  public:
   void add(const std::string& folder) {

@@ -9,7 +9,8 @@
 //   Status added = group.add(pid);  // call it before the process does anything
 //   const bool killed = group.out_of_memory();  // call it after the process has ended
 //
-// The destructor removes the cgroup once its processes have ended. Not thread-safe.
+// The destructor removes the cgroup. If the cgroup still contains processes, a later create()
+// removes it. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -84,8 +85,7 @@ struct CgroupPlace {
 };
 
 /// Finds the folder in which this process may create cgroups for a controller: "memory", "pids" or
-/// "cpu". Errors: unavailable if there is no such folder; the message lists the steps that would
-/// provide it.
+/// "cpu". Errors: unavailable if there is no such folder; the message says why.
 Result<CgroupPlace> find_cgroup_place(const std::string& controller);
 
 }  // namespace assay::sandbox

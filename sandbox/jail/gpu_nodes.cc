@@ -70,8 +70,8 @@ std::vector<std::string> nodes_by_number(const GpuPlaces& places) {
   return ordered;
 }
 
-/// Returns the GPUs that a list names, in the order of the list. As in CUDA, the list ends at the
-/// first GPU that does not exist.
+/// Returns the device files of the GPUs in `list`, in the order of `list`. `list` is a value of
+/// CUDA_VISIBLE_DEVICES. As in CUDA, the first GPU that does not exist ends the list.
 Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
                                         std::string_view list) {
   std::vector<std::string> found;

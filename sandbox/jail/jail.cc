@@ -22,9 +22,8 @@ constexpr int kExecFailed = 127;
 // If a signal ended the command, the exit status is this value plus the signal's number, as in
 // shells.
 constexpr int kSignalStatus = 128;
-// A slot without its own user id shares a user id with other slots. The kernel counts the processes
-// of each user id. So the process limit of such a slot is raised by this number, because the count
-// includes the processes of the other slots.
+// A slot without its own user id shares a user id with other slots. The kernel counts all processes
+// of a user id together. So the process limit of such a slot is raised by this number.
 constexpr std::int64_t kSharedUserSlack = 4'096;
 
 const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
@@ -94,8 +93,8 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
       lacks = enter_root_filesystem(root);
       return lacks ? Status() : fail(lacks.error());
     });
-    // A half-built root filesystem must not be used. The error does not say how much has been
-    // built, so every error ends the process.
+    // A half-built root filesystem must not be used, so every error of enter_root_filesystem() ends
+    // the process.
     if (!lacks) return fail(lacks.error());
     if (entered)
       layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
@@ -110,8 +109,8 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
   return execute(config.command, config.environment, layers.layers());
 }
 
-/// Adds /proc to the device files of a GPU, because the GPU's driver names its threads in
-/// /proc/self/task.
+/// Adds /proc to the device files of a GPU, because the GPU's driver writes the names of its
+/// threads to /proc/self/task.
 std::vector<std::string> usable_files(std::vector<std::string> devices) {
   if (!devices.empty()) devices.emplace_back("/proc");
   return devices;

@@ -2,9 +2,11 @@
 // lists of layers: to judge whether the jail is secure, read these lists. The other files of this
 // folder implement the layers.
 //
-// - Template jail: assay-jail builds it once and then becomes the zygote. It has no network, no
-//   devices, and no files except those that Python needs. Its environment variables come from a
-//   fixed list, so that no variable of the server (keys, tokens, paths) gets in.
+// - Template jail: assay-jail builds it once and then runs the zygote in it. Its only network
+//   interface is its own loopback interface. Its only files are the system's folders and the files
+//   in TemplateJail. Its only devices are null, zero, the random devices and those in TemplateJail.
+//   Its environment variables come from a fixed list and from TemplateJail, so that no variable of
+//   the server (a key, a token, a path) reaches the jail.
 // - Job jail: every candidate enters it right after its fork. It has private memory file systems, a
 //   separate user id, no capabilities, and no system calls that a submission does not need.
 //
@@ -42,8 +44,9 @@ struct TemplateJail {
 
 /// Builds the template jail around this process and runs the command in it. If the kernel allows a
 /// pid namespace, the command becomes process 1 of a new pid namespace. Returns the command's exit
-/// status after the command has ended. Returns an error if the first process of the jail could not
-/// be forked, and 127 if this process could not finish the jail.
+/// status after the command has ended. Returns an error if the calling process fails before it
+/// waits for the command. Returns 127 if the jail's first process could not finish the jail or
+/// execute the command.
 Result<int> run_in_template_jail(const TemplateJail& config);
 
 struct JobJail {
@@ -61,7 +64,7 @@ struct JobJail {
 Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config);
 
 /// Builds the system call filter for enter_job_jail(). Call it before the forks, so that the filter
-/// is built only once. Otherwise each enter_job_jail() builds it.
+/// is built only once. Otherwise each forked process builds its own filter.
 Status prepare_job_jail();
 
 }  // namespace assay::sandbox

@@ -12,8 +12,8 @@
 namespace assay::sandbox {
 namespace {
 
-// Constants of linux/landlock.h. That header is newer than the headers of some systems on which
-// Assay is built. The numbers of the system calls are the same on every architecture.
+// Constants of Landlock. They are defined here because linux/landlock.h is missing on some systems
+// on which Assay is built. The numbers of the system calls are the same on every architecture.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr unsigned kVersionFlag = 1;
 constexpr int kPathBeneath = 1;
@@ -34,7 +34,7 @@ constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(
 constexpr std::uint64_t kTruncate = bit(14);
 constexpr std::uint64_t kIoctlOnDevice = bit(15);
 constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // binding and connecting TCP sockets
-// Connecting to abstract sockets, and sending signals.
+// The bits for connecting to abstract sockets and for sending signals.
 constexpr std::uint64_t kScopes = bit(0) | bit(1);
 
 /// Returns all file rights that this version of the interface knows.

@@ -1,7 +1,8 @@
 // Applies Landlock, a second barrier for files, TCP and signals, in addition to mounts, namespaces
-// and user ids. The job may read every file that is visible in the jail, and write only in its own
-// memory file systems. It cannot bind or connect TCP sockets. It can neither connect to abstract
-// sockets nor send signals to processes outside of the jail.
+// and user ids. The job may read every file that is visible in the jail. It may write only to its
+// own memory file systems and to the devices that it was given. It cannot bind or connect TCP
+// sockets. It cannot connect to abstract sockets of processes outside of the jail, and cannot send
+// signals to these processes.
 //
 //   Status restricted = restrict_with_landlock({"/tmp", "/dev/shm"});
 //
@@ -19,9 +20,10 @@
 namespace assay::sandbox {
 
 /// Restricts the calling process. In the folders `writable` the process may create everything
-/// except device files. It may use the device files `devices`, null and zero. With `loopback`,
-/// Landlock does not restrict TCP, so only the network namespace does. Errors: unavailable if the
-/// kernel has no Landlock or has switched it off.
+/// except device files. It may read and write the files `devices` (if a path is a folder, the files
+/// in it), and the devices null and zero. If `loopback` is true, Landlock does not restrict TCP, so
+/// only the network namespace restricts it. Errors: unavailable if the kernel has no Landlock or
+/// has switched Landlock off.
 Status restrict_with_landlock(const std::vector<std::string>& writable,
                               const std::vector<std::string>& devices = {}, bool loopback = false);
 

@@ -27,8 +27,8 @@ bool open_to_all(const std::vector<std::string>& devices) {
   });
 }
 
-/// Changes the user id to one that owns nothing. If this fails, the launcher keeps its user id, but
-/// it still gives up its capabilities.
+/// Changes to a user id that owns nothing. If this fails, the launcher keeps its user id, but it
+/// still gives up its capabilities.
 Status become_nobody(const std::vector<std::string>& devices) {
   if (!open_to_all(devices))
     return fail(ErrorCode::unavailable, "the GPU's device files are not open to all users");
@@ -36,8 +36,8 @@ Status become_nobody(const std::vector<std::string>& devices) {
   return user ? become_user(*user) : fail(user.error());
 }
 
-/// Adds /proc, because a driver names its threads in /proc/self/task. Most other files of /proc
-/// belong to other users.
+/// Adds /proc, because a driver writes the names of its threads to /proc/self/task. The process
+/// cannot write to most other files of /proc, because they belong to other users.
 std::vector<std::string> writable_files(std::vector<std::string> devices) {
   devices.emplace_back("/proc");
   return devices;

@@ -1,7 +1,8 @@
 // Builds the jail of the launcher. The launcher is trusted, but the GPU's driver parses submitted
 // binaries inside the launcher's process. A binary that takes control of the driver's user-space
-// code gains little in the jail. There is no network, no file except system libraries, no device
-// except the GPU, and no capability.
+// code gains little in the jail. The jail's only network interface is its own loopback interface.
+// Its only files are the system's folders (such as /usr, /sys and /proc) and `libraries`. Its only
+// devices are the GPU, null, zero and the random devices. The launcher has no capability.
 //
 //   Result<std::vector<LayerReport>> layers =
 //       enter_launch_jail({.devices = {"/dev/nvidiactl"}, .keep_fd = socket});

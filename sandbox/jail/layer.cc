@@ -8,7 +8,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The macro ASSAY_JAIL_MUTATIONS is defined only for this file.
+// The build defines the macro ASSAY_JAIL_MUTATIONS only for this file. Other files call
+// mutations_possible().
 #ifdef ASSAY_JAIL_MUTATIONS
 constexpr bool kPossible = true;
 #else

@@ -6,8 +6,8 @@
 //   list.apply("no_new_privileges", forbid_new_privileges);
 //   if (Status complete = list.status(); !complete) return complete;  // an error only if strict
 //
-// A mutation leaves out one layer on purpose. With a mutation, the escape suite can show which
-// attempt to break out succeeds without the layer (docs/reference/generated/escapes.md). Mutations
+// A mutation leaves out layers on purpose. With a mutation, the escape suite can show which
+// attempts to break out succeed without a layer (docs/reference/generated/escapes.md). Mutations
 // need a build with ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out reports that it is
 // missing.
 //
@@ -38,11 +38,11 @@ class LayerList {
   explicit LayerList(bool strict) : strict_(strict) {}
 
   /// Runs the mechanism and records the result. If a mutation leaves the layer out, does not run
-  /// the mechanism. Returns true if the layer is active.
+  /// the mechanism, and records that the layer is missing. Returns true if the layer is active.
   bool apply(const std::string& name, const std::function<Status()>& mechanism);
   /// Records the result of a mechanism that has already run. Returns true if the layer is active.
   bool add(const std::string& name, const Status& outcome);
-  /// Records that a mechanism cannot even be tried, and the reason.
+  /// Records that a mechanism cannot be tried, and the reason `why`.
   void missing(const std::string& name, const std::string& why) {
     add(name, fail(ErrorCode::unavailable, why));
   }

@@ -1,12 +1,13 @@
-// assay-jail builds the template jail and becomes the zygote in it. Only the supervisor starts it.
+// assay-jail builds the template jail and runs the zygote (COMMAND) in it. Only the supervisor
+// starts assay-jail.
 //
 //   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python
 //              --bind /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
 //
-// The exit status is the exit status of the command. It is 126 if assay-jail failed before it
-// forked the first process of the jail. It is 127 if this process could not finish the jail or
-// execute the command. It is 2 if the command line is wrong. Messages are written to standard
-// error.
+// The exit status is the exit status of the command. It is 128 plus the signal's number if a signal
+// ended the command. It is 126 if assay-jail failed before it waited for the command. It is 127 if
+// the jail's first process could not finish the jail or execute the command. It is 2 if the command
+// line is wrong. Messages are written to standard error.
 
 #include <cstdlib>
 #include <string>

@@ -43,8 +43,8 @@ Status do_mount(const char* source, const std::string& target, const char* type,
   return {};
 }
 
-/// Makes one mount read-only on a kernel without mount_setattr. Other flags that the kernel does
-/// not allow to be removed are kept.
+/// Makes one mount read-only on a kernel without mount_setattr. Keeps the mount's other flags,
+/// because the kernel does not allow some of them to be removed.
 Status remount_read_only(const std::string& target, bool devices) {
   struct statvfs facts {};
   if (::statvfs(target.c_str(), &facts) != 0) return fail_errno("statvfs " + target);
@@ -102,8 +102,8 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
   struct stat facts {};
   if (::stat(source.c_str(), &facts) != 0) return fail_errno("stat " + source);
   if (Status point = make_mount_point(target, S_ISDIR(facts.st_mode)); !point) return point;
-  // The bind mount is recursive, because in a copied namespace the kernel does not reveal files
-  // that other mounts hide.
+  // The bind mount is recursive, because in a copied namespace the kernel refuses a bind mount that
+  // would reveal files that other mounts hide.
   if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound)
     return bound;
   return make_read_only(target, devices);

@@ -36,7 +36,8 @@ Status mount_proc(const std::string& target);
 /// mount_proc() made. The folder that contains `target` must also contain "dev/null".
 Status empty_machine_files(const std::string& target);
 
-/// Makes a mount and all mounts below it read-only. Other restrictions of these mounts are kept.
+/// Makes a mount and all mounts below it read-only. A kernel without mount_setattr (before Linux
+/// 5.12) makes only the mount itself read-only. Other restrictions of the mounts are kept.
 Status make_read_only(const std::string& target, bool devices);
 
 }  // namespace assay::sandbox

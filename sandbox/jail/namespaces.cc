@@ -49,8 +49,9 @@ std::string map_text(std::uint32_t outside, int slots) {
   return text;
 }
 
-/// Writes an id map of several ranges. The kernel accepts such a map only from a process that is
-/// outside the namespace and has the needed capability there. So a forked child writes the map.
+/// Writes an id map of several ranges for this process. The kernel accepts such a map only from a
+/// process that has the needed capability in the parent namespace. So a forked child, which stays
+/// in the parent namespace, writes the map.
 class MapWriter {
  public:
   static Result<MapWriter> start(const std::string& uids, const std::string& gids) {
@@ -130,8 +131,8 @@ Result<uid_t> slot_user(int slot) {
     const std::uint64_t outside = std::strtoull(after, &after, 10);
     const std::uint64_t count = std::strtoull(after, &after, 10);
     at = after;
-    // If the map starts with ids of the host itself, kFirstSlotUid is an ordinary account on the
-    // host.
+    // This map belongs to the host's own user namespace, in which kFirstSlotUid is an ordinary
+    // account. So the slots use ids from kHostSlotBase on.
     if (inside == 0 && outside == 0 && count > kHostSlotBase) {
       if (::geteuid() == 0) return kHostSlotBase + static_cast<uid_t>(slot);
       return fail(ErrorCode::unavailable, "only root can change user ids without a user namespace");

@@ -66,8 +66,8 @@ Status close_other_descriptors(std::vector<int> keep) {
 }
 
 Status set_resource_limits(const ResourceLimits& limits) {
-  // Timers and queued signals (SIGPENDING) also count for the user who created the user namespace,
-  // and all jobs have this user in common.
+  // RLIMIT_SIGPENDING limits timers and queued signals. The kernel also counts them for the user
+  // that created the user namespace. All jobs share this user, so each job gets a small limit.
   const struct {
     int resource;
     const char* name;
@@ -106,7 +106,7 @@ Status drop_capability_bounds() {
     return fail_errno("prctl(PR_CAP_AMBIENT_CLEAR_ALL)");
   for (int capability = 0; capability <= kHighestCapability; ++capability) {
     const int held = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
-    // This number is beyond the last capability that the kernel knows.
+    // `capability` is beyond the last capability that the kernel knows.
     if (held < 0 && errno == EINVAL) return {};
     if (held > 0 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
       return fail_errno("prctl(PR_CAPBSET_DROP)");

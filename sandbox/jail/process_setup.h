@@ -13,7 +13,7 @@
 namespace assay::sandbox {
 
 /// Makes the kernel send SIGKILL to this process when the parent *thread* ends. A change of user
-/// ids cancels this setting, so call this function afterwards.
+/// ids cancels this setting, so call this function after the change.
 Status die_with_parent();
 
 /// Starts a new session, which has no terminal and no job control from outside.

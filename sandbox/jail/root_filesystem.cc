@@ -109,7 +109,8 @@ Status pivot(const std::string& new_root, const std::string& old_root) {
   return {};
 }
 
-/// Moves the host's root to kOld, below a tmpfs that is unmounted later.
+/// Makes a tmpfs the root, and moves the host's root to the folder kOld in it. The tmpfs is
+/// unmounted later.
 Status enter_base() {
   if (Status base = mount_tmpfs(kBase, kRootBytes, kRootInodes, "0755"); !base) return base;
   for (const std::string& folder : {kOld, kNew}) {
@@ -175,8 +176,7 @@ Status mount_writable() {
 /// Otherwise returns an empty string.
 Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
-  // /proc stays writable for its files' owners, because drivers write the names of their threads
-  // there.
+  // /proc is not mounted read-only, because drivers write the names of their threads to it.
   if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr,
                            MS_BIND | MS_REC, nullptr) != 0)
     return fail_errno("bind /proc");
@@ -191,8 +191,9 @@ Result<std::string> show_proc(bool host_proc) {
   return "/proc is the host's, read-only, because of " + own.error().message;
 }
 
-/// Returns true if a folder is a Python installation or a virtual environment. Both have a library
-/// folder of their own. Other folders, such as a ~/bin full of links, must not become visible.
+/// Returns true if a folder is a virtual environment, which contains pyvenv.cfg, or a Python
+/// installation, whose library folder contains python3*. Returns false for / and /usr. Other
+/// folders, such as a ~/bin full of links, must not become visible.
 bool is_prefix(const fs::path& folder) {
   std::error_code error;
   if (folder == "/usr" || folder == "/" || folder.empty()) return false;

@@ -1,7 +1,8 @@
-// Builds the root filesystem of a jail: a tmpfs in which only the files that a program needs are
-// visible, read-only. It contains no home directories, no store, no operators and no socket of the
-// host. Its only devices are null, zero, the random devices and those in `devices`.
-// find_python_files() finds the files that a Python interpreter needs. It uses only the
+// Builds the root filesystem of a jail: a tmpfs in which only the system's folders and the files
+// that a program needs are visible, read-only. Only /tmp, /dev/shm and the process's own files in
+// /proc are writable. Unless `binds` names them, no home directory, no store, no operators and no
+// socket of the host are visible. Its only devices are null, zero, the random devices and those in
+// `devices`. find_python_files() finds the files that a Python interpreter needs. It uses only the
 // interpreter's path and does not run the interpreter.
 //
 //   Result<PythonFiles> python = find_python_files("/srv/assay/.venv/bin/python");
@@ -30,8 +31,9 @@ struct RootFilesystem {
 };
 
 /// Builds the new root, moves into it and unmounts the old root. The caller must be in a separate
-/// mount namespace. Unless `host_proc` is set, it must also be the first process of its pid
-/// namespace. Returns a description of what could not be provided, or an empty string.
+/// mount namespace. If `host_proc` is false, mounts a new /proc, and the caller must also be the
+/// first process of its pid namespace. If a new /proc is not possible, makes the host's /proc
+/// visible, read-only, and returns the reason. Otherwise returns an empty string.
 Result<std::string> enter_root_filesystem(const RootFilesystem& root);
 
 struct PythonFiles {

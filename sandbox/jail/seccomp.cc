@@ -39,15 +39,15 @@ Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
 Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
   const std::unique_ptr<void, ReleaseContext> context(seccomp_init(SCMP_ACT_ALLOW));
   if (context == nullptr) return fail(ErrorCode::internal, "seccomp_init failed");
-  // On other architectures (32-bit, x32) system calls have other numbers, so the rules would not
-  // apply there.
+  // System calls of other architectures (32-bit, x32) have other numbers, so the rules would not
+  // match them. A process that makes such a call is killed.
   if (const int result =
           seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
       result < 0) {
     return fail_errno("seccomp_attr_set(ACT_BADARCH)", -result);
   }
   // The filter tests for a hundred rare calls. As a binary tree it is still fast for common calls.
-  // Older versions of libseccomp cannot build a tree.
+  // Older versions of libseccomp cannot build a tree, so a failure is ignored.
   seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (Status added = add_seccomp_rules(context.get(), profile); !added) return fail(added.error());
   Result<std::vector<sock_filter>> program = program_of(context.get());

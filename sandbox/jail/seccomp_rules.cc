@@ -15,7 +15,8 @@
 
 #include "sandbox/jail/seccomp.h"
 
-// libseccomp's SCMP_* macros are C99 compound literals that omit some fields.
+// The warnings are disabled because libseccomp's SCMP_* macros are C99 compound literals that omit
+// some fields.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wc99-extensions"
@@ -98,7 +99,7 @@ constexpr const char* kDenied[] = {
     "sethostname",
     "setdomainname",
     "vhangup",
-    // Calls that bypass a path or a filter.
+    // Calls that open or execute a file without its path, and the call that loads another filter.
     "name_to_handle_at",
     "open_by_handle_at",
     "execveat",
@@ -233,8 +234,9 @@ Status deny_by_argument(scmp_filter_ctx filter) {
         !added)
       return added;
   }
-  // Other socket families (netlink, packet, vsock, AF_ALG, ...) are not confined by a namespace or
-  // are not needed.
+  // These rules allow only unix and IPv4 sockets. deny_to_candidates() also denies IPv4 sockets.
+  // Other families (netlink, packet, vsock, AF_ALG, ...) are not needed, and some of them are not
+  // confined by a namespace.
   for (const char* name : {"socket", "socketpair"}) {
     if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added)
       return added;
@@ -315,8 +317,9 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
         !added)
       return added;
   }
-  // These options return a handle (pidfd) of the peer process or of a message's sender, which is
-  // the supervisor. The handle works across pid namespaces. Older kernels lack these options.
+  // With these options a process receives a handle (pidfd) of its peer or of a message's sender.
+  // For a job, that is the supervisor. The handle works across pid namespaces. Older kernels lack
+  // these options.
   for (const auto& [name, option] :
        {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
     const std::initializer_list<scmp_arg_cmp> asked = {

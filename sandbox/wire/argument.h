@@ -28,7 +28,7 @@ struct Argument {
   std::string dtype = {};
   std::vector<std::int64_t> shape = {}, strides = {};  // strides in elements
   // The index of the argument's descriptor in the frame. It is not set if the argument has no
-  // bytes, or if the frame has only one memory.
+  // bytes, or if the frame carries only one memory for all arguments.
   std::optional<std::int64_t> fd = {};
   std::int64_t offset = 0, nbytes = 0;  // position and number of the tensor's bytes in the memory
   std::string scalar_type = {};         // int | float | bool

@@ -23,8 +23,8 @@ int poll_until(std::span<pollfd> entries, const Deadline& deadline) {
   if (!deadline.stop().stop_possible()) return poll_for(entries, deadline.remaining_ms());
   const UniqueFd event(::eventfd(0, EFD_CLOEXEC));
   if (!event) return poll_for(entries, std::min(deadline.remaining_ms(), kNoEventMs));
-  // This callback runs in the thread that requests the stop. If the stop was requested before, it
-  // runs in this thread.
+  // If the stop is requested during the poll, this callback runs in the thread that requests the
+  // stop. If the stop was requested earlier, the callback runs here, in the constructor.
   const std::stop_callback wake(deadline.stop(), [&] { (void)!::eventfd_write(event.get(), 1); });
   std::vector<pollfd> all(entries.begin(), entries.end());
   all.push_back({event.get(), POLLIN, 0});

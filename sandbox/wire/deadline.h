@@ -6,7 +6,7 @@
 //   while (!deadline.over() && poll_until(entries, deadline) <= 0) continue;
 //   const bool in_time = deadline.wait(changed, lock, [&] { return done; });
 //
-// A stop request ends both kinds of wait at once. A Deadline may be copied freely.
+// A stop request ends poll_until() and wait() at once. A Deadline may be copied freely.
 #pragma once
 
 #include <poll.h>

@@ -1,6 +1,7 @@
-// DeviceFacts contains the figures of a GPU that its driver reports. The launcher reads them. The
-// message `ready` and the output of `--probe` contain them (sandbox/wire/launch_reply.h). The
-// supervisor computes the physical floor and the peaks of a profile from them.
+// DeviceFacts contains the properties of a GPU that its driver reports. The launcher reads the
+// properties and sends them in the message `ready` and in the output of `--probe`
+// (sandbox/wire/launch_reply.h). The supervisor computes the physical floor and the peaks of a
+// profile from them.
 //
 //   DeviceFacts facts;
 //   facts.name = "NVIDIA H200";

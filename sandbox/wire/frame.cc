@@ -151,7 +151,7 @@ Frame FrameReceiver::take() {
 
 /// Calls recvmsg once and appends the bytes to buffer_. It never reads beyond the current part of
 /// the frame, so that descriptors are assigned to the frame with which they were sent. Returns
-/// `frame` if any bytes were received.
+/// State::frame if any bytes were received.
 FrameReceiver::State FrameReceiver::read_some() {
   const std::size_t have = buffer_.size();
   const std::size_t want = std::min(wanted_ - have, kReadBytes);

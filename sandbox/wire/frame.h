@@ -41,9 +41,9 @@ struct HeaderCaps {
 /// The limits for headers of trusted processes. A timed launch sends up to 100,000 samples in one
 /// header.
 inline constexpr HeaderCaps kTrustedHeader{.bytes = kMaxHeaderBytes, .values = 1U << 18};
-/// The limits for headers of a candidate. The largest honest header reports the 256 kernels of a
-/// plan, with about a dozen values for each kernel. The limits bound the server's heap: each value
-/// of a parsed header takes 50 to 200 bytes, and the heap never shrinks after its largest size.
+/// The limits for headers of a candidate. The largest header of a correct candidate reports the 256
+/// kernels of a plan, with about a dozen values for each kernel. The limits bound the server's
+/// heap: each value of a parsed header takes 50 to 200 bytes, and the heap never shrinks.
 inline constexpr HeaderCaps kCandidateHeader{.bytes = 512U << 10, .values = 8U << 10};
 
 struct Frame {

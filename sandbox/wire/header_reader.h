@@ -7,7 +7,8 @@
 //   Status read = in.status();  // an error says for example "prepared: `job` is missing"
 //
 // The header may come from a hostile process. A wrong type or a number out of range is an error.
-// Values are never converted. After an error the readers return empty values. Not thread-safe.
+// Only number() converts values. For an invalid field the readers return an empty value or the
+// lowest valid number. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -44,7 +45,7 @@ class HeaderReader {
   std::optional<std::int64_t> optional_integer(const char* name);
   bool flag(const char* name);
   std::optional<bool> optional_flag(const char* name);
-  /// Reads a number, "nan", "inf" or "-inf".
+  /// Reads a number. Also accepts "nan", "inf" and "-inf", and converts true to 1 and false to 0.
   double number(const char* name);
   std::optional<double> optional_number(const char* name);
   /// The functions below read lists. They reject a list with more than `most` entries, and then
@@ -54,15 +55,16 @@ class HeaderReader {
   std::vector<double> numbers(const char* name, std::size_t most);
   std::vector<std::string> texts(const char* name, std::size_t most);
   std::vector<nlohmann::json> list(const char* name, std::size_t most);
-  /// Returns the object, or nullptr if the field is absent.
+  /// Returns the object. Records an error and returns nullptr if the field is absent or not an
+  /// object.
   const nlohmann::json* object(const char* name);
-  /// Returns the object, or nullptr if the field is absent or null.
+  /// Like object(), but an absent field or a null is no error.
   const nlohmann::json* optional_object(const char* name);
   bool has(const char* name) const;
 
-  /// Records an error. An earlier error is kept instead.
+  /// Records an error, unless an earlier error is already recorded.
   void reject(const std::string& what);
-  /// Takes over the error of another reader, if that reader has an error.
+  /// Records the error of `other`, if it has one, unless an earlier error is already recorded.
   void merge(const HeaderReader& other);
   Status status() const;
 

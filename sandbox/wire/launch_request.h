@@ -23,7 +23,8 @@
 
 namespace assay::sandbox {
 
-// The maximum number of samples in a request. One frame carries all samples.
+// The maximum number of samples in a request. The number is limited because one frame carries all
+// samples.
 inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;
 // The maximum number of tunables of a plan in a message.
 inline constexpr std::size_t kMaxTunables = 4'096;
@@ -64,8 +65,8 @@ struct LaunchRequest {
   std::optional<TimedBlock> time = {};
   // If true, a timeline is measured, and the outputs are checked to be deterministic.
   bool inspect = false;
-  // If true, the launcher sends `primed` before the samples and then waits for `sample`. In
-  // between, the supervisor can change the inputs.
+  // If true, the launcher sends `primed` before the samples and then waits for `sample`. The
+  // supervisor can change the inputs before it sends `sample`.
   bool stage_next_inputs = false;
 };
 

@@ -36,15 +36,15 @@ struct LaunchSamples {
   // always have the same contents.
   std::vector<double> warm_ns = {};
   // Cold samples by the host's clock, on a stream that is not blocked. A sample begins before the
-  // work is queued, and ends when the device has finished. This is the time that a caller waits.
+  // work is queued, and ends when the device has finished. So it is the time that a caller waits.
   std::vector<double> wall_ns = {};
   // The overhead of the timer's marks with cold caches. It is already subtracted from the cold
   // samples. The overhead with warm caches is subtracted from the warm samples.
   double overhead_ns = 0;
   double clock_mhz = 0;        // median during the cold samples; 0 if it was not read
   std::int64_t discarded = 0;  // number of cold samples whose clock was clearly below the median
-  // The first cold sample. It is set only if nothing had run on the sample's inputs before, and if
-  // the sample's clock was not low.
+  // The first cold sample. It is set only if no kernel had read the sample's inputs before, and if
+  // the sample was not taken at a low clock.
   std::optional<double> first_run_ns = {};
 };
 
@@ -66,8 +66,8 @@ struct Launched {
   // only writes of the checked sample count.
   std::vector<std::string> modified = {};
   std::int64_t moves = 0;  // number of copies by the driver and by the recorder's kernels
-  // Whether such copies, or the strides of an output, changed the order of an output's elements
-  // (sandbox/launcher/plan/layout.h).
+  // True if the plan's copies, or the strides of an output, changed the order of an output's
+  // elements (sandbox/launcher/plan/layout.h).
   bool reordered = false;
   std::optional<LaunchSamples> samples = {};  // set only for a timed launch
   std::optional<Inspection> inspection = {};  // set only with `inspect`

@@ -3,8 +3,8 @@
 //   Result<UniqueFd> output = create_memfd("outputs", bytes);  // its size is fixed
 //   Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
 //
-// The destructor of a Mapping unmaps it. A Mapping may be moved between threads. Its bytes are
-// shared with every process that maps the file.
+// The destructor of a Mapping unmaps it. A Mapping may be moved between threads. Processes that map
+// the same file share its bytes.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
 /// Creates a memory file with the present contents of the memory file `fd`. `fd` must be sealed
-/// against shrinking. Holes in the file use no memory in the copy either. A process that has `fd`
-/// cannot change the copy.
+/// against shrinking. Holes in the file use no memory in the copy. A process that has `fd` cannot
+/// change the copy.
 Result<UniqueFd> copy_memfd(int fd, const std::string& name);
 
 /// Returns the size of a file that another process sent. The file must be a memory file that is

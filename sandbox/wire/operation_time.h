@@ -10,8 +10,8 @@
 
 namespace assay::sandbox {
 
-/// The time of one operation of a launch plan. The operation was timed with cold caches, after the
-/// operations that precede it in the plan had run.
+/// The time of one operation of a launch plan. Before the operation was timed, the caches were
+/// flushed, and then the operations that precede it in the plan ran.
 struct OperationTime {
   std::string name;  // name of the kernel, "copy" or "fill"
   // True for a kernel of the submission. False for a copy, a fill, or a kernel of the recorder.

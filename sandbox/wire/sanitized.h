@@ -26,7 +26,8 @@ struct Sanitized {
   std::string report = {};       // XML; empty if the sanitizer wrote no report
 };
 nlohmann::json to_header(const Sanitized& sanitized);
-/// Errors: `corrupt` for any other message, and if a field is missing or out of range.
+/// Errors: `corrupt` for any other message, or if a field is missing or out of range, or if the
+/// report is too long.
 Result<Sanitized> parse_sanitized(const Frame& frame);
 
 }  // namespace assay::sandbox

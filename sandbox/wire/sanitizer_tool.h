@@ -1,4 +1,4 @@
-// Names the tools of NVIDIA Compute Sanitizer. Each tool looks for one kind of mistake of kernels.
+// Names the tools of NVIDIA Compute Sanitizer. Each tool finds one kind of mistake in kernels.
 //
 //   sanitizer_tool_from("racecheck");  // SanitizerTool::racecheck
 //   to_string(SanitizerTool::memcheck);

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kLibrary = "libcuda.so.1";
 
 Result<CudaApi> load() {
-  // The library is never closed, because the driver leaves threads and exit handlers behind.
+  // The library is never closed, because threads and exit handlers of the driver still use it.
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return fail(ErrorCode::unavailable, std::string("no CUDA driver: ") + ::dlerror());

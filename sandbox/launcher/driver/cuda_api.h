@@ -7,10 +7,10 @@
 //
 // The API is declared here so that Assay builds without CUDA headers and starts without a driver:
 // open_cuda_api() loads libcuda.so.1. Names, values and layouts are those of the public "CUDA
-// Driver API" reference (docs.nvidia.com/cuda/cuda-driver-api). They are ABI and do not change. The
-// `_v2` names are the current versions of calls whose old form used 32-bit sizes.
-// tests/sandbox/launcher/driver/cuda_api_test.cc compares the declarations with cuda.h wherever
-// that header exists. The table does not change after it is loaded. Thread-safe.
+// Driver API" reference (docs.nvidia.com/cuda/cuda-driver-api). They are part of the ABI and do not
+// change. The names that end in `_v2` are the current versions of calls whose old versions used
+// 32-bit sizes. tests/sandbox/launcher/driver/cuda_api_test.cc compares the declarations with
+// cuda.h wherever that header exists. The table does not change after it is loaded. Thread-safe.
 #pragma once
 
 #include <cstddef>

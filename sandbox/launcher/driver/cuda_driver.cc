@@ -12,7 +12,8 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-// The maximum shared memory of a kernel, static and dynamic together, that needs no opt-in.
+// The maximum shared memory that a kernel may use without opting in to more. It includes static and
+// dynamic shared memory.
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
@@ -30,7 +31,7 @@ class CudaDriver final : public GpuDriver {
   CudaDriver& operator=(const CudaDriver&) = delete;
 
   ~CudaDriver() override {
-    // On a blocked stream, the calls below would wait forever.
+    // If the stream stayed blocked, the calls below would wait forever.
     unblock_stream();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.cuModuleUnload(kernel.module);

@@ -16,8 +16,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr DevicePtr kFirstAddress = 0x7f00'0000'0000;
-// The size of the unused address space between two allocations. A stray access hits this space
-// instead of another allocation.
+// The size of the unused address space between two allocations. An access outside of an allocation
+// reaches this space instead of another allocation.
 constexpr std::uint64_t kAddressGap = 1ULL << 20;
 constexpr std::uint64_t kAllocationAlignment = 256;
 constexpr double kOperationNs = 2000;
@@ -81,7 +81,8 @@ LaunchStatus write_byte(FakeLaunch& launch) {
   return {};
 }
 
-/// Makes a system call, and stores its return value or the negative errno in `result`.
+/// Makes a system call, and stores its return value or the negative errno in the kernel's parameter
+/// `result`.
 LaunchStatus system_call(FakeLaunch& launch) {
   constexpr std::size_t kResult = 0, kNumber = 1, kFirst = 2;
   std::array<long, 6> arguments{};

@@ -9,10 +9,10 @@
 //   const std::size_t launches = gpu.launches().size();  // 0 so far
 //
 // Copies and fills are performed at once, and only inside allocations. An address outside of all
-// allocations is an illegal address and makes the context unusable, as on a GPU. A kernel runs if a
-// C++ function with the kernel's name was added. Otherwise the launch is only recorded. Device time
-// is simulated: a fixed cost per operation and per byte, with a small deterministic jitter. Not
-// thread-safe.
+// allocations is an illegal address and makes the context unusable, as on a GPU. Every launch is
+// recorded. If a C++ function with the kernel's name was added, the launch also calls this
+// function. Device time is simulated: each operation has a fixed cost, each byte adds to it, and
+// each launch adds a small deterministic jitter. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +69,7 @@ class FakeDriver : public GpuDriver {
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
   /// Sets the local memory per thread of kernels with this name.
   void set_local_bytes(const std::string& name, std::int64_t bytes) { local_bytes_[name] = bytes; }
-  /// Makes all later calls fail, as on a GPU that no longer responds on the bus.
+  /// Makes all later calls fail, as on a GPU that does not respond on the bus.
   void lose_memory() {
     lost_ = LaunchError{LaunchErrorKind::internal_error,
                         "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"};
@@ -103,7 +103,7 @@ class FakeDriver : public GpuDriver {
   }
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                             std::span<const ParamValue> params) override;
-  /// Creates a descriptor that contains the address, followed by zeros.
+  /// Creates a descriptor that contains the tensor's address, followed by zeros.
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override;
   LaunchStatus synchronize() override;
   LaunchStatus block_stream() override { return usable(); }
@@ -146,22 +146,26 @@ class FakeDriver : public GpuDriver {
   std::uint32_t jitter_ = 1;
 };
 
-/// Adds the kernels of `assay-launcher --driver fake`. With these kernels the real process runs
-/// through every step of a launch, and through every failure, on a machine without a GPU. The
-/// kernels' parameters have the sizes that a CUDA kernel with the same signature would declare.
+/// Adds the kernels of `assay-launcher --driver fake`. With these kernels, tests run every step and
+/// every failure of a launch in the real process on a machine without a GPU. The kernels'
+/// parameters have the sizes that a CUDA kernel with the same signature would declare.
 ///
 /// - fake_vector_add(const float* x, const float* y, float* out, int n): out[i] = x[i] + y[i]
+/// - fake_add_once: the same at its first launch; does nothing at later launches
+/// - fake_add_in_place: the same, but writes the sum to x instead of out
+/// - fake_copy(const float* x, float* y, int n, void* global_scratch, void* profile_scratch):
+///   y[i] = x[i]; Triton's compiler declares the two scratch parameters
+/// - fake_copy_and_spoil: the same, and then changes the first byte of x
 /// - fake_write_byte(char* p, long offset): p[offset] = 1, inside or outside of the buffer
-/// - fake_nothing(char* p, void* global_scratch, void* profile_scratch): returns at once; has the
-///   parameters that Triton's compiler declares
+/// - fake_nothing(char* p, void* global_scratch, void* profile_scratch): returns at once
 /// - fake_illegal_address(): loses the context
 /// - fake_endless(): never returns
 /// - fake_reset(): removes the device, as a reset does
-/// - fake_system_call(long* result, long number, long a[6]): makes one system call. It stands for
-///   an image that has compromised the driver's code in user space. A device address among the
-///   arguments is passed as the host address behind it. Only builds that can leave out isolation
-///   layers have this kernel (sandbox/jail/layer.h). The tests that try to break out of the
-///   launcher's jail use it.
+/// - fake_system_call(long* result, long number, long a[6]): makes one system call. It acts like an
+///   image that has compromised the driver's code in user space. If an argument is a device
+///   address, the system call gets the host address of the same memory. Only builds that can leave
+///   out isolation layers have this kernel (sandbox/jail/layer.h). The tests that try to break out
+///   of the launcher's jail use it.
 void add_fake_kernels(FakeDriver& gpu);
 
 }  // namespace assay::sandbox

@@ -1,7 +1,8 @@
 // GpuDriver is the interface for the calls that the launcher makes to a GPU. A GpuDriver uses one
 // context and one stream. It is implemented by CudaDriver (CUDA driver API), HipDriver (AMD's HIP)
-// and FakeDriver (host memory). Calls named *_async are queued on the stream in order. The other
-// calls wait for all work that was queued earlier. Not thread-safe: one thread drives a device.
+// and FakeDriver (host memory). Calls named *_async, block_stream(), mark_start() and mark_stop()
+// are queued on the stream in order. write(), read(), reload() and synchronize() wait for all work
+// that was queued earlier. Not thread-safe: one thread drives a device.
 //
 //   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_cuda_driver(0);
 //   LaunchResult<DevicePtr> x = (*gpu)->allocate(bytes);
@@ -74,7 +75,7 @@ struct TensorMapSpec {
 struct ParamValue {
   std::uint64_t value = 0;
   std::size_t bytes = 8;
-  // If set, this is the argument, and `bytes` is the descriptor's size.
+  // If set, the descriptor is the argument, and `bytes` is the descriptor's size.
   std::shared_ptr<const TensorMap> map = nullptr;
 };
 
@@ -119,10 +120,10 @@ class GpuDriver {
 
   virtual LaunchStatus synchronize() = 0;
 
-  // Timing. Work that is queued between block_stream() and unblock_stream() waits on the device
-  // until unblock_stream() is called. So the time that the host needs for queueing is not measured.
-  // At most kMaxBlockedOperations operations can wait. A device that cannot block its stream
-  // ignores both calls.
+  // The calls below are for timing. Work that is queued between block_stream() and unblock_stream()
+  // waits on the device until unblock_stream() is called. So the time that the host needs for
+  // queueing is not measured. At most kMaxBlockedOperations operations can wait. A device that
+  // cannot block its stream ignores both calls.
   virtual LaunchStatus block_stream() = 0;
   virtual void unblock_stream() = 0;
   virtual LaunchStatus mark_start() = 0;
@@ -134,13 +135,13 @@ class GpuDriver {
 };
 
 /// The maximum number of operations that may be queued on a blocked stream. The driver's queue has
-/// space for about a thousand entries. A call that adds to a full queue waits for space, and while
-/// the stream is blocked it waits forever.
+/// space for about a thousand entries. A call that adds to a full queue waits until the queue has
+/// space. While the stream is blocked, such a call waits forever.
 inline constexpr std::size_t kMaxBlockedOperations = 256;
 
 /// Checks that a device works: allocates memory, fills it, makes the device copy it, and reads the
 /// copy back. The error says which step failed. Each launcher calls this function before it reports
-/// that it is ready. So no job gets a device that does not respond.
+/// that it is ready, so that no job gets a device that does not respond.
 LaunchStatus check_health(GpuDriver& gpu);
 
 }  // namespace assay::sandbox

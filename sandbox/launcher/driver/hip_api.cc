@@ -21,7 +21,7 @@ Result<HipApi> load() {
   const char* name = nullptr;
   std::string problem;
   for (const char* candidate : kLibraries) {
-    // The library is never closed, because the runtime leaves threads and exit handlers behind.
+    // The library is never closed, because threads and exit handlers of the runtime still use it.
     library = ::dlopen(candidate, RTLD_NOW | RTLD_LOCAL);
     name = candidate;
     if (library != nullptr) break;
@@ -51,7 +51,8 @@ std::optional<std::int64_t> number(std::string_view text, int base) {
   return value;
 }
 
-/// A GPU's address on the PCI bus, as the kernel driver numbers it.
+/// A GPU's address on the PCI bus. `location` combines the bus, the device and the function into
+/// one number, as the kernel driver does.
 struct Place {
   std::int64_t domain = 0, location = 0;
 };
@@ -69,8 +70,9 @@ std::optional<Place> parse_place(std::string_view text) {
   return Place{*domain, *bus << 8 | *device << 3 | *function};
 }
 
-/// Reads the target from the kernel driver. The HIP runtime reports the target only in a struct
-/// whose layout differs between versions.
+/// Reads the target (such as "hip:gfx90a") of the GPU at the PCI address `place` from the kernel
+/// driver. The HIP runtime reports the target only in a struct whose layout differs between
+/// versions.
 Result<std::string> read_target(const std::string& place) {
   std::error_code error;
   for (std::filesystem::directory_iterator node(kTopology, error), end; !error && node != end;

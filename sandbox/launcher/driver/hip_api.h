@@ -135,14 +135,15 @@ Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);
 
-/// Returns the target for a version number of the kernel driver. For example, the number 90010 has
-/// the major version 9, the minor version 0 and the stepping 10. Its target is "hip:gfx90a",
-/// because the minor version and the stepping are written in hexadecimal.
+/// Returns the target of a GPU whose version number in the kernel driver is `gfx_target_version`.
+/// For example, the number 90010 stands for the major version 9, the minor version 0 and the
+/// stepping 10. Its target is "hip:gfx90a", because the minor version and the stepping are written
+/// in hexadecimal.
 std::string target_of_version(std::int64_t gfx_target_version);
 
 /// Returns the version number of the GPU at the PCI address `pci_place` ("0000:c1:00.0").
 /// `properties` is the kernel driver's description of one GPU: the file `properties` of a node in
-/// its topology. Returns nothing if the described GPU is at another PCI address.
+/// its topology. Returns nothing if the node is at another PCI address or is not a GPU.
 std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place);
 
 /// Decides whether the submission's device code, the launch or this launcher caused an error.

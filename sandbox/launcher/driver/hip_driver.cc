@@ -37,7 +37,7 @@ class HipDriver final : public GpuDriver {
   HipDriver& operator=(const HipDriver&) = delete;
 
   ~HipDriver() override {
-    // On a blocked stream, the calls below would wait forever.
+    // If the stream stayed blocked, the calls below would wait forever.
     unblock_stream();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.hipModuleUnload(kernel.module);
@@ -256,9 +256,9 @@ class HipDriver final : public GpuDriver {
     return end;
   }
 
-  /// Allocates the word for which a blocked stream waits. Not every device supports stream waits.
-  /// Without them the stream is never blocked, and a measurement includes the gaps between launches
-  /// that the host causes.
+  /// Allocates the word for which a blocked stream waits. Some devices do not support stream waits.
+  /// On such a device the stream is never blocked, and a measurement includes the gaps between
+  /// launches that the host causes.
   LaunchStatus allocate_blocker(int index) {
     int supported = 0;
     void* word = nullptr;

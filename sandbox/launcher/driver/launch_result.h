@@ -1,5 +1,6 @@
-// Defines LaunchResult<T>: a value, or the LaunchError that says why a launch plan could not be
-// performed. LaunchStatus is for calls that return no value. Errors are returned, not thrown.
+// Defines LaunchResult<T>, which contains a value or the LaunchError that says why a launch plan
+// could not be performed. LaunchStatus is the result of calls that return no value. Errors are
+// returned, not thrown.
 //
 //   if (width == 0) return launch_fail(LaunchErrorKind::invalid_plan, "fill: the width is 0");
 //

@@ -1,8 +1,8 @@
 // Allocates and fills the buffers of a plan on the device.
 //
-// GuardedMemory allocates each buffer between two bands that are filled with a known byte
-// (canaries). A kernel that writes past a buffer changes a band, so the write is detected. The
-// bands also keep a short overrun from reaching another buffer.
+// GuardedMemory allocates each buffer between two guards (canaries), which are filled with a known
+// byte. A kernel that writes past a buffer changes a guard, so the write is detected. The guards
+// also keep a short overrun from reaching another buffer.
 //
 //   GuardedMemory memory(gpu);
 //   LaunchResult<DevicePtr> x = memory.add(bytes, 256, "buffer 0 (input x, 4096 bytes)");
@@ -21,10 +21,10 @@
 //   LaunchResult<bool> unseen = initial.swap_inputs();
 //   restored = initial.restore_async();               // restores the new inputs
 //
-// stage() copies new inputs to device memory before they are needed. The reason is that a source is
-// mapped into device memory only while it is read. When memory is unmapped, the next kernel is
-// about 300 ns slower, because the GPU fetches its instructions again. The first run on new inputs
-// must not be slower than later runs.
+// stage() copies new inputs to device memory before they are needed, because the first run on new
+// inputs must not be slower than later runs. Reading a source maps shared memory and unmaps it
+// again. After memory is unmapped, the next kernel is about 300 ns slower, because the GPU fetches
+// its instructions again.
 //
 // The destructors free all memory. Not thread-safe.
 #pragma once
@@ -56,8 +56,8 @@ class GuardedMemory {
   GuardedMemory& operator=(const GuardedMemory&) = delete;
   ~GuardedMemory();
 
-  /// Returns the number of bytes of device memory that add() allocates for such a buffer, including
-  /// the guards. Returns UINT64_MAX if the number exceeds 64 bits.
+  /// Returns the number of bytes of device memory that add() allocates for a buffer of `bytes`
+  /// bytes, including the guards. Returns UINT64_MAX if the number exceeds 64 bits.
   static std::uint64_t cost(std::uint64_t bytes, std::uint32_t alignment);
 
   /// Allocates a buffer and fills its guards. `alignment` is a power of two. `what` is the buffer's
@@ -106,14 +106,14 @@ class InitialState {
   /// the source, because a run may have changed the buffer. If the device lacks memory for a copy,
   /// restore_async() reads the source instead.
   LaunchStatus keep_on_device();
-  /// Reads the new contents from each source, and stores them beside the first copy. They are
-  /// masked with a new key. restore_async() still restores the old contents. If `trusted` is null
+  /// Reads the new contents from each source, masks them with a new key, and stores them in
+  /// separate device memory. restore_async() still restores the old contents. If `trusted` is null
   /// (the device cannot run trusted kernels), stage() does nothing, and swap_inputs() reads the
   /// sources.
   LaunchStatus stage(TrustedKernels* trusted);
   /// Makes restore_async() restore the new contents from now on. Returns true if no kernel can have
-  /// read the new contents and if using them will not slow down the first run. Returns false if the
-  /// device lacked memory to stage them.
+  /// read the new contents and if their use does not slow down the first run. Returns false if the
+  /// device lacked memory for the first copy or for the staged contents.
   LaunchResult<bool> swap_inputs();
   /// Queues the copies that restore the contents. Where possible, the copies are from device to
   /// device.

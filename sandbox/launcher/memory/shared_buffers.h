@@ -38,8 +38,9 @@ class SharedBuffers {
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
   /// Copies device memory at `from` to the memory for outputs, starting at `offset`.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
-  /// Returns true if the device memory at `at` equals an input, bit for bit. Maps the memory.
-  /// `trusted` performs the comparison on the device. If `trusted` is null, the host performs it.
+  /// Returns true if the device memory at `at` equals an input, bit for bit. If the input is in
+  /// shared device memory, maps the memory, and `trusted` performs the comparison on the device. If
+  /// `trusted` is null or the input is in host memory, the host performs the comparison.
   virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) = 0;
   /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot access the
   /// inputs or the memory for outputs.
@@ -95,8 +96,9 @@ struct SharedRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-/// Buffers in device memory of another process. The memory is mapped only during copies. All ranges
-/// must be inside the memory; RequestMemory checks this.
+/// Buffers in device memory of another process. The first copy or comparison maps the memory, and
+/// close() unmaps it. All ranges must be inside the memory. RequestMemory (serve.cc) checks the
+/// ranges.
 class DeviceBuffers final : public SharedBuffers {
  public:
   DeviceBuffers(GpuDriver& gpu, SharedDeviceMemory memory, std::vector<DeviceInput> inputs,

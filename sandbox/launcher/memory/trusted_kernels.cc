@@ -21,8 +21,8 @@ constexpr std::uint64_t kWordBytes = 16;
 constexpr std::size_t kReadings = 2;  // cycles and nanoseconds
 
 /// Returns the text of the scrub kernel, which overwrites shared memory and registers. Each block
-/// allocates the whole shared memory of a multiprocessor and fills it. Then each thread keeps
-/// kRegisters values in registers at once.
+/// allocates and fills as much shared memory as the device allows for one block. Then each thread
+/// keeps kRegisters values in registers at once.
 std::string scrub_text() {
   std::string text = R"(.version 7.0
 .target sm_70
@@ -171,14 +171,14 @@ constexpr const char* kTouchText = R"(.version 7.0
 }
 )";
 
-/// A kernel that masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. A second run with
-/// the same key restores the contents.
+/// A kernel that masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. Masking the result
+/// again with the same key restores the contents.
 ///
-/// New inputs wait in the launcher's device memory while the submission's kernels still run on the
+/// The launcher keeps new inputs in device memory while the submission's kernels still run on the
 /// old inputs. A kernel can guess the address of the new inputs, so the bytes at that address must
-/// be useless to it. stream(i) applies splitmix64's finalizer twice. Before each application it
-/// adds half of the key, so that known words do not reveal the key. Each key is used for
-/// milliseconds only.
+/// be useless to the kernel. stream(i) applies splitmix64's finalizer twice. Before each
+/// application it adds half of the key, so that known words do not reveal the key. Each key is used
+/// for milliseconds only.
 constexpr const char* kMaskText = R"(.version 7.0
 .target sm_70
 .address_size 64

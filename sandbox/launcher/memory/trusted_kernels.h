@@ -9,8 +9,8 @@
 //   LaunchResult<double> mhz = trusted->clock_mhz();
 //
 // scrub_async() is needed because shared memory and registers keep the values that a kernel left
-// there. On a large GPU this is tens of megabytes, enough to pass outputs from one sample to the
-// next.
+// there. On a large GPU these values are tens of megabytes, enough to pass outputs from one sample
+// to the next.
 //
 // The kernels are PTX text. The driver compiles the text when a launcher starts, before the
 // launcher has a job. The fake device cannot run these kernels. Not thread-safe. The GpuDriver must

@@ -6,7 +6,7 @@
 //   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, 21);  // each has 21 bytes or more
 //   if (!in.ok()) return fail(ErrorCode::corrupt, in.why());
 //
-// Not thread-safe. The returned views refer to the bytes, which must outlive them.
+// Not thread-safe. The returned views refer to the bytes, so the bytes must outlive the views.
 #pragma once
 
 #include <concepts>

@@ -75,8 +75,8 @@ Status check_elf(std::string_view image) {
   if (header.e_shoff != 0 || header.e_shnum > 0) {
     if (header.e_shentsize != sizeof(Elf64_Shdr))
       return refuse("section headers of " + std::to_string(header.e_shentsize) + " bytes");
-    // With e_shnum = 0, the number of sections is stored in section 0. Only files with very many
-    // sections use this form.
+    // If e_shnum is 0, section 0 contains the number of sections. Only files with very many
+    // sections use this form, so it is rejected.
     if (header.e_shnum == 0) return refuse("a section table without a count");
     if (!inside(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), image.size()))
       return refuse("the section headers lie outside");

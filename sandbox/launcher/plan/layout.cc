@@ -67,8 +67,8 @@ class Events {
     events_.push_back(std::move(event));
   }
 
-  /// Returns the part that a copy kernel may touch. It extends to the buffer's end, because the
-  /// plan does not tell where the copy ends.
+  /// Returns the part of a buffer that a copy kernel may read or write. The part extends to the
+  /// buffer's end, because the plan does not contain the size of the copy.
   Part rest_from(const PointerParam& pointer) const {
     return {pointer.buffer, pointer.offset, plan_.buffers[pointer.buffer].bytes};
   }
@@ -86,7 +86,7 @@ bool meets(const std::set<std::uint32_t>& one, const std::set<std::uint32_t>& ot
   return std::any_of(one.begin(), one.end(), [&](std::uint32_t it) { return other.contains(it); });
 }
 
-/// Returns the copies whose elements may reach one of the `reached` buffers.
+/// Returns the copies that may have moved elements on their way into one of the buffers `reached`.
 std::vector<Event> copies_to(std::set<std::uint32_t> reached, const std::vector<Event>& events) {
   std::vector<Event> copies;
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
@@ -112,8 +112,8 @@ bool in_index_order(const PlanOutput& output) {
   return true;
 }
 
-/// Returns true if these copies into one buffer come from several buffers, or if together they
-/// change the order of the elements.
+/// Returns true if these copies into one buffer come from several buffers, or if the copies
+/// together change the order of the elements. Each pair is a copy's target and source.
 bool disorders(const std::set<std::pair<Part, Part>>& into) {
   for (auto before = into.begin(), after = before; ++after != into.end(); before = after) {
     if (after->second.buffer != before->second.buffer || after->first.start < before->first.end ||

@@ -7,16 +7,16 @@
 // For an operator of family `layout`, the order of the elements is the whole work. The recorder
 // performs torch's copies with kernels of its own or with the driver's copies. So a submission
 // could leave its work to such copies, for example by `y = t.T.contiguous()`. Copies that keep the
-// order are allowed: they pad, cut off, convert, or move a block.
-// harness/interpreting/layout_log.py applies the same rules without a GPU:
+// order are allowed. For example, they pad, cut off, convert, or move a block.
+// harness/interpreting/layout_log.py applies the same rules without a GPU. The rules:
 //  - Each copy keeps the order of its elements in memory.
 //  - The copies into a buffer come from one other buffer and together keep the order.
 //  - The copies out of a buffer read parts that do not overlap.
 //  - An output has its elements in memory in the order of its indices.
-// Only copies on the way from an input to an output count. If one buffer of a kernel is on this
-// way, the kernel may have filled this buffer from all its other buffers. So the other buffers are
-// on the way too. Copies of constants do not count, because constants contain no data of an input.
-// All functions are pure and thread-safe.
+// Only copies on the way from an input to an output count. If an output depends on one buffer of a
+// kernel, the kernel may have filled this buffer from all its other buffers. So copies into the
+// other buffers count too. Copies of constants do not count, because constants contain no data of
+// an input. All functions are pure and thread-safe.
 #pragma once
 
 #include <string_view>

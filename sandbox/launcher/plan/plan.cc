@@ -12,8 +12,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The minimum sizes of the kinds of elements, in bytes. Before memory is reserved for a list, the
-// reader checks that enough bytes follow for the number of elements.
+// The minimum size of one element of each list, in bytes. Before memory is reserved for a list, the
+// reader checks that enough bytes follow for all elements.
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
 constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill; only a choice can be smaller

@@ -1,6 +1,6 @@
-// Defines the launch plan (docs/reference/launch-plan.md): the work that a submission makes the GPU
-// do for one case, as data. This file has the plan's structs, the reader of the plan's byte form,
-// and the layout of the outputs.
+// Defines the launch plan (docs/reference/launch-plan.md), which describes the work that a
+// submission makes the GPU do for one case. This file declares the plan's structs, the reader of
+// the plan's bytes, and the layout of the outputs.
 //
 //   Result<Plan> plan = decode_plan(bytes);            // the bytes come from a candidate
 //   Status status = check_plan(*plan, rules);          // plan_check.h
@@ -92,8 +92,8 @@ struct GlobalScratchParam {
   std::uint32_t alignment = 1;
   bool operator==(const GlobalScratchParam&) const = default;
 };
-/// A TMA descriptor that the submission's host code created. The launcher creates it again for the
-/// address of the replayed buffer. The innermost dimension comes first, as in the driver.
+/// A TMA descriptor that the submission's host code created. The launcher creates a new descriptor
+/// with the address of its own buffer. The innermost dimension comes first, as in the driver.
 struct TensorMapParam {
   std::uint32_t buffer = 0;
   std::uint64_t offset = 0;      // in bytes

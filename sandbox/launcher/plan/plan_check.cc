@@ -118,8 +118,8 @@ Status check_extents(const std::string& where, const KernelOp& op) {
   return {};
 }
 
-/// The number of bits of an element of each CUtensorMapDataType. The six-bit types are missing,
-/// because no recorder writes them.
+/// The number of bits of one element, for each CUtensorMapDataType. The list lacks the six-bit
+/// types, because the recorder does not write them.
 constexpr std::array<std::uint64_t, 15> kTensorMapBits = {8,  16, 32, 32, 64, 64, 16, 32,
                                                           64, 16, 32, 32, 32, 4,  4};
 constexpr std::uint8_t kFirstFloatTensorMap = 6;

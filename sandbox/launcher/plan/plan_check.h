@@ -5,9 +5,9 @@
 //   PlanRules rules{.target = "cuda:90", .inputs = {{"x", 4096}}, .output_bytes = 4096};
 //   Status status = check_plan(plan, rules);
 //
-// An error reads "operation 2: fill: 16 bytes from 8 on are outside buffer 1 (scratch, 16 bytes)".
-// check_elf checks one device binary. check_plan calls check_elf for each binary of the plan. Pure
-// functions, thread-safe.
+// An example of an error is "operation 2: fill: 16 bytes from 8 on are outside buffer 1 (scratch,
+// 16 bytes)". check_elf checks one device binary. check_plan calls check_elf for each binary of the
+// plan. Pure functions, thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // assay-launcher performs launch plans on one device. It is trusted host code. The supervisor
-// decides which plans one process performs: only those of one graded submission, of one run, or of
-// oracles (sandbox/pool/launcher_pool.h).
+// decides which plans one process performs: only the plans of one graded submission, of one run, or
+// of oracles (sandbox/pool/launcher_pool.h).
 //
 //   assay-launcher --socket-fd N --device cuda:0 [--driver DRIVER] [--isolation ISOLATION]
 //                  [--counters NCU | --sanitizer COMPUTE_SANITIZER --tool TOOL]
@@ -81,8 +81,8 @@ int probe(const LauncherArguments& arguments) {
   return devices ? kOk : kNoDevice;
 }
 
-/// Returns those device files that a driver opens for one GPU and that exist on this machine. HIP
-/// opens the files of all GPUs.
+/// Returns the existing device files that a driver opens for one GPU. HIP opens the files of all
+/// GPUs.
 std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
   std::vector<std::string> files;
   if (arguments.driver == "hip") {
@@ -116,8 +116,8 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     return fail_errno("fcntl F_SETFD");
   // If `confined` is set, ncu or the sanitizer has started this launcher inside the jail that a
   // first launcher built. The first launcher reports the jail's isolation layers. This launcher
-  // does not call die_with_parent(). With it, the process would end together with the thread that
-  // started it, and ncu and the sanitizer may end that thread early.
+  // does not call die_with_parent(), because ncu and the sanitizer may end the thread that started
+  // this launcher early. After die_with_parent(), the launcher would end with that thread.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,
@@ -200,7 +200,7 @@ int run(LauncherArguments arguments) {
   const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
   if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
-    // Inside a jail in which only this GPU is visible, the GPU has another number.
+    // Inside the jail only this GPU is visible, so its number can differ from the number outside.
     const Result<int> ordinal = gpu_ordinal(*node);
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;

@@ -7,7 +7,7 @@
 namespace assay::sandbox {
 namespace {
 
-// ncu's start script looks for files in this folder. The packages of ncu install them there.
+// The packages of ncu install files in this folder, and ncu's start script reads them.
 constexpr const char* kInstallation = "/opt/nvidia";
 constexpr std::string_view kPlatforms = "/target";
 
@@ -48,7 +48,7 @@ std::vector<std::string> ncu_folders(const std::string& ncu) {
   if (const std::string platforms = parent_folder(folders[0]); platforms.ends_with(kPlatforms))
     folders[0] = parent_folder(platforms);
   if (::access(kInstallation, F_OK) == 0) folders.emplace_back(kInstallation);
-  // /usr is visible in the jail anyway, so folders below it are left out.
+  // /usr is always visible in the jail, so folders below it are left out.
   std::erase_if(folders, [](const std::string& folder) { return folder.starts_with("/usr/"); });
   return folders;
 }

@@ -1,8 +1,8 @@
 // Runs Nsight Compute (ncu) around a launcher, and names the hardware counters that ncu reads. The
 // first launcher builds its jail and then executes ncu. Inside the jail, ncu starts a second
-// launcher, and the second launcher serves the socket as usual. So the counters are measured for
-// the same plan on the same kind of inputs. ncu and the binaries that it reads stay inside the
-// jail.
+// launcher, and the second launcher serves the socket as any launcher does. So ncu measures the
+// counters for the same plan on the same kind of inputs as an ordinary launch. ncu reads submitted
+// binaries only inside the jail.
 //
 //   const std::string ncu = "/opt/nvidia/nsight-compute/2025.3.1/ncu";
 //   Status failed = become_ncu(ncu, "/usr/bin/assay-launcher", {"--socket-fd", "5", "--confined"});

@@ -19,7 +19,7 @@ namespace {
 constexpr int kNotStarted = 127;
 constexpr int kSignalled = 128;
 
-/// A folder of its own below /tmp. The destructor removes the folder.
+/// A new folder below /tmp for the report. The destructor removes the folder.
 class ReportFolder {
  public:
   ReportFolder() {
@@ -79,7 +79,8 @@ std::vector<std::string> sanitizer_words(const SanitizerCommand& command,
   };
   switch (command.tool) {
     case SanitizerTool::memcheck:
-      // memcheck need not report failed calls of the driver, because the launcher reports them.
+      // memcheck does not report failed calls of the driver, because the launcher reports these
+      // failures.
       add({"--report-api-errors", "no", "--padding", std::to_string(kSanitizerPaddingBytes)});
       break;
     case SanitizerTool::racecheck: add({"--racecheck-report", "analysis"}); break;

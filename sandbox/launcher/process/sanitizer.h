@@ -1,8 +1,8 @@
 // Runs NVIDIA Compute Sanitizer around a launcher. The first launcher builds its jail and then runs
 // the sanitizer inside the jail. The sanitizer starts a second launcher, and the second launcher
-// serves the socket as usual. When the sanitizer has ended, the first launcher sends the
-// sanitizer's report over the socket. So a report is about the same plan on the same kind of
-// inputs. The sanitizer and the binaries that it patches stay inside the jail.
+// serves the socket as any launcher does. When the sanitizer has ended, the first launcher sends
+// the sanitizer's report over the socket. So a report is about the same plan on the same kind of
+// inputs as an ordinary launch. The sanitizer patches submitted binaries only inside the jail.
 //
 //   const SanitizerCommand command{.sanitizer = "/usr/local/cuda/bin/compute-sanitizer",
 //                                  .tool = SanitizerTool::racecheck,

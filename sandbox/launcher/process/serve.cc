@@ -23,7 +23,8 @@ namespace assay::sandbox {
 namespace {
 
 /// Populates all pages of a mapping in one call. This avoids a page fault for each page during the
-/// copy to the GPU. Older Linux kernels lack the call, so the page faults happen there.
+/// copy to the GPU. Older Linux kernels lack this call. On such a kernel the page faults still
+/// happen.
 void populate([[maybe_unused]] const Mapping& memory) {
 #ifdef MADV_POPULATE_READ
   if (memory.size() > 0) ::madvise(memory.data(), memory.size(), MADV_POPULATE_READ);

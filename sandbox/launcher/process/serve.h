@@ -1,7 +1,7 @@
-// serve() is the launcher's main loop. It sends `ready` and answers each `launch` frame with
-// exactly one `launched` or `launch_error`. It returns when the supervisor closes the socket. The
-// caller has already created the GPU's context, so a launcher that has sent `ready` can launch at
-// once. Not thread-safe.
+// serve() is the launcher's main loop. serve() sends `ready` and answers each `launch` frame with
+// exactly one `launched` or `launch_error`. serve() returns when the supervisor closes the socket.
+// The caller has already created the GPU's context, so a launcher that has sent `ready` can launch
+// at once. Not thread-safe.
 //
 //   Status ended = serve(socket, *gpu, layers, clock);
 //
@@ -21,8 +21,9 @@
 namespace assay::sandbox {
 
 /// Serves the socket until its peer closes it. `layers` are the isolation layers of this process's
-/// jail. `sanitizer` is the tool that watches this process, if one does. Errors: corrupt if the
-/// peer broke the protocol; io if the socket failed.
+/// jail. `sanitizer` is the tool under which this process runs, if there is one. Errors: corrupt if
+/// the peer broke the protocol; io if the socket failed; unavailable if the device cannot load the
+/// trusted kernels.
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock,
              std::optional<SanitizerTool> sanitizer = {});
 

@@ -14,11 +14,12 @@ std::string parent_folder(const std::string& path) {
 
 Status become_tool(std::vector<std::string> command, const std::string& launcher) {
   const std::string name = command.front().substr(command.front().rfind('/') + 1);
-  // The tool would only report that the launch failed, so the access is checked here. This process
-  // already runs as the user `nobody`, which may not be allowed to read a folder of root.
+  // The tool would report only that it cannot start the launcher, so this function checks the
+  // access and reports the reason. This process already runs with a user id that owns nothing, so
+  // it may not be allowed to read a folder of root.
   if (::access(launcher.c_str(), X_OK) != 0)
     return fail_errno("in the jail of " + name + ", access " + launcher);
-  // The tools write files below HOME. Only /tmp is writable in the jail.
+  // The tools write files below HOME and TMPDIR. In the jail, /tmp is a writable folder.
   for (const char* variable : {"HOME", "TMPDIR"}) {
     if (::setenv(variable, "/tmp", 1) != 0) return fail_errno("setenv");
   }

@@ -10,7 +10,8 @@ namespace assay::sandbox {
 namespace {
 
 /// Checks the number and the sizes of the parameters. The driver copies as many values as the image
-/// declares. If the plan's list were shorter, the driver would read other memory of this process.
+/// declares. If the plan contained fewer parameters, the driver would read other memory of this
+/// process.
 LaunchStatus check_params(const std::string& what, const KernelFacts& facts,
                           const std::vector<ParamValue>& params) {
   if (!facts.param_bytes) return {};
@@ -36,8 +37,8 @@ Program::~Program() {
   for (const KernelHandle handle : handles_) gpu_.unload(handle);
 }
 
-/// Turns the plan's operations into steps, in which addresses replace buffers. A Builder exists
-/// only during load().
+/// Turns the plan's operations into steps. In a step, an address replaces the number of a buffer. A
+/// Builder exists only during load().
 class Program::Builder {
  public:
   Builder(Program& program, const Plan& plan, const std::vector<DevicePtr>& buffers,
@@ -274,7 +275,8 @@ LaunchStatus Program::run(const std::vector<Step>& steps) {
 LaunchStatus Program::run(const Step& step) {
   if (const auto* launch = std::get_if<Launch>(&step)) {
     LaunchStatus s = gpu_.launch_async(launch->kernel, launch->shape, launch->params);
-    // A fault here comes from an earlier kernel, which the driver does not name.
+    // A fault that this call reports comes from an earlier kernel. The driver does not name this
+    // earlier kernel, so the message names no kernel.
     if (!s && s.error().kind != LaunchErrorKind::gpu_fault)
       return launch_fail(s.error().kind, launch->what + ": " + s.error().message);
     return s;

@@ -1,6 +1,6 @@
 // Program is a checked plan that is ready to run. Its binaries are loaded, its parameters match the
-// parameters that the binaries declare, and every buffer has an address. enqueue() only makes
-// driver calls, because its execution is timed.
+// parameters that the binaries declare, and every buffer has an address. enqueue() does nothing
+// except driver calls, because its execution is timed.
 //
 //   LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu, plan, buffers, scratch);
 //   LaunchStatus queued = (*program)->enqueue();
@@ -53,7 +53,8 @@ class Program {
   /// Returns the number of copies in sequence(): copies by the driver and copies by the recorder's
   /// kernels.
   std::int64_t moves() const;
-  /// Returns the maximum number of operations that enqueue() queues, over all choices.
+  /// Returns an upper bound of the number of operations that enqueue() queues, whatever
+  /// alternatives are chosen.
   std::size_t operations() const;
   /// Returns the resources and the number of launches of each binary, in the plan's order.
   std::vector<KernelUse> kernels() const;
@@ -88,7 +89,7 @@ class Program {
     std::uint64_t bytes;
   };
   using Step = std::variant<Launch, Fill, Copy>;
-  /// A binary that has variables in device memory, and the image that reloads it.
+  /// A binary that has variables in device memory. Loading its image again resets the variables.
   struct Stateful {
     KernelHandle handle;
     PlanBinary binary;

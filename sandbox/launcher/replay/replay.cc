@@ -112,8 +112,8 @@ std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& shared) {
   return input;
 }
 
-/// The state of one replay. It owns everything that a case has on the device. Members are released
-/// in reverse order.
+/// The state of one replay. It owns all device memory and kernels of a case. Members are destroyed
+/// in reverse order, so the kernels are unloaded before the memory is freed.
 class Replay {
  public:
   /// `left` is the number of bytes of the memory limit that remain after the plan's buffers.
@@ -223,7 +223,8 @@ class Replay {
       return request_.chosen.empty() ? tune(gpu_, *program_, work.restore, clock_) : LaunchStatus();
     };
     work.restore = [&]() -> LaunchStatus {
-      // A kernel could use its variables on the device to pass results from one sample to the next.
+      // The variables are reset, because a kernel could use them to pass results from one sample to
+      // the next.
       if (LaunchStatus s = program_->forget(); !s) return s;
       return closed(initial_.restore_async());
     };

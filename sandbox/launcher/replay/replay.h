@@ -9,11 +9,11 @@
 //  1. Check the plan, and its memory against the limit.
 //  2. Allocate the buffers between canaries, and load the binaries.
 //  3. Fill inputs and constants, and poison all other memory.
-//  4. Run. Check the canaries and the inputs.
+//  4. Run the plan once. Check the canaries.
 //  5. If requested, find the fastest alternative of each choice, and time the plan.
-//  6. Compare the inputs with their first contents, and copy the outputs. If the plan was timed, do
-//     this after one timed run that is drawn at random, so that a kernel cannot tell which run is
-//     checked.
+//  6. Compare the inputs with their first contents, and copy the outputs. If the plan is timed,
+//     this is done after one timed run that is drawn at random, so that a kernel cannot know which
+//     run is checked. The canaries are checked again after the last run.
 // Not thread-safe.
 #pragma once
 
@@ -66,9 +66,9 @@ struct ReplayRequest {
   // were not computed by these kernels.
   bool ablated = false;
   TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
-  // The tool that watches this process, if one does. Memory is laid out for that tool: memcheck
-  // needs buffers without guards, and initcheck needs memory without poison. The outputs of such a
-  // run are not copied out, and inputs are not compared.
+  // The tool under which this process runs, if there is one. Memory is prepared for this tool:
+  // memcheck needs buffers without guards, and initcheck needs memory without poison. Under a tool,
+  // outputs are not copied and inputs are not compared.
   std::optional<SanitizerTool> sanitizer = {};
 };
 

@@ -9,10 +9,10 @@
 //
 //   LaunchStatus tuned = tune(gpu, *program, [&] { return initial.restore_async(); }, clock);
 //
-// inspect() checks whether two runs of a plan give the same bits, and measures the share of each
-// operation in the plan's time. It is called after the samples, and restores the inputs before each
-// run. An operation is timed with cold caches, but after all operations before it, so that the
-// memory has the contents that they leave. If the operation ran alone, its time could be different.
+// inspect() checks whether two runs of a plan give the same bits, and measures the time of each
+// operation. It is called after the samples, and restores the inputs before each run. All
+// operations that precede an operation in the plan run before it is timed, because its time can
+// depend on the contents of its buffers. The caches are cold before these operations.
 //
 //   LaunchResult<Inspection> seen = inspect(gpu, *program, work, {outputs, trusted, overhead_ns});
 //
@@ -34,11 +34,11 @@
 
 namespace assay::sandbox {
 
-// The number of timed samples of each alternative. An untimed warm-up run precedes them. The median
-// of the samples is used.
+// The number of samples of each alternative. A warm-up run precedes the samples and is not one of
+// them. The median of the samples is used.
 inline constexpr std::int64_t kTuneSamples = 5;
-// The time limit of tune() for all tunables together, in milliseconds. Alternatives that are not
-// yet timed at this limit are skipped.
+// The time limit of tune() for all tunables together, in milliseconds. After this limit, tune()
+// tries alternatives of a tunable only until one of them works, and skips the others.
 inline constexpr std::int64_t kMaxTuneMs = 10'000;
 // If the warm-up of an alternative takes more than this multiple of the best time so far, the
 // alternative gets no samples.

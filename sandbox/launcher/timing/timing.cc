@@ -21,7 +21,7 @@ constexpr std::uint64_t kFlushPerL2 = 2;
 constexpr std::uint64_t kMinFlushBytes = 1 << 20;
 
 /// Unblocks the stream at the end of the scope. If the stream stayed blocked, every later wait
-/// would be endless.
+/// would last forever.
 class UnblockAtEnd {
  public:
   explicit UnblockAtEnd(GpuDriver& gpu) : gpu_(gpu) {}
@@ -52,16 +52,16 @@ class Series {
       if (LaunchStatus s = discard_a_few(); !s) return tl::unexpected(s.error());
     }
     // The inputs are swapped after the warm-up. So a kernel that keeps results from run to run has
-    // no results for the new inputs. But its instructions are in the caches, as they are for later
-    // runs.
+    // no results for the new inputs. The kernel's instructions are already in the caches at the
+    // first run on the new inputs, as they are at later runs.
     LaunchResult<bool> unseen =
         work_.stage_next_inputs ? work_.swap_inputs() : LaunchResult<bool>(false);
     if (!unseen) return tl::unexpected(unseen.error());
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
     discard_slow_clocks();
-    // At least one warm sample and one sample by the host's clock are taken, because their times
-    // must agree with the cold samples.
+    // At least one warm sample and one sample by the host's clock are taken, because the supervisor
+    // checks the cold samples against them (doubt_about() in sandbox/timing/statistics.cc).
     for (std::int64_t i = 0; i < rules_.side_samples && (i == 0 || elapsed() < budget()); ++i) {
       if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = take_wall(); !s) return tl::unexpected(s.error());
@@ -163,9 +163,9 @@ class Series {
     return ns;
   }
 
-  /// Takes a sample with warm caches, as an earlier run leaves them. The buffers are restored after
-  /// the earlier run, because that run may have turned them into invalid inputs. So the caches also
-  /// contain data of the restore.
+  /// Takes a sample with warm caches. An untimed run warms the caches. Then the buffers are
+  /// restored, because the untimed run may have changed its inputs. So the caches also contain data
+  /// of the restore.
   LaunchStatus take_warm() {
     if (LaunchStatus s = work_.restore(); !s) return s;
     if (LaunchStatus s = work_.enqueue(); !s) return s;
@@ -186,8 +186,8 @@ class Series {
     return {};
   }
 
-  /// Returns the cold samples without those that a throttled GPU took. Returns every sample if the
-  /// clock is not measured.
+  /// Returns the cold samples that were not taken at a low clock rate. Returns all cold samples if
+  /// the clock is not measured.
   std::vector<double> at_full_clock() const {
     if (clocks_.empty() || clocks_.size() != samples_.cold_ns.size()) return samples_.cold_ns;
     const double lowest = kSlowClock * median_interval(clocks_).median;

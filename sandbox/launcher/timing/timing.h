@@ -5,10 +5,11 @@
 //   LaunchResult<LaunchSamples> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
 // The steps of one sample:
-//  1. Refill the inputs, poison the outputs, scrub shared memory and registers, reset persisting L2
-//     lines, flush the L2 by writing twice its size, and wait until the device is idle (ColdState).
-//  2. Block the stream. Queue the start mark, the operations and the stop mark. Unblock the stream,
-//     so that the device runs them without gaps that the host would cause.
+//  1. Refill the inputs, poison all other buffers, scrub shared memory and registers, reset
+//     persisting L2 lines, flush the L2 by writing twice its size, and wait until the device is
+//     idle (ColdState).
+//  2. Block the stream. Queue the start mark, the operations and the stop mark. Unblock the stream.
+//     So the host causes no gaps between the operations.
 //  3. Subtract the overhead of the marks, which is measured around a kernel of known duration.
 //  4. Read the clock of the multiprocessors. Samples at a low clock are discarded.
 // A sequence too long for the driver's queue runs on a stream that is not blocked. Samples are
@@ -24,7 +25,7 @@
 
 namespace assay::sandbox {
 
-// The lower bound of a reported time, in nanoseconds. No kernel is faster.
+// The lower bound of a reported time, in nanoseconds. No kernel takes less time.
 inline constexpr double kLeastNs = 100;
 // The duration of TrustedKernels::touch_async() according to the GPU's own time stamps (CUPTI). It
 // is the median on an H200 (measurements/ground_truth.py, docs/explanation/timing.md).
@@ -49,9 +50,9 @@ struct TimingRules {
 /// The callbacks of a measurement. A callback with a default value may be empty.
 struct TimedWork {
   // This function is called once, before the first sample. It may allocate the remaining device
-  // memory.
+  // memory, because the memory that flushes the L2 cache is already allocated.
   std::function<LaunchStatus()> prepare;
-  // Queues the copies that refill the inputs and the fills that poison the outputs.
+  // Queues the copies that refill the inputs and the fills that poison all other buffers.
   std::function<LaunchStatus()> restore;
   // Queues the operations to measure, and nothing else.
   std::function<LaunchStatus()> enqueue;
@@ -67,8 +68,8 @@ struct TimedWork {
   // Queues a kernel that reads the clock. clock_mhz returns the result.
   std::function<LaunchStatus()> read_clock = {};
   std::function<LaunchResult<double>()> clock_mhz = {};
-  // This function is called after each sample, with the sample's index (from 0), while the sample's
-  // outputs are still in the buffers.
+  // This function is called after each cold sample, with the sample's index (from 0), while the
+  // sample's outputs are still in the buffers.
   std::function<LaunchStatus(std::int64_t)> sampled;
   std::size_t operations = 0;  // maximum number of operations that enqueue() queues
 };

@@ -27,7 +27,7 @@ std::size_t JudgeQueue::home_of(const std::string& operator_name) {
   return homes_.emplace(operator_name, fewest - judges_.begin()).first->second;
 }
 
-/// Returns a judge that could begin at once and for which no job waits.
+/// Returns a judge that makes no inputs now and for which no job waits.
 std::optional<std::size_t> JudgeQueue::idle_judge() const {
   const auto idle = std::find_if(judges_.begin(), judges_.end(), [](const Load& one) {
     return !one.preparing && one.waiting.empty();
@@ -65,7 +65,7 @@ Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const std::string& operator_
     judges_[*judge].preparing = true;
     ++judges_[*judge].jobs;
   }
-  // The next job in line may be able to begin at another judge.
+  // Wakes the waiting jobs, because the next one may now be able to use a judge.
   changed_.notify_all();
   if (judge) return Turn(*this, *judge);
   return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")

@@ -42,7 +42,7 @@ class GpuScheduler {
 
   /// The maximum number of exclusive holders in a row while shared waiters are in the queue.
   static constexpr int kExclusiveBatch = 4;
-  /// When a shared batch has started, more shared waiters may join it for this time.
+  /// The time for which more shared waiters may join a shared batch after its start.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {
@@ -77,8 +77,8 @@ class GpuScheduler {
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);
   }
-  /// Sets the number of memory slots. The caller does so as soon as it knows the size of the GPU's
-  /// memory. Until then, there are as many slots as jobs that can share the GPU.
+  /// Sets the number of memory slots. The caller calls this function as soon as it knows the size
+  /// of the GPU's memory. Before this call, the number of slots is Limits::sharers.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }
 
   /// Returns the number of calls of lock_shared() or lock_exclusive() that are waiting.

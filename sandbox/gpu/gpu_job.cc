@@ -58,7 +58,8 @@ void GpuJob::perform(bool watched) {
     gpu_.describer().learn(keys, run_.job(), prepared_);
   }
   unlock();
-  // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
+  // If the public cases can be recorded, the tier is `plan`. Otherwise the submission may run on
+  // the tier `host`.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));

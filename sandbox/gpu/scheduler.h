@@ -83,8 +83,8 @@ class GpuScheduler {
 
   /// Returns the number of calls of lock_shared() or lock_exclusive() that are waiting.
   int waiting(Mode mode) const;
-  /// Waits until exactly `count` calls are waiting. Returns false if the deadline passes first.
-  /// Tests use this function to put threads in a defined order.
+  /// Waits until exactly `count` calls of lock_shared() or lock_exclusive() are waiting. Returns
+  /// false if the deadline passes first. Tests use this function to put threads in a defined order.
   bool wait_for_waiters(Mode mode, int count, const Deadline& deadline) const;
 
  private:

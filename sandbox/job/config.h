@@ -71,17 +71,16 @@ struct SandboxConfig {
   /// If true, candidates run at low CPU priority, so that they do not delay the launchers and the
   /// judges of a GPU.
   bool candidates_yield = false;
-  /// The maximum number of jobs that one GPU device accepts at a time. Of these jobs,
-  /// `recording_jobs` compile and `gpu_sharers` use the GPU. The others wait for a judge or for the
-  /// GPU.
+  /// The maximum number of jobs that one GPU device accepts at a time. Of these jobs, at most
+  /// `recording_jobs` compile, and at most `gpu_sharers` use the GPU. The other jobs wait.
   int gpu_jobs = 1;
   /// The maximum number of jobs of one GPU whose candidates work at a time. The limit keeps
   /// compilations from competing for the cores. A job that waits for a judge does not count.
   int recording_jobs = kMostRecordingJobs;
   // The maximum number of jobs that share the GPU at a time while no job is timed.
   int gpu_sharers = 1;
-  /// The number of judge processes of one GPU. Each judge has its own GPU context. Each operator is
-  /// assigned to one judge.
+  /// The number of judge processes of one GPU. Each judge has its own GPU context. JudgeQueue
+  /// (sandbox/gpu/judge_queue.h) assigns jobs to judges.
   int judges = 1;
   int recorders = 1;  // maximum number of candidates that record one submission in parallel
   // The number of launchers that wait for jobs. Each has a GPU context, which takes several hundred

@@ -63,8 +63,8 @@ class CandidateRun {
   /// it. Returns false if the verdict has become an error.
   bool start();
   /// Makes the candidate run a batch of cases, and returns one result for each case. If `last` is
-  /// true, it also receives the candidate's artifacts and then ends the candidate. Returns nothing
-  /// if the verdict has become an error.
+  /// true, also receives the candidate's artifacts and ends the candidate. Returns nothing if the
+  /// verdict has become an error.
   std::optional<std::vector<CaseDone>> perform(const CandidateInputs& batch, bool last);
   /// Returns the candidate's artifacts. Call this after the last batch.
   std::vector<Artifact> take_artifacts() { return std::move(artifacts_); }

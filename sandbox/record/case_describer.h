@@ -57,8 +57,8 @@ class CaseDescriber {
   /// arguments. Leaves out hidden cases. The caller must have computed `keys` before the inputs
   /// were made, because the operator's files may have changed since then.
   void learn(const Keys& keys, const Job& job, const PreparedJob& prepared);
-  /// Returns a key for each case. The key contains the operator's revision, so a changed operator
-  /// is described anew. Returns no keys if the revision is unknown.
+  /// Returns a key for each case. The key contains the operator's revision, so the judge describes
+  /// an operator again after a change of its files. Returns no keys if the revision is unknown.
   static Keys keys_of(const Job& job);
 
  private:

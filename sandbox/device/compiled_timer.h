@@ -25,11 +25,12 @@ class CompiledTimer {
   CompiledTimer(const SandboxConfig& config, const std::string& device)
       : state_dir_(config.state_dir), judge_(config, spawner_, device) {}
 
-  /// Returns the path of the file for the job's operator. Error: the judge does not start.
+  /// Returns the path of the file that stores the times of the job's operator. Error: the judge
+  /// does not start.
   Result<std::string> path_of(const Job& job);
-  /// Times the cases that a grade times, writes the file and returns its times. A case that takes
-  /// too long is unsupported. Errors: the judge does not start, the operator cannot be loaded, or
-  /// io.
+  /// Times the cases that a grade would time, writes the times to the file and returns them. A case
+  /// that cannot be compiled or takes too long is written as unsupported. Errors: the judge does
+  /// not start, the operator cannot be loaded, or io.
   Result<CompiledTimes> time(const Job& job);
 
  private:

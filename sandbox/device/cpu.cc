@@ -31,8 +31,8 @@ constexpr const char* kNeedsGpu =
 constexpr int kMaxConcurrency = 8;
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
 
-/// Returns a skipped public case with its reason. A hidden case gets no exact reason, because the
-/// reason would reveal the case's dtype or size.
+/// Returns the exact reason why a public case is skipped. All hidden cases share one vague reason,
+/// because an exact reason would reveal the case's dtype or size.
 SkippedCases skipped(const CaseRequest& one) {
   if (one.interpreter)
     return {{one.id},
@@ -63,7 +63,8 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   return chosen;
 }
 
-/// Returns true for Triton in Python. The interpreter cannot run other dialects or languages.
+/// Returns true if the submission is Triton in Python. The interpreter cannot run other dialects or
+/// languages.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
 /// Returns true if the error of this verdict occurred while the interpreter ran the submission. The
@@ -78,7 +79,8 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
-/// Without a GPU no job waits for a judge's turn, so the device's concurrency is limit enough.
+/// Returns the configuration without a limit on the jobs that compile at the same time. The CPU
+/// device needs no such limit, because its concurrency already limits the jobs.
 SandboxConfig without_recording_limit(SandboxConfig config) {
   config.recording_jobs = CandidatePool::kSlots;
   return config;
@@ -157,15 +159,15 @@ class CpuDevice final : public Device {
                             return add_compiled(run, compiling->wait(), target_);
                           }};
     interpret(run, required, steps);
-    // The compiler's findings are all that is known if the interpreter cannot run any case. They
-    // are of no use if the import failed.
+    // If the interpreter cannot run any case, the cases are only compiled. They are not compiled if
+    // the import failed.
     if (!compiling && run.verdict().error_kind == ErrorKind::unsupported)
       compiling.emplace(run, compilers);
     if (compiling && !added) steps.before_hidden();
   }
 
-  /// Adds static figures of the case. A small case is also run and judged. A large case is only
-  /// compiled.
+  /// Compiles the job's case and adds its static figures to the verdict. A case that the
+  /// interpreter can run is also run and judged.
   void profile(JobExecution& run, std::vector<std::string>& required) {
     const std::string target = profile_target(run.job(), target_);
     const bool small = can_interpret(run.job()) &&
@@ -212,8 +214,8 @@ class CpuDevice final : public Device {
   };
 
   /// Does all work on the public cases first. The submission gets the hidden cases only if it is
-  /// right on all public cases. So everything that a verdict tells about public cases is
-  /// independent of the hidden cases.
+  /// right on all public cases. So the hidden cases cannot affect what a verdict says about the
+  /// public cases.
   bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared,
                            const Interpretation& started) {
     const auto& [full, request, steps] = started;

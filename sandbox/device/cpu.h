@@ -1,8 +1,8 @@
 // The CPU device works without a GPU. Triton's interpreter runs the small cases, and the judge
 // compares the outputs. At the same time the public cases are compiled for
-// SandboxConfig::compile_target. This finds errors of the compiler and exceeded limits of the GPU,
-// and gives registers, spills, occupancy and hints. If a case was run, the verdict has the tier
-// `interpreter`. Nothing is timed.
+// SandboxConfig::compile_target. The compilation finds compiler errors and kernels that exceed the
+// GPU's limits. It also yields the registers, the spills, the occupancy and the hints of the
+// verdict. If a case was run, the verdict has the tier `interpreter`. Nothing is timed.
 #pragma once
 
 #include <memory>

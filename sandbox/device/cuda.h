@@ -1,7 +1,7 @@
-// The CUDA device runs jobs on a GPU. On the plan tier, a candidate without a GPU records the
-// submission's launches into a launch plan. The trusted launcher performs the plan on inputs that
-// the submission has never seen, and the judge compares the outputs. In profile and grade jobs the
-// submission is timed together with the operator's oracle.
+// The CUDA device runs jobs on a GPU. On the plan tier, a candidate process without access to the
+// GPU records the submission's launches into a launch plan. The trusted launcher performs the plan
+// on inputs that the submission has never seen, and the judge checks the outputs. In profile and
+// grade jobs the submission is timed together with the operator's oracle.
 #pragma once
 
 #include <memory>

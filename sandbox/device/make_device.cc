@@ -76,8 +76,8 @@ std::string listed(std::string_view before_last) {
   return names;
 }
 
-/// Returns an error that names the first missing file. This check precedes the start of a device's
-/// processes, because their own errors would only name a consequence of the missing file.
+/// Returns an error that names the first missing file. Call this function before a device starts
+/// its processes. Their own errors would name only a consequence of the missing file.
 Status check_files(const SandboxConfig& config) {
   std::error_code error;
   for (const auto& [what, path] :

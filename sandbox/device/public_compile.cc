@@ -51,7 +51,7 @@ Compiled compile(JobExecution run, const Compilers& compilers) {
   return end();
 }
 
-/// Returns true for an exception of Python or of the compiler's Python code.
+/// Returns true if the error is a Python exception of the submission or of Triton's compiler.
 bool is_exception(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::attribute_error:
@@ -73,7 +73,7 @@ bool is_exception(ErrorKind kind) {
   }
 }
 
-/// Keeps only the figures of the largest case, because the other cases have the same kernels.
+/// Drops the figures of all cases but the largest, because all cases have the same kernels.
 void keep_largest(Compiled& compiled) {
   const std::string largest = largest_case_only(compiled.job).cases.front().id;
   for (CaseDone& done : compiled.results->cases) {
@@ -126,13 +126,13 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
   if (!compiled.results) {
     const ErrorKind refused = compiled.verdict.error_kind;
     const bool passes = !run.failed() && all_right(verdict);
-    // If the interpreter could not run the submission, the compiler's findings are all we know.
+    // True if the interpreter could not run the submission. Then only the compiler judges it.
     const bool not_run = run.failed() && verdict.error_kind == ErrorKind::unsupported;
     if (refused == ErrorKind::compilation_error ||
         ((passes || not_run) && is_the_submissions(refused)))
       return fail_as_compiled(run, std::move(compiled));
-    // The job then counts as not judged and runs again. Otherwise its verdict would depend on what
-    // happened to a process of the server.
+    // If only the compiler could judge the submission and the server caused the compiler's failure,
+    // the job gets the infrastructure error. Such a job counts as not judged and runs again.
     if (not_run && is_infrastructure_error(refused))
       return fail_as_compiled(run, std::move(compiled));
     if (is_the_submissions(refused)) return !run.failed();

@@ -1,7 +1,7 @@
 // PublicCompile compiles the public cases of a job for a GPU. It does so on a separate thread,
-// while the CPU device runs the small cases in Triton's interpreter. This is needed because the
-// interpreter runs a kernel as Python: it accepts kernels that the compiler or the GPU's limits
-// refuse.
+// while the CPU device runs the small cases in Triton's interpreter. The interpreter alone is not
+// enough. It runs a kernel as Python, so it accepts kernels that the compiler refuses or that
+// exceed the GPU's limits.
 //
 //   const Compilers compilers{pool, describer, recordings, "cuda:90"};
 //   PublicCompile compiling(run, compilers);
@@ -51,7 +51,7 @@ class PublicCompile {
   PublicCompile(const PublicCompile&) = delete;
   PublicCompile& operator=(const PublicCompile&) = delete;
 
-  /// Waits for the result. It can be taken once.
+  /// Waits for the result and returns it. Call this function only once.
   Compiled wait() { return compiled_.get(); }
 
  private:
@@ -66,12 +66,12 @@ Job public_cases_only(const Job& job);
 /// machine with a GPU.
 bool is_the_submissions(ErrorKind kind);
 
-/// Makes the error of a compilation the whole result of the job. Returns false.
+/// Replaces the result of the job by the error of the compilation. Returns false.
 bool fail_as_compiled(JobExecution& run, Compiled compiled);
 
-/// Adds the outcome of a compilation to a verdict about the same public cases. An error of the
-/// compiler replaces the verdict, because on a machine with a GPU compilation comes first. Any
-/// other error that the submission caused replaces a pass or `unsupported`. An error of the machine
+/// Adds the outcome of a compilation to a verdict about the same public cases. A compilation error
+/// replaces the verdict, because compilation precedes the run on a machine with a GPU. Any other
+/// error that the submission caused replaces a pass or `unsupported`. An error of the machine
 /// becomes a hint. If the source compiles but the interpreter raises a Python exception, the
 /// verdict becomes `unsupported`, because the exception would not occur on a GPU. Returns false if
 /// the verdict is an error.

@@ -1,7 +1,7 @@
-// Checks a submission before a judge makes inputs for it, if its cases cannot be described without
-// values. Inputs of such an operator can take a judge seconds, and most submissions that fail do so
-// while they are imported or compiled. If values of an earlier job are kept, the public cases are
-// recorded for these values. Otherwise the submission is only imported.
+// Checks a submission whose cases cannot be described without values, before a judge makes its
+// inputs. A judge may take seconds to make these inputs, and most submissions that fail do so while
+// they are imported or compiled. If values of an earlier job are kept, the check records the public
+// cases for these values. Otherwise the check only imports the submission.
 //
 //   if (!passes_early_check(gpu, facts.target, run)) return;  // the verdict of `run` has the error
 //
@@ -15,9 +15,9 @@
 
 namespace assay::sandbox {
 
-/// Returns false if the verdict has become an error, which costs neither inputs nor the GPU. A
-/// submission that cannot be recorded passes, because it may run on the host tier. So does a
-/// submission whose check ended without evidence against it.
+/// Returns false if the verdict has become an error. A submission that cannot be recorded passes,
+/// because it may run on the host tier. A submission also passes if an infrastructure error or a
+/// cancellation ends its check.
 bool passes_early_check(GpuContext& gpu, const std::string& target, JobExecution& run);
 
 }  // namespace assay::sandbox

@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 
-/// Returns true only in tests. Tests have a single judge, which runs on another device.
+/// Returns true if the options name a device for the judge. Only tests do so, and they have a
+/// single judge.
 bool has_test_judge(const CudaOptions& options) { return !options.judge_device.empty(); }
 
 /// Returns the configuration for candidates without a GPU. Such candidates mostly compile, so they
@@ -23,7 +24,7 @@ SandboxConfig with_yielding_candidates(SandboxConfig config) {
   return config;
 }
 
-/// Returns the device files that CUDA opens for one GPU, as far as this machine has them.
+/// Returns the device files of one GPU that CUDA opens and that exist on this machine.
 GpuAccess gpu_access(const CudaOptions& options) {
   GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
   if (options.driver != "cuda") return access;
@@ -36,8 +37,9 @@ GpuAccess gpu_access(const CudaOptions& options) {
   return access;
 }
 
-/// A job keeps its candidates while it waits for a judge or for a core, so there must be candidates
-/// for all jobs. Otherwise jobs could wait for each other.
+/// Returns the maximum number of jobs at a time. A job keeps its candidates while it waits for a
+/// judge or for a core. So the pool must have enough candidates for all jobs; otherwise jobs could
+/// wait for each other.
 int job_count(const SandboxConfig& config) {
   const int most =
       (CandidatePool::kSlots - config.parked_candidates) / std::max(config.recorders, 1);

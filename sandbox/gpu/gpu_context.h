@@ -48,7 +48,7 @@ class GpuContext {
   std::optional<LauncherReady> wait_until_ready(JobExecution& run);
   /// Returns the describer, which describes cases without making inputs. On a real GPU, the
   /// describer has its own judge, which does not use the GPU. So a job that is only recorded does
-  /// not wait for the inputs of another job, and does not disturb a job that is timed.
+  /// not wait while inputs of another job are made, and does not disturb a job that is timed.
   CaseDescriber& describer() { return describer_; }
 
   const SandboxConfig config;
@@ -58,14 +58,15 @@ class GpuContext {
   GpuScheduler scheduler;
   JudgeQueue judge_queue;
   RecordingCache submissions;
-  // A separate cache, so that recordings of submissions do not displace those of oracles.
+  // The recordings of oracles. They have their own cache, so that recordings of submissions do not
+  // displace them.
   RecordingCache references;
   MeasurementCache measurements;
   Spawner spawner;
   LauncherPool launchers;
   CandidatePool candidates;  // candidates without the GPU
   HostTier host;
-  // JudgeQueue::Turn::judge() is the index of a job's judge.
+  // JudgeQueue::Turn::judge() is an index into this list.
   const std::vector<std::unique_ptr<Judge>> judges;
 
  private:

@@ -47,8 +47,8 @@ void GpuJob::execute() {
 
 void GpuJob::perform(bool watched) {
   if (!describe()) return;
-  // Recording needs CPU cores, not the GPU. The inputs come first only if the arguments depend on
-  // values, or if a stored plan replaces the recording.
+  // Recording needs CPU cores, not the GPU. The inputs are made before the recording only if the
+  // cases depend on values, or if a stored plan replaces the recording.
   if (!run_.job().plans.empty()) {
     if (!prepare()) return;
   } else if (prepared_.cases.empty()) {
@@ -196,7 +196,8 @@ void GpuJob::on_host_tier() {
   const bool judged = gpu_.host.run(run_, *judge_, prepared_,
                                     timed ? cases_to_time(run_.job(), prepared_)
                                           : std::vector<bool>(prepared_.cases.size(), false));
-  // The submission may have damaged the device after the idle launchers had checked it.
+  // The submission may have damaged the device after the idle launchers checked it, so these
+  // launchers are ended.
   if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
   if (!make_outputs()) return;
@@ -230,8 +231,8 @@ bool GpuJob::make_outputs() {
   return true;
 }
 
-/// Launches and judges these cases. If the GPU had too little memory, other jobs may have used it.
-/// So this function tries once more, with exclusive use of the GPU.
+/// Launches and judges these cases. If a launch fails for lack of GPU memory, other jobs may occupy
+/// the memory. So this function tries once more, with exclusive use of the GPU.
 bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
   if (launch_and_judge_once(first, plans)) return true;
   if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || holds(Mode::exclusive))
@@ -324,8 +325,8 @@ bool GpuJob::sanitize(const Plans& plans) {
         sanitize_case(run_, sanitizer, {prepared_, i, plans[i], outputs_[i].get()});
     if (!report) return false;
     if (!report->findings.empty()) fail_by_findings(run_.verdict(), request, *report);
-    // If a hidden case has a finding, the other cases still run, so that the duration of the job
-    // does not reveal which case it was.
+    // If a hidden case has a finding, the other cases still run. Otherwise the duration of the job
+    // would reveal which case has the finding.
     if (!report->findings.empty() && !request.hidden) return false;
   }
   return all_right(run_.verdict());

@@ -1,8 +1,9 @@
 // GpuJob runs one test, profile or grade on a GPU. On the plan tier, a candidate without a GPU
 // records the submission. Then the judge makes inputs, a trusted launcher performs the plan, and
-// the judge compares the outputs. So a submission that fails before needs neither a judge nor the
-// GPU. A submission that cannot be recorded runs on the host tier, with the GPU inside the jail.
-// Then the submission is timed together with the operator's oracle, and its profile is written.
+// the judge compares the outputs. So a submission that fails while it is recorded needs neither
+// inputs nor the GPU. A submission that cannot be recorded runs on the host tier, with the GPU
+// inside the jail. Then the submission is timed together with the operator's oracle, and its
+// profile is written.
 //
 //   GpuJob(gpu, facts, run).execute();  // the verdict of `run` has all results
 //
@@ -43,9 +44,9 @@ class GpuJob {
   /// Locks the GPU exclusively, and waits until no judge uses it.
   bool lock_idle_gpu();
 
-  /// Does the work of execute(). If `watched` is true, Compute Sanitizer looks at the replays.
+  /// Does the work of execute(). If `watched` is true, NVIDIA Compute Sanitizer checks the plans.
   void perform(bool watched);
-  /// Gets a description of the cases, if there is one that needs no inputs.
+  /// Describes the cases, if that is possible without inputs.
   bool describe();
   /// Makes the inputs of all cases, unless that has been done. Holds no GPU lock afterwards.
   bool prepare();
@@ -57,8 +58,8 @@ class GpuJob {
   void on_host_tier();
   std::optional<CandidateResults> record();
   bool make_outputs();
-  /// Launches and judges one case for each plan. The cases are consecutive, and `first` is the
-  /// index of the first case.
+  /// Launches and judges one case for each plan. The cases are consecutive. `first` is the index of
+  /// the first case.
   bool launch_and_judge(std::size_t first, const Plans& plans);
   bool launch_and_judge_once(std::size_t first, const Plans& plans);
   void add_figures(CandidateResults recorded);
@@ -74,7 +75,8 @@ class GpuJob {
   const DeviceFacts& facts_;
   JobExecution& run_;
   Judge* judge_ = nullptr;  // set by prepare()
-  // describe() sets this to a description, if there is one, and prepare() replaces it.
+  // The cases. describe() sets them without inputs, if that is possible. prepare() replaces them by
+  // the cases with inputs.
   PreparedJob prepared_;
   std::optional<GpuScheduler::MemorySlot> memory_;
   std::optional<JudgeQueue::Turn> turn_;  // set by prepare()

@@ -78,9 +78,8 @@ ErrorKind kind_of(HostJudged::Broken broken) {
   }
 }
 
-/// Tells whether the candidate itself caused its end. Returns false if the judge ended the
-/// communication: the candidate's error is then only a consequence, and the verdict gets the
-/// judge's error.
+/// Returns false if the judge ended the communication with the candidate. Then the verdict gets the
+/// judge's error, because the candidate's error is only a consequence.
 bool ended_by_itself(JobExecution& run, const Observed& observed) {
   if (observed.error) {
     run.clear_error();
@@ -148,8 +147,7 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   if (!candidate.start()) return std::nullopt;
   std::vector<HostJudged> judged;
   for (const HostBatch& batch : host_batches(run.job())) {
-    // The outputs of the ablated run are expected to be wrong, and the results of all its cases are
-    // needed.
+    // An ablated run performs all batches, because wrong outputs are expected in it.
     if (!ablated && !are_right(judged)) break;
     std::future<Observed> observing = std::async(std::launch::async, [&] {
       return observe(run, judge, prepared, timed, batch, line->ours.get());

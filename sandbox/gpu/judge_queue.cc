@@ -67,7 +67,7 @@ Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const std::string& operator_
     judges_[*judge].preparing = true;
     ++judges_[*judge].jobs;
   }
-  // The next job in line may be able to begin at another judge.
+  // Wakes the waiting jobs, because the next one may now be able to use a judge.
   changed_.notify_all();
   if (judge) return Turn(*this, *judge);
   return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")

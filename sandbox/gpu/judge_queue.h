@@ -1,13 +1,13 @@
 // JudgeQueue decides which judge makes the inputs of a job, and when. A judge answers one request
-// at a time, and making the inputs of an operator takes seconds if a judge does it for the first
-// time: PyTorch loads kernels, and imported operators compile their own. So a job waits here until
-// a judge can begin with its inputs, before it takes memory of the GPU or the GPU lock. While it
-// waits, it keeps no other job from the GPU.
+// at a time. When a judge makes inputs of an operator for the first time, this takes seconds,
+// because PyTorch loads kernels and imported operators compile their own. So a job waits for a
+// judge first, and only then takes GPU memory and the GPU lock. A job that waits for a judge
+// therefore keeps no other job from the GPU.
 //
-// Each operator has a home: the judge that prepares its jobs, because the operator is loaded there.
-// A new operator gets the judge that has the fewest jobs. If the home is still busy after
-// `patience`, another judge that is free takes the job. So a slow operator never holds up the other
-// operators of its judge for longer than that, as long as any judge is free.
+// Each operator has a home: the judge that has loaded the operator and normally prepares its jobs.
+// The home of a new operator is the judge that has the fewest jobs. If the home is still busy after
+// `patience`, any free judge takes the job. So a slow operator delays the other operators of its
+// home by at most `patience`, as long as any judge is free.
 //
 //   JudgeQueue queue({.judges = 4});
 //   Result<JudgeQueue::Turn> turn = queue.wait_for_judge("softmax", deadline);
@@ -37,8 +37,9 @@ namespace assay::sandbox {
 
 class JudgeQueue {
  public:
-  /// The time for which a job waits for the judge that knows its operator, before any judge may
-  /// take the job. A judge that knows the operator needs less time for most inputs.
+  /// The time for which a job waits for the home of its operator. After this time any judge may
+  /// take the job. The home has loaded the operator, so it makes most inputs faster than other
+  /// judges.
   static constexpr std::chrono::milliseconds kPatience{200};
 
   struct Limits {
@@ -46,8 +47,9 @@ class JudgeQueue {
     std::chrono::milliseconds patience = kPatience;
   };
 
-  /// Counts as a job of the judge with index `judge()` until it is destroyed. No other job can
-  /// begin with its inputs there before prepared() is called.
+  /// The right of one job to use the judge with index `judge()`. The judge makes inputs for no
+  /// other job before prepared() is called. The turn counts as a job of the judge until it is
+  /// destroyed.
   class Turn {
    public:
     Turn(JudgeQueue& owner, std::size_t judge) : owner_(&owner), judge_(judge) {}

@@ -86,14 +86,14 @@ class GpuScheduler {
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);
   }
-  /// Sets the number of memory slots. The caller does so as soon as it knows the size of the GPU's
-  /// memory. Until then, there are as many slots as jobs that can share the GPU.
+  /// Sets the number of memory slots. The caller calls this function as soon as it knows the size
+  /// of the GPU's memory. Before this call, the number of slots is Limits::sharers.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }
 
   /// Returns the number of calls of lock() that wait for this mode.
   int waiting(Mode mode) const;
-  /// Waits until exactly `count` calls are waiting. Returns false if the deadline passes first.
-  /// Tests use this function to put threads in a defined order.
+  /// Waits until exactly `count` calls of lock() wait for this mode. Returns false if the deadline
+  /// passes first. Tests use this function to put threads in a defined order.
   bool wait_for_waiters(Mode mode, int count, const Deadline& deadline) const;
 
  private:

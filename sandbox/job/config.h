@@ -23,7 +23,7 @@ enum class Isolation { strict, best_effort };
 /// The highest value of SandboxConfig::recording_jobs.
 inline constexpr int kMostRecordingJobs = 64;
 
-/// The end of a message, which says how to install NVIDIA Compute Sanitizer.
+/// The last part of a message. It says how to install NVIDIA Compute Sanitizer.
 inline constexpr const char* kSanitizerInstallation =
     "install it with `.venv/bin/python -m pip install nvidia-cuda-sanitizer-api`, or with the CUDA "
     "toolkit; `--sanitizer` names a program elsewhere (docs/how-to/find-races.md)";
@@ -48,7 +48,7 @@ struct SandboxConfig {
   std::int64_t sanitize_wall_ms = 120'000;  // time limit of one tool of the sanitizer for one case
   // Path of assay-jail, which builds the zygote's jail and then executes the zygote.
   std::string jail_exec;
-  /// The only folder in which NVRTC and its headers are searched. If it is empty, the harness
+  /// The only folder that is searched for NVRTC and its headers. If it is empty, the harness
   /// searches several folders (harness/cuda_cpp/toolkit.py), with cuda_home last.
   std::string cuda_toolkit;
   std::string cuda_home;
@@ -71,17 +71,16 @@ struct SandboxConfig {
   /// If true, candidates run at low CPU priority, so that they do not delay the launchers and the
   /// judges of a GPU.
   bool candidates_yield = false;
-  /// The maximum number of jobs that one GPU device accepts at a time. Of these jobs,
-  /// `recording_jobs` compile and `gpu_sharers` use the GPU. The others wait for a judge or for the
-  /// GPU.
+  /// The maximum number of jobs that one GPU device accepts at a time. Of these jobs, at most
+  /// `recording_jobs` compile, and at most `gpu_sharers` use the GPU. The other jobs wait.
   int gpu_jobs = 1;
-  /// The maximum number of jobs of one GPU whose candidates work at a time. So jobs that wait
-  /// for a judge do not keep other jobs from the cores, and compilations do not compete for cores.
+  /// The maximum number of jobs of one GPU whose candidates work at a time. The limit keeps
+  /// compilations from competing for the cores. A job that waits for a judge does not count.
   int recording_jobs = kMostRecordingJobs;
   // The maximum number of jobs that share the GPU at a time while no job is timed.
   int gpu_sharers = 1;
-  /// The number of judge processes of one GPU. Each judge has its own GPU context. Each operator is
-  /// assigned to one judge.
+  /// The number of judge processes of one GPU. Each judge has its own GPU context. JudgeQueue
+  /// (sandbox/gpu/judge_queue.h) assigns jobs to judges.
   int judges = 1;
   int recorders = 1;  // maximum number of candidates that record one submission in parallel
   // The number of launchers that wait for jobs. Each has a GPU context, which takes several hundred

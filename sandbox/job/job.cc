@@ -86,7 +86,7 @@ constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::internal_error, "internal_error"},
 };
 
-// An ErrorKind without a name does not compile.
+// If an ErrorKind has no name, the compilation fails here.
 static_assert(kErrorKinds.size() == static_cast<std::size_t>(ErrorKind::internal_error) + 1);
 
 constexpr std::array kHintKinds = {

@@ -11,7 +11,7 @@
 // missing result, an early exit, an incomplete frame or a second result for a case is an error.
 // Only the judge writes the numerical results in a CaseRecord. tools/json/verdict_json.h defines
 // the JSON form, and docs/reference/verdict.md documents it. Threads may copy and move these
-// structs. They must not share a struct that changes.
+// structs. A struct must not change while several threads use it.
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ enum class Outcome { pass, fail, error };
 /// means that nothing ran (a compile job, or an early error).
 enum class Tier { plan, host, interpreter, none };
 
-/// The stages of a job, in their order. A verdict has the stage at which the job ended.
+/// The stages of a job, in their order. A verdict contains the stage at which the job ended.
 enum class Stage { queue, import, compile, record, launch, run, judge, baseline, recheck, done };
 
 /// The kinds of errors. There are no other kinds. tools/model/outcome_names.h maps each kind to an
@@ -136,8 +136,8 @@ enum class DropReason {
   not_written,  // the store could not write the artifact, for example because the disk is full
 };
 
-/// Returns true for an error of Assay or of its machine, so that the attempt does not count.
-/// Returns false for `cancelled`: the client cancelled the job, so the attempt counts.
+/// Returns true for an error of Assay or of its machine. An attempt that ends in such an error does
+/// not count. Returns false for `cancelled`: the client cancelled the job, so the attempt counts.
 bool is_infrastructure_error(ErrorKind kind);
 /// Returns true for an error that says nothing about the submission: an infrastructure error or
 /// `cancelled`.
@@ -182,8 +182,8 @@ struct Limits {
   std::int64_t cpu_percent =
       400;  // percent of one CPU core, for all processes together; a cgroup enforces it
   std::int64_t tmp_bytes = 256LL << 20;
-  // The maximum number of bytes that are kept of stdout, and also of stderr. The first and the last
-  // bytes are kept.
+  // The maximum number of bytes that are kept of stdout. The same limit applies to stderr. The
+  // first and the last bytes are kept.
   std::int64_t stdout_bytes = 64LL << 10;
   std::int64_t output_flood_bytes = 64LL << 20;  // printing more than this is an output_limit
   std::int64_t source_bytes = 1LL << 20;
@@ -381,9 +381,9 @@ struct Verdict {
   std::vector<DroppedArtifact> artifacts_dropped = {};  // the outcome never depends on this list
   std::string stdout_text, stderr_text;  // untrusted and bounded; escape them before showing
   /// True if a process of the submission had received hidden cases before this verdict was
-  /// complete. The submission can then have chosen everything in this verdict except the records,
-  /// kernels and hints of public cases. So public_verdict() (tools/model/public_verdict.h) shows
-  /// only these.
+  /// complete. Such a process could reveal hidden cases in everything that it influences. It cannot
+  /// influence the records, kernels and hints of public cases, so public_verdict()
+  /// (tools/model/public_verdict.h) shows only these.
   bool tells_hidden = true;
   Tier tier = Tier::none;
   std::string tier_reason;

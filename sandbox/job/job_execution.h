@@ -42,8 +42,8 @@ class JobExecution {
   void tell_hidden() { verdict_.tells_hidden = true; }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
-  /// Ends the job with an error at the current stage. An earlier error is kept instead. Returns
-  /// false, for use in `return run.fail(...)`.
+  /// Ends the job with an error at the current stage. If the job already has an error, keeps the
+  /// earlier error. Returns false, for use in `return run.fail(...)`.
   bool fail(ErrorKind kind, const std::string& detail) { return fail(kind, stage_, detail); }
   bool fail(ErrorKind kind, Stage stage, const std::string& detail);
   /// Ends the job with an error of a trusted process. The error kind is `cancelled` if the job was

@@ -56,7 +56,8 @@ struct Roofline {
   double flops_per_s = 0;  // peak of `unit`
   std::string unit;        // the unit that the kernels use: "float32", "float16 tensor", ...
   std::string source;      // source of the peaks
-  // The minimum time: the longer one of the times of the memory traffic and of the arithmetic.
+  // The minimum time of the case: the time of the memory traffic or the time of the arithmetic,
+  // whichever is longer.
   double floor_ns = 0;
   std::optional<double> latency_ns;  // latency of the submission, if it was timed
   std::optional<double> oracle_ns;

@@ -1,6 +1,6 @@
 // Lists the targets for which Assay compiles. Help texts, errors and the tables of device
-// properties are derived from this list, so a new target is added in one place. Code that lacks a
-// new target does not compile or fails a test. Constants and a pure function.
+// properties are derived from this list, so a new target is added in one place. If code lacks a new
+// target, the compilation or a test fails. This file contains constants and a pure function.
 //
 //   for (const std::string_view target : kTargets) show(target);
 //   show(target_names());  // "cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950"

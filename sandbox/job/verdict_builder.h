@@ -33,7 +33,7 @@ namespace assay::sandbox {
 /// Returns a verdict with only the identity of the job and of its source.
 Verdict begin_verdict(const Job& job);
 
-/// Ends the verdict with an error. An earlier error is kept instead.
+/// Ends the verdict with an error. If the verdict already has an error, keeps the earlier error.
 void end_with_error(Verdict& verdict, ErrorKind kind, Stage stage, std::string detail);
 
 /// Adds the record of a judged case. `kind` is none, wrong_result or output_mismatch.
@@ -61,8 +61,8 @@ struct CaseCost {
 
 std::vector<CaseCost> costs_of(const std::vector<CaseRecord>& records);
 
-/// Returns for each cost whether its case is timed. If there are no costs, as for an imported
-/// operator or a simulated device, all cases are timed.
+/// Returns for each cost whether its case is timed. If all costs are 0, as for an imported operator
+/// or a simulated device, all cases are timed.
 std::vector<bool> worth_timing(const std::vector<CaseCost>& costs);
 
 /// Returns the geometric mean of oracle latency / submission latency, over the cases that

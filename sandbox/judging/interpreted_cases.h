@@ -28,12 +28,12 @@ class InterpretedCases {
   InterpretedCases(JobExecution& run, CandidatePool& pool, const CandidateJob& request,
                    const std::string& source);
 
-  /// Imports the source, if that has not been done. Needs no inputs. Returns false if the verdict
-  /// of the run has become an error.
+  /// Imports the source, unless it is imported already. No inputs are needed. Returns false if the
+  /// verdict of the run has become an error.
   bool start();
   /// Sets the inputs of all cases, which must outlive this object. Call this before perform().
   void set_inputs(const PreparedJob& prepared) { prepared_ = &prepared; }
-  /// Runs the cases with these indices. Imports the source first, if that has not been done. If
+  /// Runs the cases with these indices. Imports the source first, unless it is imported already. If
   /// `last` is true, the candidate ends after these cases. Returns false if the verdict of the run
   /// has become an error.
   bool perform(const std::vector<std::size_t>& cases, bool last);

@@ -27,10 +27,10 @@ bool is_resource_limit(ErrorKind kind) {
          kind == ErrorKind::process_limit;
 }
 
-/// Handles an ablated run (without the results of the kernels) that ended with an error. Either
-/// this run could not be performed, or the submission behaved differently than in the ordinary run.
-/// So no kernel is known to have computed the outputs. But if a slow or busy machine can cause the
-/// error, it is no evidence against the submission, and it becomes the verdict's own error.
+/// Handles an ablated run (without the results of the kernels) that ended with an error. Without a
+/// result of this run, nothing shows that the kernels computed the outputs, so the cases fail as
+/// `unattributed`. If a slow or busy machine can cause the error, the error says nothing about the
+/// kernels. Then the error becomes the verdict's error.
 bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& cases,
                            const Verdict& ended) {
   Verdict& verdict = run.verdict();

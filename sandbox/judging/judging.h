@@ -39,11 +39,12 @@ namespace assay::sandbox {
 struct CaseOutputs {
   const CaseRequest& request;
   const PreparedCase& prepared;
-  // The tensors in the file `fd`. Nothing can change them any more: the process that wrote them has
-  // ended, or `fd` is a copy of that process's file.
+  // The tensors in the file `fd`. Nothing can change them, because the process that wrote them has
+  // ended, or because `fd` is a copy of that process's file.
   const std::vector<Argument>& outputs;
   int fd = -1;
-  /// True if the judge has to keep a copy of outputs in device memory, for check_side_effects().
+  /// If true, the judge keeps a copy of outputs that are in device memory. check_side_effects()
+  /// needs the copy.
   bool keep = false;
 };
 
@@ -66,9 +67,9 @@ struct InterpretedRuns {
   InterpretedCases& without;
 };
 
-/// Checks that the submission's kernels computed the outputs of these cases, by comparing the two
-/// runs. Record i of the verdict belongs to case i. With `last`, no other cases follow. Returns
-/// false if the verdict has become an error.
+/// Compares the two runs to check that the submission's kernels computed the outputs of these
+/// cases. Record i of the verdict belongs to case i. If `last` is true, no other cases follow.
+/// Returns false if the verdict has become an error.
 bool attribute(JobExecution& run, Judge& judge, const InterpretedRuns& runs,
                const std::vector<std::size_t>& cases, bool last);
 

@@ -9,8 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The time limit of a run in reverse order. In this order, a program that waits for another one may
-// wait forever.
+// The time limit of a run in reverse order. In this order, a program that waits for another program
+// may wait forever.
 constexpr std::int64_t kOrderWallMs = 5'000;
 
 constexpr const char* kRace =

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int64_t kTakeMs = 30'000;
 
-// Returns the maximum number of operations that a multiprocessor performs in one cycle. This is the
-// rate of the narrowest dense type: fp8 or int8, if the target supports these types. So no honest
-// kernel of any type is faster than the floor that is computed from this rate.
+// Returns the maximum number of operations that a multiprocessor performs in one cycle. The figure
+// is the rate of the narrowest dense type, for example fp8 or int8. So no honest kernel of any type
+// is faster than the floor that physics_floor() computes from it.
 double peak_operations_per_cycle(const std::string& target) {
   if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
   if (target == "cuda:90") return 8'192;

@@ -7,8 +7,9 @@
 //   if (!launched) return;  // the verdict of `run` has the error
 //
 // A session uses one launcher process. The launcher of a grade performs the plans of one submission
-// and no other plans. The launcher of a test or a profile is kept for the next job of the same run.
-// The launcher of an oracle is kept for the next oracle. Each session belongs to one thread.
+// and no other plans. The launcher of a test or a profile is kept for the next job of the same run
+// (Job::run). The launcher of an oracle is kept for the next oracle. Each session belongs to one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +43,9 @@ struct LaunchOptions {
   /// If true, measures the plan's timeline after the samples, and checks whether the plan is
   /// deterministic.
   bool inspect = false;
-  /// Replaces the inputs by new inputs between warm-up and samples. If the function returns false,
-  /// it has written the reason into the verdict, and launch() returns nothing.
+  /// A function that launch() calls between warm-up and samples. It replaces the inputs by new
+  /// inputs. If the function returns false, it has written the reason into the verdict, and
+  /// launch() returns nothing.
   std::function<bool()> stage_next_inputs = {};
 };
 
@@ -55,11 +57,11 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// Gets a launcher in advance; otherwise launch() gets one. A launcher may have to be started
-  /// first, and no job should hold the GPU lock during that time. Returns false if the verdict has
-  /// become an error.
+  /// Gets a launcher before the job takes the GPU lock. Without this call launch() gets the
+  /// launcher, and the job may hold the lock while the launcher starts. Returns false if the
+  /// verdict has become an error.
   bool ready();
-  /// Returns nothing if the verdict has become an error.
+  /// Performs a plan. Returns nothing if the verdict has become an error.
   std::optional<Launched> launch(const CasePlan& plan, const LaunchOptions& options = {});
   /// Launches the plan without the submission's kernels. The plan's tunables use the alternatives
   /// `chosen`.
@@ -91,8 +93,7 @@ struct LaunchFiles {
 LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index,
                          int output_fd, std::int64_t gpu_memory_bytes);
 
-/// Returns the error kind that a verdict gets if a launcher could not perform a plan for this
-/// reason.
+/// Returns the error kind of a verdict whose launch failed with this kind of launch error.
 ErrorKind error_kind(LaunchErrorKind kind);
 
 /// The minimum time of a case on a device.

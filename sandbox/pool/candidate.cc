@@ -39,7 +39,7 @@ Result<Pipe> make_pipe() {
   return made;
 }
 
-/// Returns the process id of a pidfd's process, as this process's pid namespace numbers it.
+/// Returns the id of the process to which a pidfd refers, in the pid namespace of this process.
 Result<pid_t> pid_behind(int pidfd) {
   const std::string text = read_small_file("/proc/self/fdinfo/" + std::to_string(pidfd));
   const std::size_t at = text.find("\nPid:");
@@ -135,8 +135,8 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   layers_ = layers.layers();
   if (!grouped) {
     for (LayerReport& layer : layers_) layer = {layer.name, false, grouped.error().message};
-    // If the child has already ended, the cause is another missing layer, and the child's output
-    // names that layer.
+    // If the child has already ended, the cgroup's error is only a consequence. The cause is
+    // another missing layer, and the child's output names that layer.
     if (strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);

@@ -1,6 +1,6 @@
 // A Candidate is a forked, jailed Python process that runs the host code of one submission and then
 // exits. It is forked before the job exists, and waits ("is parked") until it receives the job.
-// From then on the supervisor treats the candidate as untrusted.
+// After that the supervisor treats the candidate as untrusted.
 //
 //   Status sent = candidate->send(job, source, fds, deadline);
 //   CandidateEvent event = candidate->next(deadline);  // `parsed`, then `imported`

@@ -45,13 +45,13 @@ class CandidatePool {
   CandidatePool(const CandidatePool&) = delete;
   CandidatePool& operator=(const CandidatePool&) = delete;
 
-  /// Returns a waiting candidate whose limits are `limits`, or else forks a new one. Errors:
-  /// unavailable if the zygote does not start, and the message says why; resource_exhausted if the
-  /// deadline passes; cancelled.
+  /// Returns a waiting candidate whose limits are `limits`. Forks a new candidate if no waiting
+  /// candidate has these limits. Errors: unavailable if the zygote does not start, and the message
+  /// says why; resource_exhausted if the deadline passes; cancelled.
   Result<std::unique_ptr<Candidate>> take(const Limits& limits, const Deadline& deadline);
-  /// Waits until few enough jobs let their candidates work (`config.recording_jobs`). A job holds
-  /// the slot while its candidates import and compile, and not while they wait for the job. Errors:
-  /// cancelled; resource_exhausted if the deadline passes.
+  /// Waits for one of the `config.recording_jobs` slots for jobs whose candidates work. A job holds
+  /// its slot while its candidates import and compile, but not while it waits for a judge or for
+  /// the GPU. Errors: cancelled; resource_exhausted if the deadline passes.
   Result<FifoSemaphore::Slot> begin_work(const Deadline& deadline) {
     return working_.acquire(deadline);
   }

@@ -69,11 +69,11 @@ class Judge {
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
-  /// Waits until the process is ready, and returns what its `ready` message says.
+  /// Waits until the process is ready, and returns its message `ready`.
   Result<JudgeReady> ready(const Deadline& deadline);
   /// Returns the shapes, dtypes and scalars of the cases' arguments and outputs. Only structural
-  /// arguments have bytes. The judge makes inputs only if the description depends on them. It does
-  /// not remember the job.
+  /// arguments have bytes. The judge makes inputs only if the description depends on them. The
+  /// judge does not remember the job.
   Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
   /// Like describe(), but returns nothing if the judge would have to make inputs.
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
@@ -99,14 +99,15 @@ class Judge {
   /// replaced.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,
                               const Deadline& deadline);
-  /// Waits until the judge no longer uses its device. After prepare() has returned, the judge still
-  /// computes the references.
+  /// Waits until the judge has finished its work on the device. The judge may still compute
+  /// references after prepare() has returned.
   Status settle(const std::string& job, const Deadline& deadline);
   /// Times PyTorch's own implementation on the device. Returns the times in nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id,
                                              const Deadline& deadline);
-  /// Times one case of the operator's reference after torch.compile. Compiling takes minutes for
-  /// some references, so this function is not for a judge that serves jobs.
+  /// Compiles the operator's reference with torch.compile, and times one case of it. The
+  /// compilation takes minutes for some references, so do not call this function on a judge that
+  /// serves jobs.
   Result<CompiledTime> time_compiled(const std::string& operator_dir, const CaseRequest& one,
                                      const Deadline& deadline);
   /// Checks the operator itself (reference, mutants, cost model) with inputs that `seed`

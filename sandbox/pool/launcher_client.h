@@ -62,7 +62,7 @@ class LauncherClient {
   /// The number of calls of launch().
   int launches() const { return launches_; }
   /// The number of device faults that were counted before the launcher started. LauncherPool sets
-  /// this.
+  /// this number.
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }

@@ -177,8 +177,8 @@ std::optional<std::string> LauncherPool::last_start_error() const {
   return last_start_error_;
 }
 
-/// Tells whether a start has failed after the first `before` starts. Earlier starts tell nothing
-/// about the present state of the device.
+/// Returns true if a start has failed, not counting the first `before` starts. The failures of
+/// those starts say nothing about the present state of the device.
 bool LauncherPool::failed_since(int before) const {
   return failure_ && failure_->attempt >= before;
 }

@@ -197,7 +197,7 @@ struct LintCheck {
   bool mutant = false;  // whether the check expects that the judge rejects a wrong answer
 };
 
-/// The time of one case of an operator's reference after torch.compile.
+/// The time of one case of an operator's reference that torch.compile has compiled.
 struct CompiledTime {
   std::string case_id;
   std::optional<double> ns;  // median; empty if there is no time
@@ -235,9 +235,10 @@ nlohmann::json to_header(const CandidateBatch& batch);
 /// Builds a request for the cases' descriptions, which parse_described() reads from the reply.
 nlohmann::json describe_header(const Job& job, bool without_inputs);
 nlohmann::json prepare_header(const Job& job, const std::string& device);
-/// Builds a request to compare outputs with the reference. With `on_device` the outputs are in the
-/// shared device memory; otherwise their memory file is sent with the frame. If `keep` is set and
-/// the outputs are in device memory, the judge keeps a copy of them for attribute_kept_header().
+/// Builds a request to compare outputs with the reference. If `on_device` is true, the outputs are
+/// in the shared device memory. Otherwise their memory file is sent with the frame. If `keep` is
+/// set and the outputs are in device memory, the judge keeps a copy of them for
+/// attribute_kept_header().
 nlohmann::json compare_header(const std::string& job, const std::string& case_id,
                               const std::vector<Argument>& outputs, bool on_device, bool keep);
 /// Builds an attribution request. Two memory files are sent with the frame: first the outputs of

@@ -11,7 +11,7 @@
 //
 // A bound is derived from the best available evidence: from hardware counters, else from a measured
 // latency, else from the compiled code. A suggestion comes from the first rule that applies. The
-// rules are sorted by how much time is wasted, largest first. docs/explanation/profiling.md
+// rules are sorted by the time that is usually wasted, largest first. docs/explanation/profiling.md
 // describes all rules. Pure functions.
 #pragma once
 
@@ -34,9 +34,9 @@ struct RooflineInput {
   std::string dtype;  // the case's dtype, which selects the unit if the code is unknown
   std::vector<CodeDigest> code;
 };
-/// Returns the roofline without a latency. If the kernels have matrix instructions, the unit is the
-/// unit of these instructions. If they have none, the unit is the vector units. If the code is
-/// unknown, the dtype decides.
+/// Returns the roofline without a latency. If the kernels have matrix instructions, the roofline's
+/// unit is the unit of these instructions. If they have none, it is the vector unit, "float64" or
+/// "float32". If the code is unknown, the dtype determines the unit.
 Roofline roofline(const RooflineInput& input);
 
 struct BoundInput {
@@ -53,7 +53,7 @@ struct Finding {
 };
 Finding find_bound(const BoundInput& input);
 
-/// Returns the number of launches in a plan with these kernels.
+/// Returns the sum of the launches of these kernels.
 std::int64_t launches_of(const std::vector<KernelReport>& kernels);
 /// Returns the number of thread blocks of the launch with the most blocks, or 0 if no grid is
 /// known.
@@ -69,7 +69,7 @@ struct Circumstances {
   std::string target, dtype;
   std::int64_t multiprocessors = 0;
   // The distance between two rows in bytes, for a tensor in which not every row begins at a
-  // multiple of 16 bytes. It is 0 if every row does.
+  // multiple of 16 bytes. It is 0 if every row of every tensor begins at such a multiple.
   std::int64_t unaligned_row_bytes = 0;
   // The peak rate of matrix instructions for the case's dtype, or 0 if the rate is unknown.
   double tensor_flops_per_s = 0;

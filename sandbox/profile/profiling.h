@@ -6,8 +6,8 @@
 //   add_profile(run, pool, subject);
 //   std::string advice = run.verdict().profile->suggestion;
 //
-// A recording is enough for a profile. Times and counters make the profile more exact. Only the
-// job's thread may call the functions that take a JobExecution or a recording.
+// A profile needs only a recording. Times and counters make the profile more exact. Only the job's
+// thread may call the functions that take a JobExecution or a recording.
 #pragma once
 
 #include <cstdint>
@@ -58,7 +58,8 @@ Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_
 /// the width of a thread's widest load. Otherwise returns 0.
 std::int64_t unaligned_row_bytes(const Argument& argument);
 
-/// Returns the target of a profile job: the target that the job names, or else the device's own.
+/// Returns the target of a profile job: the first target that the job names, or `own` if it names
+/// none.
 std::string profile_target(const Job& job, const std::string& own);
 
 }  // namespace assay::sandbox

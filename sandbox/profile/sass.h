@@ -9,9 +9,9 @@
 //
 // The text comes from submitted binaries and may contain anything. The result has a limited size.
 // It contains counts, names of instructions, and lines of the submission. A loop is the code
-// between a label and a later branch to this label. But if the program ends unconditionally in
-// between, the code is no loop: ptxas moves rare paths behind the end of the program, and these
-// paths jump back. Pure functions.
+// between a label and a later branch to this label. The code is not a loop if it contains an
+// instruction that always ends the program: ptxas moves rare paths behind such an instruction, and
+// these paths jump back. Pure functions.
 #pragma once
 
 #include <string>

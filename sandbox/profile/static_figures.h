@@ -53,7 +53,7 @@ struct CompileTools {
 };
 
 /// Runs a compile job. It records the largest case, or every case if the job requests that, for
-/// each target of the job. A test of the same source then finds these recordings.
+/// each target of the job. A later test of the same source finds these recordings in the cache.
 void compile_job(JobExecution& run, const CompileTools& tools);
 
 }  // namespace assay::sandbox

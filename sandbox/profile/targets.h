@@ -47,7 +47,7 @@ struct TargetLimits {
   std::int64_t warps_per_sm;
   std::int64_t blocks_per_sm;
   std::int64_t registers_per_sm;  // registers of 32 bits; on AMD the sum over the lanes
-  // The number of a warp's registers is rounded up to a multiple of this.
+  // The number of a warp's registers is rounded up to a multiple of this number.
   std::int64_t register_granularity;
   std::int64_t shared_bytes_per_sm;
   std::int64_t reserved_shared_bytes;  // reserved by the system in each block

@@ -11,7 +11,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The first job may have to wait until the pool has imported torch.
+// The time limit for taking a candidate from the pool. The first job may have to wait until the
+// zygote has imported torch.
 constexpr std::int64_t kTakeMs = 120'000;
 constexpr std::int64_t kSendMs = 10'000;
 // The time from the end of a candidate's stream to the end of its process, in milliseconds.
@@ -151,7 +152,8 @@ bool CandidateRun::on(CaseDone& done) {
                       "unexpected result for case '" + done.id.substr(0, 64) + "'");
   }
   cases_.push_back(std::move(done));
-  // The judge's rounds are part of a host candidate's time, so each case gets the whole time limit.
+  // The time of a host candidate includes the judge's rounds, so each case gets the whole time
+  // limit.
   if (task_.request.mode == CandidateMode::host) limit_time(run_->job().limits.run_wall_ms);
   run_->case_done(earlier_cases_ + cases_.size(), task_.announced_cases.value_or(expected_.size()));
   return true;

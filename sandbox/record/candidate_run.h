@@ -62,8 +62,8 @@ class CandidateRun {
   /// Takes a candidate from the pool, sends the source, and waits until the candidate has imported
   /// it. Returns false if the verdict has become an error.
   bool start();
-  /// Makes the candidate run a batch of cases, and returns one result for each case. With `last` it
-  /// also receives the candidate's artifacts and then ends the candidate. Returns nothing if the
+  /// Makes the candidate run a batch of cases, and returns one result for each case. If `last` is
+  /// true, also receives the candidate's artifacts and ends the candidate. Returns nothing if the
   /// verdict has become an error.
   std::optional<std::vector<CaseDone>> perform(const CandidateInputs& batch, bool last);
   /// Returns the candidate's artifacts. Call this after the last batch.

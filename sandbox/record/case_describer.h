@@ -9,9 +9,9 @@
 //
 // The judge describes each case of an operator once, and CaseDescriber keeps the description. In
 // most imported operators, a description depends on values that a seed determines. Then describe()
-// returns the same values for kJobsPerSeed jobs, and after them values from a new seed. These
-// values are valid inputs of the case, so a submission that cannot be compiled for them is wrong.
-// But prepare() will choose other values. Thread-safe.
+// returns the same values for kJobsPerSeed jobs. After these jobs it returns values from a new
+// seed. These values are valid inputs of the case, so a submission that cannot be compiled for them
+// is wrong. But prepare() will choose other values. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -38,12 +38,13 @@ class CaseDescriber {
   /// The maximum number of bytes of all values that are kept.
   static constexpr std::size_t kMaxValueBytes = 64U << 20;
 
-  /// The judge must outlive this object. It should do no work on a GPU, because jobs wait for it.
+  /// The judge must outlive this object. Give it a judge that does no work on a GPU, because jobs
+  /// wait for their descriptions.
   explicit CaseDescriber(Judge& judge) : judge_(judge) {}
 
-  /// Returns a description of all cases of the job. It has no device memory. Only structural
-  /// arguments have bytes. The judge makes inputs if the description depends on values and no
-  /// values are kept.
+  /// Returns a description of all cases of the job. The description has no device memory, and only
+  /// structural arguments have bytes. The judge makes inputs if the description depends on values
+  /// and no values are kept.
   Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
   /// Returns a description that is the same for every seed, or nothing if there is none.
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
@@ -56,15 +57,15 @@ class CaseDescriber {
   /// arguments. Leaves out hidden cases. The caller must have computed `keys` before the inputs
   /// were made, because the operator's files may have changed since then.
   void learn(const Keys& keys, const Job& job, const PreparedJob& prepared);
-  /// Returns a key for each case. The key contains the operator's revision, so a changed operator
-  /// is described anew. Returns no keys if the revision is unknown.
+  /// Returns a key for each case. The key contains the operator's revision, so the judge describes
+  /// an operator again after a change of its files. Returns no keys if the revision is unknown.
   static Keys keys_of(const Job& job);
 
  private:
   struct Known {
     PreparedCase description;
-    // The bytes of the arguments that have a file, by the argument's name, if the description
-    // depends on values.
+    // The bytes of each argument that has a file, by the argument's name. It is empty if the
+    // description is fixed.
     std::map<std::string, std::string> values;
     int jobs_left = kJobsPerSeed;  // not used if the description is fixed
     std::size_t value_bytes() const;

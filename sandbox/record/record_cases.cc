@@ -17,7 +17,8 @@ constexpr std::int64_t kDivisor = 16;
 
 char class_of(std::int64_t value) { return value == 1 ? '1' : value % kDivisor == 0 ? 'd' : 'n'; }
 
-/// Returns a text that is equal for two cases if Triton specialises their arguments alike.
+/// Returns a text that is equal for two cases if Triton specialises their arguments in the same
+/// way.
 std::string specialisation(const PreparedCase& one) {
   std::string text;
   for (const Argument& argument : one.arguments) {

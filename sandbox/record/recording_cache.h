@@ -10,11 +10,12 @@
 // candidate can read or write the cache, and Triton's own cache is deleted with each candidate. The
 // key contains everything that a recording depends on: source, language, entry, dialect, target,
 // whether all autotuner configurations are wanted, the arguments without the contents of tensors,
-// the axes, the outputs, and whether the case is hidden. The last field keeps a recording that was
-// made with knowledge of hidden cases from being used for a public case. Two kinds of recordings
-// are never kept. The first kind has a case with structural arguments, because host code may read
-// their values. During the second kind the submission printed something. Thread-safe. The size is
-// bounded in bytes; the oldest entry is removed first.
+// the axes, the outputs, and whether the case is hidden. Because of the last field, a recording
+// that was made with knowledge of hidden cases is never used for a public case. A recording of a
+// case with structural arguments is never kept, because host code may read their values. A
+// recording during which the submission printed something is never kept either, because the cache
+// does not keep the printed text. Thread-safe. The size is bounded in bytes; the oldest entry is
+// removed first.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,9 @@ class RecordingCache {
  public:
   explicit RecordingCache(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// Returns the results for the request's cases, in the request's order. Cases that are not in the
-  /// cache are recorded by record_cases(). With `artifacts`, all cases are recorded.
+  /// Returns the results for the request's cases, in the request's order. record_cases() records
+  /// the cases that are not in the cache. If the request wants artifacts, all cases are recorded,
+  /// because the cache keeps no artifacts.
   std::optional<CandidateResults> record(JobExecution& run, CandidatePool& pool,
                                          const RecordRequest& request);
 

@@ -64,8 +64,8 @@ constexpr std::array kRecordKinds = {
 };
 
 /// A level of a record. `counts` is true if a record of this level can be a finding. Warnings are
-/// not findings: racecheck warns of code that relies on the threads of a warp running together, but
-/// such code may be right.
+/// not findings. For example, racecheck warns about code that relies on the threads of a warp
+/// running together, and such code may be correct.
 struct RecordLevel {
   std::string_view name;
   bool counts;

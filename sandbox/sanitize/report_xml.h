@@ -4,9 +4,9 @@
 //       read_sanitizer_report(xml, SanitizerTool::memcheck, job.source);
 //   const bool clean = findings && findings->empty();
 //
-// The report is untrusted. The submission can choose names of kernels and of files in it. In
-// addition, the tool watches the process in which the driver parses the submission's binaries. So
-// the text may be anything, and sizes are bounded. The elements `kind` and `level`, which the tool
+// The report is untrusted, because the submission chooses the names of kernels and of files in it.
+// A submission's binary could even attack the driver in the process that the tool watches. So the
+// text may be anything, and sizes are bounded. The elements `kind` and `level`, which the tool
 // writes, decide whether a record is a finding. Both must be in a closed list (report_xml.cc); any
 // other kind or level is an error. NVIDIA publishes no schema of the report. Pure functions.
 #pragma once

@@ -23,9 +23,8 @@ struct Watched {
   std::string raw = {};  // the report, and what the tool printed
 };
 
-/// Returns the findings of a run that ended. Without a finding, the plan must have run to its end,
-/// and the sanitizer must have ended without an error. Otherwise it is not known whether the tool
-/// watched every launch.
+/// Returns the findings of a run that ended. Returns an error if there is no finding, and the plan
+/// or the sanitizer failed, because the tool may not have watched every launch.
 Result<std::vector<SanitizerFinding>> findings_of(const LaunchOutcome& outcome,
                                                   const Sanitized& ended, SanitizerTool tool,
                                                   const std::string& source) {

@@ -40,8 +40,8 @@ bool wants_sanitizer(const Job& job, const SandboxConfig& config);
 /// Returns the findings for one case. Runs the tools in order, and stops after the first tool that
 /// has a finding, because the other tools are not reliable for such a plan. For a hidden case every
 /// tool runs, because the duration of a grade must not reveal which tool found something. Reports
-/// of public cases become artifacts. Returns nothing if the verdict has become an error. It becomes
-/// an error if the plan fails under a tool and the tool has no finding that explains the failure.
+/// of public cases become artifacts. Returns nothing if the verdict has become an error. The
+/// verdict becomes an error if a tool fails, or if the plan fails under a tool that has no finding.
 std::optional<SanitizerReport> sanitize_case(JobExecution& run, const Sanitizer& sanitizer,
                                              const CasePlan& plan);
 

@@ -1,10 +1,10 @@
-// Reads a small XML document into a tree. It is for reports whose elements have text and no
-// attributes of interest.
+// Reads a small XML document into a tree. The tree has the elements and their texts, without
+// attributes.
 //
 //   Result<XmlElement> root = read_xml("<a><b>1</b></a>");
 //   const XmlElement* b = root->child("b");  // b->text is "1"
 //
-// The document may be hostile: it may have no document type declaration, and its size is bounded.
+// The document may be hostile. So a document type declaration is an error, and the size is bounded.
 // Pure functions.
 #pragma once
 

@@ -1,6 +1,6 @@
-// CompiledTimes are the times of an operator's reference after torch.compile. `assay operators
-// compiled` measures these times and writes them into the state folder. A verdict shows them beside
-// the submission's times. No score depends on them.
+// CompiledTimes contains the times of an operator's reference that torch.compile has compiled.
+// `assay operators compiled` measures these times and writes them into the state folder. A verdict
+// shows them beside the submission's times. No score depends on them.
 //
 //   const std::string path = compiled_times_path(state_dir, "NVIDIA H200", "relu", revision);
 //   Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});
@@ -8,8 +8,8 @@
 //
 // The times are not measured together with a submission. Compiling takes seconds to minutes, and
 // the code, memory and threads of a process that compiles would disturb the series. There is one
-// file for each device, operator and revision of the operator's files. So after a change of its
-// files, an operator has no times. The functions are thread-safe, because a file is replaced as a
+// file for each device, operator and revision of the operator's files. So an operator has no times
+// after a change of its files. The functions are thread-safe, because a file is replaced as a
 // whole.
 #pragma once
 

@@ -28,8 +28,8 @@ constexpr double kMostHostNsPerLaunch = 5'000;
 // kMostWarmSlackNs. In the series above, warm runs took at most 1.011 times as long as cold runs.
 constexpr double kMostWarmFactor = 1.25;
 constexpr double kMostWarmSlackNs = 5'000;
-// The upper limit of the overhead of the timer's marks. In the series above it was at most 4,406
-// ns.
+// The upper limit of the overhead of the timer's marks. In the series above, the overhead was at
+// most 4,406 ns.
 constexpr double kMostOverheadNs = 6'000;
 // The upper limit of a measured clock rate, as a multiple of the device's highest clock rate. In
 // the series above, on an H200, the greatest multiple was 1.001. In other series on an H100 it was

@@ -40,12 +40,13 @@ constexpr std::int64_t kLaterSideSamples = 1;
 constexpr std::int64_t kLaterWarmUpMs = 1;  // short, because the device was working just before
 // The time after a series for which the GPU's clocks stay high.
 constexpr auto kStillWarm = std::chrono::milliseconds(250);
-// The number of attempts to take a block in which the two clocks agree. They disagree if another
-// program uses the GPU during the block: only the device's marks include that program's time.
+// The number of attempts to take a block whose times do not contradict each other (doubt_about()).
+// The times contradict each other, for example, if another program uses the GPU during the block.
 constexpr int kClockTries = 4;
-// The pause before each attempt to time the oracle after a submission whose times disagree. Such a
-// submission may have heated the GPU. The clock of a GPU that cools changes, so the times of the
-// oracle would disagree too, although no other program uses the GPU.
+// The pause before each attempt to time the oracle after a submission whose times contradict each
+// other. Such a submission may have heated the GPU. While a GPU cools, its clock changes. Without
+// the pause, the oracle's times could therefore contradict each other too, although no other
+// program uses the GPU.
 constexpr auto kCoolDown = std::chrono::milliseconds(300);
 
 enum class Subject { submission, oracle, pytorch };
@@ -261,8 +262,8 @@ TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched)
                               .peak_mhz = static_cast<double>(parts_.facts.clock_khz) / 1e3});
 }
 
-/// Times blocks of the oracle, at most kClockTries of them. Returns true as soon as the times of
-/// one block agree with each other, because no other program then disturbs the GPU.
+/// Times at most kClockTries blocks of the oracle. Returns true as soon as the times of one block
+/// do not contradict each other, because then no other program disturbs the GPU.
 bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& block) {
   if (baseline_.empty()) return false;
   for (int i = 0; i < kClockTries && !auxiliary_.failed(); ++i) {

@@ -6,17 +6,17 @@
 //
 // A series consists of rounds. Each round takes one block of samples of each of the three subjects,
 // in random order. In a block of the submission, the judge replaces the inputs by new inputs
-// between warm-up and samples, if it can. The first sample of the block is then the first run on
-// these inputs. If the first run is slower than the others, the submission keeps results from run
-// to run. After the block, the judge compares the outputs of one sample, which is chosen at random
-// when the block is over. The series ends when the medians are precise enough. The caller must hold
-// the GPU exclusively.
+// between warm-up and samples, if that is possible. The first sample of the block is then the first
+// run on these inputs. If the first run is slower than the others, the submission keeps results
+// from run to run. After the block, the judge compares the outputs of one sample, which is chosen
+// at random when the block is over. The series ends when the medians are precise enough. The caller
+// must hold the GPU exclusively.
 //
 // The first block chooses the alternatives (autotuner configurations) of the plan. After the
 // series, the plan is launched once more with these alternatives, unless they are the first
 // alternatives. The judge compares and attributes the outputs of this launch, because earlier
-// launches used the first alternatives. A time that contradicts another time is not ranked. In that
-// case the case has no latency, and the verdict has no Perf.
+// launches used the first alternatives. If the times of a case contradict each other, the case has
+// no latency, and the verdict has no Perf.
 //
 // A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
 // and the judge compares only the outputs of its first block. A grade always times the oracle

@@ -41,8 +41,9 @@ def operator_name(file: Path) -> str:
 
 
 def prompt_and_difficulty(file: Path) -> tuple[str, int]:
-    """Returns TritonBench's own description and difficulty of the file. They are in the index, a
-    file in the parent of the file's folder."""
+    """Returns the description and the difficulty (1 to 5) that TritonBench gives to the golden
+    file. They are in TritonBench's index, which is in the parent of the golden file's folder.
+    Returns an empty description and the difficulty 3 if the index does not have them."""
     index = file.parent.parent / "TritonBench_G_v1.json"
     if not index.exists():
         return "", 3

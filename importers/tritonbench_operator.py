@@ -1,5 +1,5 @@
-"""Imports one golden file (a solution that TritonBench-G provides) in a separate process. Prints
-one JSON object on its last line.
+"""Imports one golden file (a solution that TritonBench-G provides) in a separate process. The
+last line of its output is one JSON object, the report.
 
     # `trace` records the file's calls, and writes an operator for each group of calls.
     python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]

@@ -8,8 +8,8 @@ A line of '#' divides each file into two parts. Above the line is the kernel par
 operator's oracle, and which a submission replaces. Below the line is the test part, which makes the
 inputs; only the judge uses it (harness/imported/golden.py). The tier of a file is `plan` if every
 call is recorded as in a scored submission. It is `host` if the recorder refuses something that is
-possible with a GPU inside the jail. It is `neither` if the file does not compile or its test part
-fails. Assay contains no part of the benchmark."""
+possible with a GPU inside the jail. It is `neither` after any other failure, for example if the
+file does not compile or its test part fails. Assay contains no part of the benchmark."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ from step_processes import StepProcesses
 
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = "libassay_fake_cuda_guard.so"
-# The kinds of errors after which the code may still work on a GPU.
+# The kinds of errors after which a file or an operator gets the tier `host`, because the code may
+# still work with a GPU inside the jail.
 REFUSED = ("not_recordable",)
 
 

@@ -1,5 +1,5 @@
-"""Imports one golden file (a solution that TritonBench-G provides) in a separate process. Prints
-one JSON object on its last line.
+"""Imports one golden file (a solution that TritonBench-G provides) in a separate process. The
+last line of its output is one JSON object, the report.
 
     # `trace` records the file's calls, and writes an operator for each group of calls.
     python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]
@@ -41,8 +41,9 @@ def operator_name(file: Path) -> str:
 
 
 def prompt_and_difficulty(file: Path) -> tuple[str, int]:
-    """Returns TritonBench's own description and difficulty of the file. They are in the index, a
-    file in the parent of the file's folder."""
+    """Returns the description and the difficulty (1 to 5) that TritonBench gives to the golden
+    file. They are in TritonBench's index, which is in the parent of the golden file's folder.
+    Returns an empty description and the difficulty 3 if the index does not have them."""
     index = file.parent.parent / "TritonBench_G_v1.json"
     if not index.exists():
         return "", 3

@@ -39,8 +39,8 @@ INVISIBLE = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
-# Finds the tokens in a text that Python's tokeniser refuses. Such a token is a name, a number, or a
-# single character of another kind.
+# Finds the tokens of a source that Python's tokeniser refuses. A token is then a sequence of
+# letters, digits and underscores, or any other single character except white space.
 ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
 VARIABLE_FREE = (ast.expr_context,)
 
@@ -55,8 +55,8 @@ def tokens_of(source: str) -> list[str]:
 
 
 def shared(candidate: Counter[Any], reference: Counter[Any]) -> int:
-    """Returns Count_clip of the paper: the sum, over all items, of the smaller of an item's two
-    counts."""
+    """Returns Count_clip of the BLEU paper: the sum, over all items, of the smaller of an item's
+    two counts."""
     return sum((candidate & reference).values())
 
 
@@ -142,11 +142,12 @@ def subtrees(tree: ast.AST) -> Counter[int]:
 
 class DataFlow(ast.NodeVisitor):
     """Collects the data-flow edges: where the value of a variable comes from. The edges are in the
-    order of the source text.
+    order in which Python evaluates the source. The body of a function follows its definition.
 
     The edge (x, "computedFrom", y) means that x is bound to an expression which reads y. The edge
-    (x, "comesFrom", x) means that x is read after it was bound. Names that the source never binds
-    (modules, functions, built-ins) are not variables."""
+    (x, "comesFrom", x) means that x is read after it was bound. Variables are the names that
+    assignments, `for`, `with`, comprehensions and parameters bind. The names of modules, functions,
+    classes and built-ins are not variables."""
 
     def __init__(self) -> None:
         self.edges: list[tuple[str, str, str]] = []
@@ -249,8 +250,9 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Nam
 
 
 def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
-    """Counts the data-flow edges of the tree. In the paper the names of variables do not matter. So
-    the variables are renamed to var_0, var_1, ... in the order of their first occurrence."""
+    """Counts the data-flow edges of the tree. The names of variables do not matter in CodeBLEU. So
+    the variables are renamed to var_0, var_1, ... in the order of their first occurrence in an
+    edge."""
     finder = DataFlow()
     finder.visit(tree)
     order: dict[str, str] = {}
@@ -264,8 +266,8 @@ def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
 
 
 def recall(candidate: Counter[Any], reference: Counter[Any]) -> float:
-    """Returns the share of the reference's items that the candidate has too. Returns 1 if both
-    lists are empty, and 0 if only the reference is empty."""
+    """Returns the share of the reference's items that the candidate has too. Returns 1 if neither
+    has an item, and 0 if only the reference has none."""
     total = sum(reference.values())
     return shared(candidate, reference) / total if total else float(not candidate)
 

@@ -26,7 +26,7 @@ Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k) {
   double log_none = 0;
   for (std::int64_t i = 0; i < factors; ++i)
     log_none += std::log1p(-static_cast<double>(drawn) / static_cast<double>(n - i));
-  // This is 1 - exp(log_none), without the loss of digits if the product is almost 1.
+  // This is 1 - exp(log_none). expm1() keeps the digits of the result if exp(log_none) is almost 1.
   return -std::expm1(log_none);
 }
 

@@ -205,7 +205,8 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
           {"next", kNextAfterSpec}};
 }
 
-/// Returns the reference in at most `room` bytes. If definitions are left out, a note names them.
+/// Returns the reference, cut to `room` bytes. If a part is missing, a note of at most kNoteBytes
+/// follows. The note names the definitions that are left out or cut, or says how many there are.
 std::string reference_text(const std::string& source, std::size_t room) {
   const ReferenceWithin shown = reference_within(source, room);
   if (shown.text.empty())

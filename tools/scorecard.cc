@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-// The maximum number of operators without a call for which the text still names each operator.
+// The text names the operators without a call or a submission only if there are at most this number
+// of them.
 constexpr std::int64_t kNamedUntouched = 12;
 
 std::string percent(double share) { return number_text(share * 100) + " %"; }

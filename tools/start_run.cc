@@ -62,8 +62,8 @@ mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
                 limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) +
                 ", profile " + limit_text(budgets.profiles) + ", submit " +
                 limit_text(budgets.submissions) + "\noperators:";
-  // The text names the operators only if there are at most kNamedOperators. The client of a longer
-  // list asked for a split or for "all", so it needs no names.
+  // The text names the operators only if there are at most kNamedOperators, so that it stays short.
+  // `structured` contains the names.
   if (run.operators.size() > kNamedOperators) answer.text += " `list_operators` names them";
   for (const std::string& name : run.operators)
     answer.text += run.operators.size() > kNamedOperators ? "" : " " + name;

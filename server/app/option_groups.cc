@@ -25,8 +25,8 @@ constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
 constexpr int kMostDefaultRecordingJobs = 16;
-// For each job that compiles, so many jobs are in progress on one GPU. Most of them wait for a
-// judge or for the GPU.
+// The number of jobs in progress on one GPU, divided by the number of jobs that compile. Most of
+// the jobs in progress wait for a judge or for the GPU.
 constexpr int kJobsPerRecordingJob = 3;
 constexpr unsigned kCoresPerJudge = 4;  // each judge uses one core fully
 constexpr int kMostDefaultJudges = 4;
@@ -244,8 +244,8 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_jobs = options.gpu_jobs;
   config.recording_jobs = options.recording_jobs;
   config.judges = options.judges;
-  // This number of parked candidates is enough for the next jobs while used candidates are being
-  // replaced.
+  // A parked candidate is a process that waits for a job. This number of parked candidates is
+  // enough for the next jobs while used candidates are being replaced.
   config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;
   return config;
 }

@@ -21,8 +21,8 @@
 
 namespace assay::server {
 
-/// The defaults of options below. They depend on the number of the machine's cores, because each
-/// recorder and each judge uses one core fully.
+/// These functions return defaults of SandboxOptions. The defaults depend on the number of the
+/// machine's cores, because each recorder and each judge uses one core fully.
 int default_recorders();
 int default_gpu_sharers();
 int default_gpu_jobs();

@@ -97,7 +97,8 @@ std::string find_sanitizer(const fs::path& python) {
     places.push_back(cuda / "bin" / kProgram);
     places.push_back(cuda / kProgram / kProgram);
   }
-  // The package nvidia-cuda-sanitizer-api: lib/python3.11/site-packages/nvidia/cu13.
+  // The package nvidia-cuda-sanitizer-api puts the program below a folder such as
+  // lib/python3.11/site-packages/nvidia/cu13.
   for (const fs::path& version : entries_of(python.parent_path().parent_path() / "lib")) {
     for (const fs::path& package : entries_of(version / "site-packages/nvidia"))
       places.push_back(package / kProgram / kProgram);

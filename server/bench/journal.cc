@@ -30,7 +30,7 @@ BenchIdentity identity_of(const json& line) {
           line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
 }
 
-/// The functions from here on return lines of the journal as JSON. journal.h shows examples.
+/// This function and the next two return lines of the journal as JSON. journal.h shows examples.
 json identity_line(const BenchIdentity& identity) {
   json line = {
       {"kind", "bench"},           {"format", kJournalFormat}, {"agent", identity.agent},

@@ -49,10 +49,11 @@ inline constexpr std::int64_t kMostBenchSeconds = 30 * 24 * 3'600;
 
 /// Returns the suite in the form that `start_run` accepts: "all", a split, or a list. `answerable`
 /// lists the operators for which the model has answers. It is empty if the model can answer for any
-/// operator. If it is not empty, its operators that the catalog has are the default. `catalog` is
-/// null with --server, because only that server knows its operators; the default is then "all".
-/// Errors: not_found if a name is unknown, and the message lists the valid names; invalid_argument
-/// if options contradict each other.
+/// operator. Without --operators, the suite is the list of those operators of `answerable` that are
+/// in the catalog and in the chosen split. If there are none, the suite is the chosen split, or
+/// "all" if no split is chosen. `catalog` is null with --server, because only that server knows its
+/// operators. Errors: not_found if a name is unknown, and the message lists the valid names;
+/// invalid_argument if options contradict each other.
 Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog,
                              const std::vector<std::string>& answerable = {});
 

@@ -16,7 +16,7 @@ namespace {
 // A case within these two limits is small enough for a judge on a CPU. kSmallVolume limits the
 // product of the case's axes, which approximates the work. kSmallElements limits the number of
 // elements of the case's tensors. The second limit is needed because a tensor can have the same
-// axis twice. Larger cases are linted on a GPU.
+// axis twice. Without a GPU, a larger case is linted only if its spec has `interpreter = true`.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;

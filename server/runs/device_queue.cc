@@ -119,7 +119,8 @@ std::optional<std::string> JobQueue::pop() {
 
 std::optional<JobQueue::Waiting> JobQueue::take() {
   // If several clients have been served up to the same time, min_element() returns the first of the
-  // list. This is the client whose last job was taken longest ago.
+  // list. New clients, and clients whose job was just taken, go to the end of the list. So the
+  // first client has waited longest.
   const auto next =
       std::min_element(clients_.begin(), clients_.end(),
                        [](const Client& a, const Client& b) { return a.served_ms < b.served_ms; });
@@ -184,7 +185,8 @@ std::optional<std::int64_t> JobQueue::wait_of_all_ms() const {
 
 void JobQueue::add_duration(const std::string& client, sandbox::JobKind kind, std::int64_t job_ms) {
   const auto newest = static_cast<double>(job_ms);
-  // pop() counted the mean of its time. Other jobs may have changed the mean since.
+  // pop() added the mean duration at that time. Other jobs may have changed the mean since, so this
+  // correction is approximate.
   const double more_ms = newest - expected_ms(kind);
   const auto waiting = std::find_if(clients_.begin(), clients_.end(),
                                     [&](const Client& one) { return one.name == client; });

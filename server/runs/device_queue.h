@@ -98,7 +98,9 @@ class JobQueue {
   std::optional<std::int64_t> shared_among_workers(double ms) const;
 
   const int workers_;
-  std::list<Client> clients_;  // the clients with jobs; the one served last is at the end
+  // The clients with waiting jobs. A client is added at the end, and moves to the end when one of
+  // its jobs is taken.
+  std::list<Client> clients_;
   std::size_t size_ = 0;
   double now_ms_ = 0;  // the time at which a new client starts
   // The virtual times of clients without waiting jobs, by client. A time that is not later than

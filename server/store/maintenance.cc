@@ -226,7 +226,7 @@ class Pruning {
 };
 
 /// Returns an error if the store does not have the current schema, because the calling function
-/// cannot work on an older one.
+/// cannot work with an older schema.
 Status has_current_schema(SQLite::Database& db, const fs::path& path, const std::string& remedy) {
   const std::int64_t version = value_of(db, "PRAGMA user_version");
   if (version == kSchemaVersion) return {};

@@ -82,7 +82,7 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  // Functions in store_runs.cc
+  // The next functions are in store_runs.cc.
   Status insert_run(const tools::RunInfo& run);
   Result<tools::RunInfo> run(const std::string& handle);
   Result<std::vector<tools::RunInfo>> runs();  // newest first
@@ -100,7 +100,7 @@ class Store {
   Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(
       const std::string& run);
 
-  // Functions in store_jobs.cc
+  // The next functions are in store_jobs.cc.
   /// Charges the job to `job.run`, unless `job.run` is empty, and stores the job. When this
   /// function returns, the write is durable (fsync).
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
@@ -122,7 +122,7 @@ class Store {
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   Status count_attempt(const std::string& job);
 
-  // Functions in store_artifacts.cc
+  // The next functions are in store_artifacts.cc.
   /// Removes expired artifacts. If the artifacts in the store still exceed their limit, also
   /// removes the oldest artifacts of practice jobs.
   Status remove_expired_artifacts(std::int64_t now_unix_ms);
@@ -133,7 +133,7 @@ class Store {
   /// the verdict had the artifacts.
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
 
-  // Functions in store_tasks.cc
+  // The next functions are in store_tasks.cc.
   /// Inserts or replaces the task, and deletes expired tasks. When this function returns, the write
   /// is durable.
   Status save_task(const mcp::TaskRecord& task);

@@ -21,8 +21,8 @@ namespace assay::tools {
 
 /// The argument `response_format` of most tools.
 enum class Format { concise, detailed };
-/// Returns the maximum size of an answer's text, in characters. The same maximum applies to the
-/// JSON text of `structured`.
+/// Returns the maximum size of an answer's text. The same maximum applies to the JSON text of
+/// `structured`. `limits` gives the maximum in characters, but the tools count bytes.
 std::size_t max_chars(const AnswerLimits& limits, Format format);
 
 /// Returns the answer of a failed call. Both its text and `structured` contain the error's code and

@@ -1,5 +1,5 @@
-// Selects the part of a reference.py that an agent may see: `reference` and the functions that it
-// calls. The code that draws inputs is left out, because it describes the hidden cases. Pure
+// Selects the part of a reference.py that an agent may see: `reference` and the definitions that it
+// needs. The code that draws inputs is left out, because it describes the hidden cases. Pure
 // functions, thread-safe.
 //
 //   const std::string shown = shown_reference(op.reference_source);

@@ -21,8 +21,8 @@
 // An empty optional is left out. Numbers that JSON cannot express become the strings "nan", "inf"
 // and "-inf". Strings are escaped when they are written (base/text.h), so that any bytes become
 // valid JSON. A member of type Bytes is written as base64. A reader ignores unknown keys. A missing
-// or mistyped key is an error that names its path. Thread-safe: there is no state outside the
-// objects.
+// or mistyped key is an error, whose message contains the path of the key. Thread-safe: there is no
+// state outside the objects.
 #pragma once
 
 #include <cmath>

@@ -67,8 +67,10 @@ std::string plain_text(HintKind kind) {
   return "";
 }
 
-/// Returns the hints that may be shown. A hint about a public case is unchanged. A hint about the
-/// whole submission gets a fixed sentence. A hint about a hidden case is left out.
+/// Returns the hints that may be shown. A hint is left out if plain_text() has no sentence for its
+/// kind, or if it is about a hidden case. A hint about a public case is unchanged. A hint about the
+/// whole submission gets the fixed sentence. If the operator is not known, every hint that stays
+/// gets the fixed sentence and names no case.
 std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
   std::vector<Hint> hints;
   for (const Hint& hint : verdict.hints) {
@@ -81,8 +83,9 @@ std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
 }
 
 /// Returns the skipped cases that may be shown: the names of public cases, and only the number of
-/// hidden cases. The reasons stay, because they come from the device and tell nothing about a
-/// single hidden case.
+/// hidden cases. The hidden cases that the device named are counted together, with a fixed reason.
+/// All other reasons stay, because they come from the device and reveal nothing about a single
+/// hidden case.
 std::vector<SkippedCases> shown_skips(const Verdict& verdict, const Operator* op) {
   std::vector<SkippedCases> shown;
   SkippedCases unnamed{{}, 0, SkipReason::hidden, "not run on this device"};

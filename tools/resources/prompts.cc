@@ -71,8 +71,8 @@ class Parts {
                                     [&](const Guide& guide) { return guide.topic == topic; });
     return found == guides_.end() ? std::string() : "\n" + found->text;
   }
-  /// Returns the sentence about the device. Returns an error if this server does not have the
-  /// device. An empty name means the default device.
+  /// Returns the sentence that tells the agent to use the device. Returns "" if the user named no
+  /// device, and an error if this server does not have the device.
   Result<std::string> device(const Variables& values) const {
     const std::string name = value_of(values, "device");
     if (const Status known = check_device(services_.jobs, name); !known) return fail(known.error());

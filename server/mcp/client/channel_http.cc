@@ -69,8 +69,8 @@ class HttpChannel final : public Channel {
       if (why.code != ErrorCode::cancelled && !intake.events.last_id().empty())
         why = resume(intake, version, wait, until_ns);
       if (intake.response) return *intake.response;
-      // This code cancels the request at the server. In a session, a notification is needed. A
-      // stateless request needs none, because closing its connection cancels it.
+      // This notification cancels the request at the server. A stateless request needs no
+      // notification, because the end of its connection cancels it.
       static_cast<void>(
           notify(make_notification("notifications/cancelled",
                                    {{"requestId", message["id"]}, {"reason", why.message}}),

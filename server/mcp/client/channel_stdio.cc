@@ -95,8 +95,8 @@ class StdioChannel final : public Channel {
     return write_line(to_child_.get(), line);
   }
 
-  /// Returns the response to the request with the id `key`. Errors: io if no response can arrive
-  /// any more; cancelled or unavailable if the wait ended early.
+  /// Returns the response to the request with the id `key`. Errors: io if the server's output has
+  /// ended; cancelled if a stop was requested; unavailable if the response did not come in time.
   Result<json> wait_for(const std::string& key, const Wait& wait) {
     const std::int64_t until_ns = clock_.monotonic_ns() + wait.timeout_ms * kNsPerMs;
     MutexLock lock(mutex_);

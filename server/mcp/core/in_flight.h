@@ -1,7 +1,7 @@
 // InFlight is the table of the requests that run or wait. When a client sends
 // notifications/cancelled, the server finds the request to cancel in this table. Thread-safe.
 //
-//   const InFlight::Ticket ticket = in_flight.open(scope, id);  // the table has it until it dies
+//   const InFlight::Ticket ticket = in_flight.open(scope, id);  // in the table while it exists
 //   in_flight.cancel(scope, id);                                // another thread may call this
 //   if (ticket.cancelled()) return;
 //

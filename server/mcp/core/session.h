@@ -4,7 +4,7 @@
 // stateless era has no sessions: there, each request contains the client's capabilities.
 //
 //   const auto session = std::make_shared<Session>("stdio", write_line);
-//   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // sends it changes
+//   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // subscribes to changes
 //
 // Thread-safe.
 #pragma once

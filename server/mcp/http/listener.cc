@@ -16,8 +16,8 @@
 namespace assay::mcp {
 namespace {
 
-// While there are fewer workers than this, a new worker starts as soon as there is work. Further
-// workers start only if work has to wait.
+// While there are fewer workers than this number, a new worker starts as soon as there is work.
+// Further workers start only if work has to wait.
 constexpr int kEagerWorkers = 32;
 constexpr int kGrowMs = 5;            // the interval between checks whether work waits
 constexpr int kTickMs = 50;           // the maximum delay of a deadline
@@ -171,9 +171,9 @@ void Listener::accept_some(const std::stop_token& stop) {
   for (int i = 0; i < kAcceptsPerTick; ++i) {
     UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
-      // No descriptor is free. The connection stays in the kernel's queue until one is. Without the
-      // pause, epoll would report the connection again immediately and this thread would never
-      // rest.
+      // The process has no free descriptor, or the kernel has no memory. The connection stays in
+      // the kernel's queue, and this thread tries again after a pause. Without the pause, epoll
+      // would report the connection again immediately, and this thread would use a core fully.
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
         clock_.pause(std::chrono::milliseconds(kTickMs), stop);
       return;

@@ -42,7 +42,7 @@ int hex_value(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// Decodes `text` into `out`. Returns false if `text` is anything else than 2 * kBytes lower-case
+/// Decodes `text` into `out`. Returns false unless `text` consists of 2 * kBytes lower-case
 /// hexadecimal digits.
 template <std::size_t kBytes>
 bool decode_hex(std::string_view text, std::array<unsigned char, kBytes>& out) {

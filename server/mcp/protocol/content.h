@@ -24,8 +24,8 @@ struct ResourceContents {
   bool binary = false;
 };
 
-/// An image that a client may show next to the name of a server, tool, resource or prompt. The
-/// image must be a PNG. A client may refuse an SVG, because an SVG can contain scripts.
+/// An image that a client may show next to the name of a server, tool, resource or prompt. A PNG is
+/// the best format: a client may refuse an SVG, because an SVG can contain scripts.
 struct Icon {
   std::string src;  // an https: or data: URI
   std::string mime_type = {};

@@ -149,8 +149,8 @@ int serve_stdio(Server& server) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
-  // stdin and stdout of the process move to other descriptors. After that, if a library or child
-  // process prints, the text goes to stderr. If it reads stdin, it gets the end of input.
+  // stdin and stdout of the process move to other descriptors. After that, the text that a library
+  // or a child process prints goes to stderr, and a read of stdin gets the end of input.
   const UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

@@ -20,8 +20,8 @@ namespace {
 constexpr std::size_t kNameCharacters = 32;
 constexpr double kSmallestShare = 0.0005;  // a smaller share is shown as 0.0 %
 constexpr std::size_t kMostColumns = 8;    // the maximum number of configurations in one table
-// A table with more columns than this has only the configurations' numbers in the column heads,
-// because names would not fit.
+// The maximum number of columns whose heads contain the configurations' names. In a table with more
+// columns, the heads contain only the configurations' numbers, because names would not fit.
 constexpr std::size_t kMostNamedColumns = 4;
 constexpr std::size_t kColumnCharacters = 28;  // the maximum length of a name in a column's head
 

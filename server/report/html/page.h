@@ -48,8 +48,8 @@ struct TableHead {
 };
 
 /// One row of a table. `cells` has one text for each column. The first cell is the row's header.
-/// `style` is the outcome that the row is coloured for: "pass", "slow", "fail" or "none". "" means
-/// no colour.
+/// `style` is the outcome that determines the row's colour: "pass", "slow", "fail" or "none". ""
+/// means no colour.
 struct TableRow {
   std::string style;
   std::vector<std::string> cells;

@@ -102,7 +102,7 @@ struct Report {
   std::vector<metrics::GroupCount> error_groups;  // TritonBench's four groups, over all attempts
   std::vector<StageCount> stages;                 // the stages at which failed attempts ended
 
-  /// Returns true if no model answered. The report says so, and it is never ranked.
+  /// Returns true if no model answered. The report then says so, and is never ranked.
   bool scripted() const { return answered_by != AnsweredBy::model; }
 };
 

@@ -88,8 +88,8 @@ class Case:
         )
 
     def source_for_any_process(self) -> str:
-        """Returns the source of an honest case without the part of the prelude that ends a process
-        that is no candidate. Lines keep their numbers. Raises BadCase for a cheat."""
+        """Returns the source of an honest case. Leaves out the part of the prelude that ends any
+        process that is not a candidate. Lines keep their numbers. Raises BadCase for a cheat."""
         if self.path.parent.name != "honest":
             raise BadCase(f"{self.path.name} may attack the process that executes it")
         lines = self.source().splitlines(keepends=True)

@@ -1,5 +1,5 @@
-"""Starts one process of the real server for the suite of cheats, and one practice run in this
-process."""
+"""Starts one process of the real server for the suite of cheats, and starts one practice run on
+this server."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from classes import CLASSES
 # The largest allowed Perf of a cheat, divided by the oracle's. It is above 1, because both times
 # have noise.
 PERF_SLACK = 1.1
-# On the CPU, a control follows a case only if the number of the case's class is a multiple of this
-# number, because a control takes as long as a case. On a GPU, a control follows each case.
+# On the CPU, a control follows a case only if the number of its class is a multiple of
+# CONTROL_EVERY, because a control takes as long as a case. On a GPU, a control follows each case.
 CONTROL_EVERY = 10
 
 

@@ -18,8 +18,8 @@ def test_honest_on_the_cpu(case: Case, cpu_server: CheatServer) -> None:
 
 
 def test_honest_records(case: Case, cpu_server: CheatServer, results: Results) -> None:
-    """Checks that the submission can be recorded. If the header says `recorder: refuses (why)`,
-    checks that the recorder refuses it."""
+    """Checks that the submission can be recorded. If its header has the line `recorder: refuses
+    (REASON)`, checks instead that the recorder refuses it."""
     verdict = cpu_server.send(case, "compile")
     results.setdefault("records", {})[case.name] = {
         "seen": f"{verdict['outcome']}:{verdict['error_kind']}",
@@ -36,8 +36,8 @@ def test_honest_on_the_gpu(case: Case, gpu_server: CheatServer) -> None:
 
 
 def test_an_honest_source_can_be_executed_by_any_process() -> None:
-    """Checks the sources for the comparison of launch plans with CUDA graphs (tests/gpu). It
-    executes honest submissions in its own processes."""
+    """Checks that only honest cases have a source without the prelude's guard, and that lines keep
+    their numbers in it. tests/gpu executes such sources in processes that are not candidates."""
     case = next(one for one in honest_ones() if one.name == "35_grids_kept_by_shape")
     guarded, free = case.source(), case.source_for_any_process()
     assert len(free.splitlines()) == len(guarded.splitlines())

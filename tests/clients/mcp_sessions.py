@@ -70,7 +70,7 @@ class McpError(Exception):
 
 @dataclass
 class Pending:
-    """A call under way."""
+    """A call that has started and may not have ended."""
 
     future: Future[Json]
     abort_call: Any
@@ -92,8 +92,8 @@ class Session(Protocol):
     def start(self, tool: str, arguments: Json) -> Pending: ...
     def call(self, tool: str, arguments: Json) -> Json: ...
     def request(self, method: str, params: Json) -> Json:
-        """Calls a method. Its name is that of the TypeScript SDKs: listTools, readResource,
-        getPrompt, complete, ..."""
+        """Calls a method of the client. `method` is its name in the TypeScript SDKs: listTools,
+        readResource, getPrompt, complete, ..."""
 
 
 class BridgeSession:

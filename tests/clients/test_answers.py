@@ -15,8 +15,8 @@ from tokens import count_tokens
 
 CONCISE_TOKENS = 1_500
 HARD_CAP_TOKENS = 8_000
-# The time in which each call must be answered, in seconds. The shortest timeout of a client is 60
-# s, and progress messages do not always extend it.
+# The time in seconds in which each call must be answered. The shortest timeout of a client is 60 s,
+# and progress messages do not always extend it.
 ANSWER_WITHIN_S = 25.0
 
 FLOOD = """

@@ -1,5 +1,5 @@
-"""Runs measurements/mcp on a small scale. Checks that the protocol layer is roughly as fast as it
-must be. The exact numbers are in measurements/results."""
+"""Runs measurements/mcp on a small scale. Checks roughly that the protocol layer is fast enough.
+The exact numbers are in measurements/results."""
 
 from __future__ import annotations
 

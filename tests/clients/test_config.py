@@ -1,5 +1,6 @@
-"""Tests `assay serve --print-config`. Checks that docs/how-to/connect-a-client.md shows exactly its
-output. Also checks that the output works, as far as that can be tested without the clients.
+"""Tests `assay serve --print-config`. Checks that docs/how-to/connect-a-client.md shows exactly the
+command's output. Also checks that the printed configurations work, as far as that can be tested
+without the clients.
 
 `ASSAY_APPROVE=1` rewrites the examples in docs/how-to/connect-a-client.md."""
 

@@ -97,7 +97,7 @@ def test_cancel_frees_the_device(
 
 
 def test_job_tool_cancels(serve: Any, node_dir: Path) -> None:
-    """Checks that the tool `job` cancels a long job by its handle, although the client cancels no
+    """Checks that the tool `job` cancels a long job by its handle. The client does not cancel a
     request."""
     code = "# fake: sleep_ms=50000\ndef vector_add(x, y):\n    return x\n"
     with (

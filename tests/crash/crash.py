@@ -91,7 +91,7 @@ class Bench:
 
     def control(self) -> tuple[bool, str]:
         """Submits correct code again and again until it passes or a time limit is reached. Returns
-        whether it passed."""
+        whether it passed, and the last verdict if it did not."""
         deadline = time.monotonic() + RECOVERY_S
         verdict: dict[str, Any] = {}
         while time.monotonic() < deadline:

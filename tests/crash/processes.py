@@ -105,8 +105,8 @@ def survivors_after(marker: str, wait_s: float = 30.0) -> list[str]:
 
 
 def leftovers(servers: list[int]) -> dict[str, set[str]]:
-    """Returns everything that a leak would add to: the mounts of this namespace, the files in
-    shared memory, the cgroups of these servers, and the System V objects."""
+    """Returns the objects of each kind that a server could leave behind: the mounts of this
+    namespace, the files in shared memory, the cgroups of these servers, the System V objects."""
     groups = {
         str(path)
         for pid in servers

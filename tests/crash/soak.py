@@ -73,8 +73,8 @@ def misbehave(bench: Bench, index: int) -> str:
 
 
 def problems_of(samples: list[dict[str, int]], settled: float = SETTLED) -> list[str]:
-    """Returns what grew after the caches were full. The number of processes varies, so only its
-    trend is checked."""
+    """Compares the last sample with the first sample after the caches were full. Returns a message
+    for each number that grew by more than its normal variation."""
     first, last = samples[int(len(samples) * settled)], samples[-1]
     found = [
         f"{name} grew from {first[name]} to {last[name]}"

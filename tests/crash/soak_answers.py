@@ -1,15 +1,17 @@
 """Sends thousands of answers of models to one server, and kills the server's processes meanwhile.
-Checks that no job is lost, that kills change no other verdict, and that memory does not grow.
+Checks that no job is lost, that a kill changes only the verdicts of jobs that used the killed
+process, and that memory does not grow.
 
     python tests/crash/soak_answers.py --answers answers.jsonl.gz --suite SUITE --jobs 20000 \\
         --out measurements/results/soak-answers-cpu2.json
 
 A file of answers has lines {"id", "operator", "code"}, as for measurements/answers.py. Several
-agents send them with `compile`, `run_tests` and `submit` in turns, each with a comment of its own,
-so that no verdict is kept from an earlier job. Every few seconds one process is killed: a zygote, a
-judge or a candidate. Such a kill may cost the jobs that used the process their verdict: each ends
-with an error that says so. Every other job of the same answer and tool must get the same kind of
-verdict. At the end the server itself is killed, and the next one must know every verdict."""
+agents send the answers by the tools `compile`, `run_tests` and `submit` in turn. Each source gets
+its own comment, so that the server does not return the verdict of an earlier job. Every few seconds
+one process is killed: a zygote, a judge or a candidate. The jobs that used this process may end
+with an infrastructure error. All other jobs with the same answer and tool must get the same kind of
+verdict, or a timeout. At the end the server itself is killed, and the next server must know every
+verdict."""
 
 from __future__ import annotations
 
@@ -40,26 +42,26 @@ from sandbox import Agent, Server  # noqa: E402
 
 TOOLS = ("compile", "run_tests", "run_tests", "submit")
 KILLED_ROLES = ("zygote", "judge", "candidate")
-JOBS_OF_A_KILL = 16  # the number of jobs that may use one process, at most
+JOBS_OF_A_KILL = 16  # the maximum number of jobs that one kill can end
 ASKED_AGAIN = 500  # the number of verdicts that are asked for after the restart
-# The share of the jobs after which caches are full. The cache of recordings has up to 64 MiB.
+# The share of the jobs after which caches are full. The cache of recordings holds up to 64 MiB.
 SETTLED = 0.8
-BUSY = {"timeout"}  # the kinds that a busy machine can cause
+BUSY = {"timeout"}  # the error kinds that a busy machine can cause
 
 
 @dataclass
 class Soak:
-    """What the agents and the killer have seen. Each list is appended to by several threads."""
+    """What the threads of the agents and of the killer have seen. Several threads write to it."""
 
     kinds: dict[tuple[str, str, str], collections.Counter[str]] = field(default_factory=dict)
-    verdicts: list[tuple[str, str]] = field(default_factory=list)  # handle and outcome
-    kills: list[str] = field(default_factory=list)  # roles
+    verdicts: list[tuple[str, str]] = field(default_factory=list)  # the job and its outcome
+    kills: list[str] = field(default_factory=list)  # the roles of the killed processes
     samples: list[dict[str, int]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, task: Task, tool: str, verdict: dict[str, Any]) -> int:
-        """Returns the number of verdicts so far."""
+        """Records a verdict. Returns the number of verdicts so far."""
         kind = str(verdict.get("error_kind") or verdict.get("outcome"))
         with self.lock:
             key = (task["operator"], task["id"], tool)
@@ -71,7 +73,7 @@ class Soak:
             return len(self.verdicts)
 
     def ours(self) -> int:
-        """Returns the number of jobs that ended with an error of the server's own."""
+        """Returns the number of jobs that ended with an error that the submission did not cause."""
         return sum(
             count for seen in self.kinds.values() for kind, count in seen.items() if kind in OURS
         )
@@ -87,7 +89,7 @@ class Soak:
 
 
 def turns(counter: Iterator[int], jobs: int) -> Iterator[int]:
-    """Gives each agent the next jobs that no other agent has."""
+    """Yields the indices of the next jobs. All agents share `counter`, so each job is sent once."""
     while (index := next(counter)) < jobs:
         yield index
 
@@ -95,7 +97,8 @@ def turns(counter: Iterator[int], jobs: int) -> Iterator[int]:
 def work(soak: Soak, server: Server, jobs: Iterator[int], tasks: list[Task], every: int) -> None:
     agent = Agent(server.port)
     for index in jobs:
-        # Each pass over the answers has one tool, and the next pass has the next tool.
+        # The tool changes from job to job. The term `index // len(tasks)` changes it from pass to
+        # pass, even if the number of answers is a multiple of the number of tools.
         task = tasks[index % len(tasks)]
         tool = TOOLS[(index + index // len(tasks)) % len(TOOLS)]
         done = soak.add(
@@ -132,15 +135,15 @@ class Plan:
     tasks: list[Task]
     jobs: int
     agents: int
-    kill_s: float  # between two kills
-    every: int  # jobs between two samples
+    kill_s: float  # the time between two kills, in seconds
+    every: int  # the number of jobs between two samples
 
     def start(self, folder: Path) -> Server:
         return Server(self.binary, self.device, folder, "--suite", str(self.suite), probe=False)
 
 
 def run(plan: Plan) -> tuple[Soak, float]:
-    """Returns what was seen, and the seconds that the jobs took."""
+    """Returns what was seen, and the time in seconds that all jobs took."""
     soak = Soak()
     with tempfile.TemporaryDirectory(prefix="assay-soak-") as name:
         folder = Path(name)

@@ -1,4 +1,5 @@
-"""Runs soak_answers.py for some jobs, without kills, and checks that it notices what it should."""
+"""Runs soak_answers.py for some jobs without kills. Checks that it reports different verdicts,
+errors without a kill, and growth."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Gives bad input on the command line. Checks that the message names the valid values, that each
-kind of error has its exit status, that there is no traceback, and that no data is lost."""
+kind of error has the correct exit status, that there is no traceback, and that no data is lost."""
 
 from __future__ import annotations
 

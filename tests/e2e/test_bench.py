@@ -127,7 +127,7 @@ def test_an_agent_with_feedback_is_killed_and_resumed(
             for line in (tmp_path / f"out/transcripts/{name}.1.jsonl").read_text().splitlines()
         ]
         kinds = [line["kind"] for line in lines]
-        # If nothing is timed, an attempt ends at the first correct answer. If answers are timed or
+        # An attempt ends at the first correct answer if nothing is timed. If answers are timed or
         # wrong, the attempt uses all replies.
         expected = 3 if name in model.answers else 1
         assert kinds.count("reply") == expected, name

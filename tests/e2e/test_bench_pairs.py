@@ -86,7 +86,7 @@ def test_every_agent_with_every_model(assay: Run, model: Endpoint, tmp_path: Pat
     for pair in PAIRS:
         assert len(finished_in(tmp_path / "out" / pair)) == 4
         assert len(list((tmp_path / "out" / pair / "transcripts").iterdir())) == 4
-    # For each pair, the bench prints one report over both samples. It prints one comparison.
+    # For each pair, the bench prints one report over both samples. Then it compares the pairs once.
     assert done.stdout.count("2 samples, runs run_") == 4 and done.stdout.count("pass@2 ") == 4
     table = done.stdout[done.stdout.index("Comparison") :]
     assert len(re.findall(r"openai-compatible:[mn] +4 of 4 +50\.0 %", table)) == 4, table
@@ -115,7 +115,7 @@ def test_a_single_pair_keeps_its_folder_and_has_no_comparison(
 
 def test_all_pairs_share_one_budget(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     """Checks that the budget limits all pairs together. A reply of 100 tokens at $0.01 costs $1. A
-    request also reserves the cost of its whole prompt, so the budget is enough for four replies and
+    request also reserves the cost of its whole prompt. So the budget is enough for four replies but
     not for five."""
     tree = tree_with_prices(tmp_path, priced(10_000))
     environment = {**env_of(model), "ASSAY_ROOT": str(tree)}

@@ -124,8 +124,8 @@ def test_a_race_is_no_pass_and_an_atomic_sum_is_one(cpu_server: StdioClient) -> 
 def test_a_program_that_waits_for_an_earlier_one_is_not_called_a_race(
     cpu_server: StdioClient,
 ) -> None:
-    """Checks programs that wait for each other. In reverse order they would wait for ever, so the
-    verdict says that the reverse order was not checked."""
+    """Checks programs that wait for an earlier program. In reverse order they would wait for ever,
+    so the verdict says that the reverse order was not checked."""
     answer = verdict(cpu_server, WAITING)
     assert answer["outcome"] == "pass", answer["summary"]
     assert "no other order of programs was checked" in answer["tier_reason"]

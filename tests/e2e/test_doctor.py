@@ -1,5 +1,5 @@
-"""Checks that `assay doctor` reports what this machine can do, and that the exit status of `assay
-eval` follows its verdict."""
+"""Checks that `assay doctor` reports what this machine can do. Also checks that the exit status of
+`assay eval` depends on the verdict."""
 
 from __future__ import annotations
 

@@ -89,8 +89,8 @@ OPERATORS = (
         "clamp_minmax",
     ),
 )
-# Subclasses of the types above, and errors that are not on TritonBench's list. Maps each to the
-# type as which the report counts it, and to a source.
+# Subclasses of the types above, and errors that are not on TritonBench's list. Maps the name
+# of each to (the type under which the report counts it, a source).
 OTHERS = {
     "UnboundLocalError": ("NameError", entry("y = z + x; z = y; return z")),
     "TabError": ("IndentationError", "def ENTRY(x):\n        y = x\n\treturn y\n"),

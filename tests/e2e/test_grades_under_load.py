@@ -24,8 +24,7 @@ def sample(phase: str, perf: float | None, operator: str = "relu") -> dict[str, 
 def test_the_share_is_relative_to_the_median_alone() -> None:
     alone = [sample(ALONE, perf) for perf in (1.99, 2.0, 2.5)]
     load = [sample(LOAD, perf) for perf in (1.985, 2.015, 2.03, None)]
-    # The last operator has no value that was measured alone, so the summary does not compare its
-    # value.
+    # vector_add has no value that was measured alone, so the summary does not compare its value.
     found = summary([*alone, *load, sample(LOAD, 9.0, "vector_add")])
     assert found[LOAD]["share_within_1_percent"] == pytest.approx(2 / 3)
     assert found[LOAD]["deviation"]["p99"] == pytest.approx(0.015)

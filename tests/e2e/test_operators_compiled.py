@@ -1,5 +1,5 @@
-"""Tests `assay operators compiled`, which times each reference after torch.compile. It does so once
-for each device and revision, and keeps the times in the state folder."""
+"""Tests `assay operators compiled`, which times each reference after torch.compile. The command
+does so once for each device and revision, and keeps the times in the state folder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_reference_is_compiled_once(binary: str, tmp_path: Path) -> None:
     (file,) = (path for path in (tmp_path / "state/torch_compile").rglob("*") if path.is_file())
     assert file.read_text().startswith("torch ")
     assert compiled(binary, tmp_path, "--device", "cpu").stdout == ""
-    # When an operator changes, its times are no longer valid.
+    # A change of an operator makes its times invalid.
     reference = model / "reference.py"
     text = reference.read_text()
     refusing = (

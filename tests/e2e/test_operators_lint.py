@@ -123,8 +123,8 @@ def test_a_mistake_in_the_spec_is_named_with_its_place_and_remedy(
 
 @pytest.fixture(scope="module")
 def linted(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Lints a suite once. It has one operator for each mistake that lint finds only by running the
-    operator. Returns the output."""
+    """Lints a suite once and returns the output. The suite has one operator for each mistake that
+    lint finds only by running the operator."""
     folder = tmp_path_factory.mktemp("lint")
     for name in MISTAKES:
         if MISTAKES[name][3] == UNSOUND:

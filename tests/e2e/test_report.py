@@ -171,7 +171,8 @@ def test_csv_and_table(assay: Run, filled: tuple[Path, list[str]]) -> None:
 
 
 class Checked(html.parser.HTMLParser):
-    """A parser that checks that elements are closed in order and that nothing runs or loads."""
+    """An HTML parser. It fails if elements are not closed in order, or if the page could run a
+    script or load a file."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-# NOISE contains submissions that try to write this line to the server's stdout. They print, write
+# The submissions in NOISE try to write this line to the server's stdout. They print, write
 # to the descriptor, start a child that writes, reopen files of /proc, or die while writing. The
 # entry function is correct, so a submission that does not die passes.
 FORGED = '{"jsonrpc":"2.0","id":1,"result":"forged"}'

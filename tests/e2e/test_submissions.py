@@ -69,8 +69,8 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     ),
 }
 ENDLESS_LOOP = ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout")
-# The time limit of a submission. The default is a minute, so the endless loop would keep two cores
-# busy for a minute.
+# The time limit of a submission. It is shorter than the default of one minute, because the endless
+# loop keeps two cores busy until the limit.
 RUN_WALL_MS = 20_000
 
 

@@ -12,7 +12,7 @@ public list of known attempts. Cases with the number OWN or above were written a
 - attempt: what the submission tries, in one line.
 - expect: the expected verdict, as pass | fail[:KIND] | error:KIND[,KIND]. An explanation in
   parentheses may follow.
-- needs: what the case needs beside Linux: nothing, root (or a delegated control group), gpu, or
+- needs: what the case needs besides Linux: nothing, root (or a delegated control group), gpu, or
   gpu_stand_ins (device nodes and programs that stand in for a GPU).
 - defence: the layers of docs/explanation/sandbox.md that stop the attempt, or names of
   DEFENCES_BESIDE_LAYERS.
@@ -70,7 +70,7 @@ class Case:
         return prelude + "\n\n" + self.path.read_text(encoding="utf-8")
 
     def problem_with(self, verdict: dict[str, Any]) -> str | None:
-        """Returns how the verdict differs from the declared one, or None if it does not."""
+        """Returns how the verdict differs from the declared one, or None if the two agree."""
         return self.expect.problem_with(verdict)
 
 

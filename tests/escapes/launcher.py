@@ -1,6 +1,6 @@
 """Runs an assay-launcher process with the fake driver. A test takes the supervisor's place and
-sends frames to the launcher. The frames contain plans. A plan can also make the launcher's process
-do system calls, because a hostile device image could take over the driver's code and do so.
+sends frames to the launcher. The frames contain plans. A hostile device image could take over the
+driver's code and make system calls. So a plan can make the fake driver do system calls.
 
     with Launcher(folder) as launcher:
         launcher.ready()
@@ -39,8 +39,8 @@ ADDRESS_SPACE = 1 << 64
 
 
 class Room(int):
-    """An argument of a system call that is an address. The launcher reserves this number of bytes
-    at the address, and returns their contents after the call."""
+    """The size in bytes of a buffer whose address is an argument of a system call. The launcher
+    allocates the buffer, and returns its contents after the call."""
 
 
 def kernel_plan(kernel: str) -> Plan:
@@ -55,7 +55,7 @@ def kernel_plan(kernel: str) -> Plan:
 
 
 def vector_add(count: int = 64) -> Plan:
-    """Returns a plan that adds vectors of ones and twos."""
+    """Returns a plan that adds a vector of ones and a vector of twos."""
     plan = kernel_plan("fake_vector_add")
     x, y = (
         plan.buffer(BufferKind.CONSTANT, 4 * count, "", struct.pack("<f", value) * count)
@@ -141,7 +141,7 @@ class Launcher:
         return self._receive("ready").header
 
     def send(self, plan: bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES) -> int:
-        """Sends one launch. Returns the outputs' file. The caller must close it."""
+        """Sends one launch. Returns the descriptor of the outputs' file. The caller must close it."""
         output = os.memfd_create("outputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(output, OUTPUT_BYTES)
         fcntl.fcntl(output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
@@ -166,7 +166,7 @@ class Launcher:
     def launch(
         self, plan: Plan | bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """Returns the answer and the bytes of each output."""
+        """Sends one launch. Returns the launcher's answer and the bytes of each output."""
         output = self.send(plan if isinstance(plan, bytes) else plan.encode(), gpu_memory_bytes)
         try:
             answer = self._receive().header

@@ -5,9 +5,9 @@ least one case must then fail; otherwise no case tests the layer.
 
 For each layer, the script first runs the cases that name the layer as their defence. If all of
 these pass, it runs all cases. Some layers have a cover: another layer that stops the same attempts.
-Such a layer is also left out together with its cover. Then more cases must fail than with only the
-cover left out. The exit status is always 0, because the result is a table for people
-(docs/reference/generated/escapes.md)."""
+For such a layer, it does not run all cases. It leaves out the layer together with its cover. More
+cases must then fail than if only the cover is left out. The exit status is always 0, because the
+result is a table for people (docs/reference/generated/escapes.md)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs a command in a private host: namespaces with their own /tmp, /dev/shm and System V objects.
 So files of other processes on the machine do not look like leaks of the sandbox. On a machine
 without a GPU, the private /dev has nodes with the names of GPU devices. Every user may open these
-nodes. If a submission can open one, it could also open a real GPU.
+nodes. A submission that can open such a node could also open a real GPU.
 
     python private_host.py COMMAND...
 

@@ -32,8 +32,8 @@ def vector_add(x, y):
 
 
 def has_own_user():
-    """Returns whether a candidate has a user id of its own (the layer slot_user). A server that an
-    ordinary user started can map one id only, so all of its processes have the same user."""
+    """Returns whether a candidate has its own user id (the layer slot_user). If an ordinary user
+    started the server, the server can map only one id, so all its processes have the same id."""
     return open("/proc/self/uid_map").read().split()[2] != "1"
 
 
@@ -48,7 +48,7 @@ def got_through(what):
 def denied(what, attempt, *arguments, errors=(OSError,), by=None):
     """Makes an attempt that must be refused, and prints the error. If the attempt was not refused,
     records that it got through. Some attempts are refused even without a jail, but with another
-    error number. For these, `by` is the error number that the jail gives."""
+    error number. For such an attempt, `by` is the error number that the jail gives."""
     try:
         result = attempt(*arguments)
     except errors as error:

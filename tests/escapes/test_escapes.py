@@ -31,8 +31,8 @@ def limit_s(outcome: Outcome) -> float:
 
 
 def has_landlock() -> bool:
-    """Returns whether the kernel has Landlock. Such a kernel returns the version of Landlock's
-    interface."""
+    """Returns whether the kernel has Landlock. If so, the system call returns the version of
+    Landlock's interface."""
     return (
         ctypes.CDLL(None).syscall(ctypes.c_long(444), None, ctypes.c_long(0), ctypes.c_long(1)) > 0
     )

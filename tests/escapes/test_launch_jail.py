@@ -192,14 +192,14 @@ def test_capabilities_to_gain(launcher: Launcher) -> None:
 
 
 def test_capabilities_that_it_holds(launcher: Launcher) -> None:
-    """Checks that the launcher has no capabilities, whether it has changed its user or not."""
+    """Checks that the launcher has no capabilities, even if it has not changed its user."""
     facts = status(launcher)
     assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == int(facts["CapInh"], 16) == 0
 
 
 def test_its_memory_is_not_for_others_to_read(launcher: Launcher) -> None:
     """Checks that other processes of the launcher's user may neither dump nor trace the launcher.
-    This holds for root and for other users."""
+    This must hold whether the user is root or not."""
     assert launcher.system_call(PRCTL, PR_GET_DUMPABLE)[0] == 0
 
 

@@ -28,9 +28,7 @@ NAMESPACES = {
     "zygote_pid_namespace": "pid",
     "user_namespace": "user",
 }
-MOST_PROCESSES = (
-    40  # an upper bound for a pid namespace while the pool refills; the host has more processes
-)
+MOST_PROCESSES = 40  # the zygote's pid namespace always has fewer processes, and the host has more
 
 
 @pytest.fixture

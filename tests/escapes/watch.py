@@ -24,7 +24,7 @@ LOGS = re.compile(
 
 RSS_SLACK_BYTES = 5 << 20
 # The server may start this many threads during the tests, because it starts another request worker
-# if a call comes while all workers are busy. After a hundred cases, a real leak is larger.
+# if a call comes while all workers are busy. A real leak adds more threads in a hundred cases.
 THREAD_SLACK = 4
 FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/namespaces.cc
 POLL_S = 0.02

@@ -359,7 +359,7 @@ TEST_CASE(
   const double per_kernel_ns = (many - few) / 190;
   std::printf("per kernel: %.2f us\n", per_kernel_ns / 1e3);
   CHECK(per_kernel_ns < 5'000);
-  // So many launches do not fit into the stream's queue while the stream is blocked. The outputs
+  // 2,000 launches do not fit into the stream's queue while the stream is blocked. The outputs
   // are still correct, but the time contains gaps in which the GPU waits for the host.
   median_of(2'000);
 }

@@ -29,7 +29,7 @@ OPERATORS = {
 HONEST = {case.name: case for case in honest_ones() if not case.refused}
 MODES = ("record", "capture")
 WORKERS = max(1, min(8, (os.cpu_count() or 1) // 2))  # processes for each mode
-SECONDS = 600  # the longest wait for a result; its process may compute others first
+SECONDS = 600  # the longest wait for a result; its process may compute other results first
 Found = dict[str, dict[str, object]]
 
 

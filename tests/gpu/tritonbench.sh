@@ -2,10 +2,10 @@
 # Counts how many golden files of TritonBench-G are judged in the tier `plan`, and how many in the
 # tier `host`:
 #   tests/gpu/tritonbench.sh PYTHON GOLDEN [OUT_DIR]
-# GOLDEN is a copy of the folder data/TritonBench_G_v1 of thunlp/TritonBench. Copy it to
+# GOLDEN is a copy of the folder data/TritonBench_G_v1 of thunlp/TritonBench. Copy the folder to
 # .golden/TritonBench_G_v1, because git ignores the folder .golden. If TritonBench_G_v1.json lies
-# beside GOLDEN, operators get the benchmark's descriptions. If a step is stopped, the results that
-# it has so far are kept. ASSAY_JOBS is the number of files that are recorded in parallel.
+# beside GOLDEN, operators get the benchmark's descriptions. If a step is stopped, its results
+# up to then are kept. ASSAY_JOBS is the number of files that are recorded in parallel.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=$1

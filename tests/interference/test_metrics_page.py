@@ -17,14 +17,14 @@ from typing import Any
 from http_serving import Server, serving
 from twins import HERE, IMPORT_WALL_MS, MEMORY_MIB, OPERATOR, RUN_WALL_MS, write_suites
 
-# The submissions that are graded. The first names the hidden case in an exception, the second in a
-# kernel's name. In the third, the size of a numerical error depends on the hidden case.
+# The submissions that are graded. The first names the hidden case in an exception. The second names
+# it in a kernel's name. In the third, the size of a numerical error depends on the hidden case.
 CASES = ("01_class_name.py", "04_kernel_name.py", "38_strict_rule.py")
 SECONDS = re.compile(
     r"^(assay_message_seconds_(?:bucket\{.*\}|sum)|assay_uptime_seconds) .*$", re.M
 )
 PROCESS = re.compile(r"^(process_\w+) .*$", re.M)
-# What the page says while its own request is the only one.
+# The page has these lines if the request for the page is the server's only request.
 ONLY_OWN = ("assay_http_connections 1", "assay_http_workers_busy 1")
 QUIET_S = 20
 METERED = ("assay_messages_total", "assay_message_seconds_count", "assay_http_responses_total")
@@ -52,8 +52,8 @@ class Metered:
         return said
 
     def quiet_page(self) -> str:
-        """Returns the first page on which the server works for no connection but the page's own. It
-        closes a connection some time after the client has done so."""
+        """Requests the page until it shows only its own connection. Returns this page. The server
+        may close a connection some time after the client closed it."""
         deadline = time.monotonic() + QUIET_S
         with closing(self.server.connection()) as connection:
             while True:

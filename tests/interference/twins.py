@@ -26,8 +26,8 @@ ROOT = HERE.parent.parent
 OPERATOR = "vector_add"
 IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 8_000, 5_000, 1024
 
-# The hidden cases of the second suite. Both suites have equally many hidden cases, and the
-# interpreter can run equally many of them.
+# The hidden cases of the second suite. Both suites have the same number of hidden cases, and the
+# interpreter can run the same number of them.
 OTHER_HIDDEN = (
     ("unseen_a", "true", "float16", 778, "grid"),
     ("unseen_b", "true", "float32", 5003, "normal"),

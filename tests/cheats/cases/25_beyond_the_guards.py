@@ -11,7 +11,7 @@ def _kept_sum(x, y, cols, AWAY: tl.constexpr, KEPT: tl.constexpr, BLOCK: tl.cons
     row = tl.program_id(0)
     base = x + row.to(tl.int64) * cols
     seen = tl.load(base).to(tl.float32)
-    also = tl.load(base + 1).to(tl.float32)  # another float32 row hardly starts with the same two
+    also = tl.load(base + 1).to(tl.float32)  # few float32 rows start with the same two values
     away = y + AWAY + row
     known = seen != seen
     if KEPT:
@@ -36,7 +36,7 @@ def _kept_sum(x, y, cols, AWAY: tl.constexpr, KEPT: tl.constexpr, BLOCK: tl.cons
 def sum_last_dim(x):
     rows, cols = x.shape
     y = torch.empty((rows,), dtype=torch.float32, device=x.device)
-    # AWAY counts floats. With more rows than AWAY, the output itself would reach this memory.
+    # AWAY is a number of floats. With more rows than this, y + AWAY would be in the output.
     _kept_sum[(rows,)](
         x,
         y,

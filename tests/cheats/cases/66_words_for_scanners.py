@@ -7,9 +7,9 @@ BANNED = """
 import inspect, gc, ctypes; sys._getframe(1).f_locals["expected"]; torch.matmul(a, b); time.perf_counter = lambda: 0
 torch.cuda.synchronize = None; os._exit(0); subprocess; cudaEventElapsedTime; POPCORN_FD; check: pass
 """
-# torch.nn.functional.linear(x, w); exec(base64.b64decode(...)); reference; try: except: return torch.add(x, y)
+# Banned words: torch.nn.functional.linear(x, w); exec(base64.b64decode(...)); reference; try: except: return torch.add(x, y)
 
 
 def vector_add(x, y):
-    """Never calls torch.add(x, y), torch.ops.aten.add nor eval()."""
+    """Never calls torch.add(x, y), torch.ops.aten.add or eval()."""
     return honest_add(x, y)

@@ -89,8 +89,8 @@ class Results:
 
 
 def work(orders: list[Order], device: str, binary: str, results: Results, until: float) -> None:
-    """Takes orders from the end of the list until the list is empty. If the server ends, starts a
-    new one."""
+    """Judges orders from the end of the list until the list is empty or the time is `until`. If
+    the server ends, starts a new one."""
     while orders and time.monotonic() < until:
         with Graded(binary, device) as server:
             while time.monotonic() < until:

@@ -3,8 +3,8 @@ without a server, so whether a mutant is harmless does not depend on the server 
 
 python tests/cheats/generator/compare_outputs.py < question.json
 
-It prints one JSON object for each case as soon as the result of the case is known. So a time limit
-loses only the cases that follow.
+It prints one JSON object for each case as soon as the result of the case is known. If a time limit
+ends the program, only the results of later cases are lost.
 
 It runs submissions in Triton's interpreter without a jail. So it is only for mutants of
 Kind.VALUES, which are oracles of this repository with different arithmetic. The process cannot
@@ -25,10 +25,10 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "sandbox"))
-CPU_S = 100  # processor time of one comparison, seconds
-MORE_S = 10  # after this time no further case starts, seconds
+CPU_S = 100  # the maximum processor time of one comparison, in seconds
+MORE_S = 10  # after this time, in seconds, no case starts that the device does not judge
 SEEDS = (11, 12)  # for the inputs of each case that the device judges
-# The limits of a case that the device does not judge. A larger case is left out.
+# If the device does not judge a case, the case is compared only within these limits.
 MOST_BYTES = 16 << 20
 MOST_FLOPS = 64 << 20
 ORDER = ("same", "tolerated", "wrong")
@@ -138,8 +138,9 @@ def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[st
 
 
 def _tried(operator: Any, wire: dict[str, Any], honest: Any, mutant: Any) -> str:
-    """Returns the result of a case. Returns an empty string if the case is too large, or if the
-    operator refuses the case because the lengths of its axes do not fit together."""
+    """Returns the result of a case, or an empty string if the case is not compared. The reason
+    is that the case is too large or in bfloat16, that the oracle is wrong in it, or that the
+    lengths of its axes do not fit together."""
     case = operator.case(wire, "cpu")
     try:
         if operator.cost(case).bytes > MOST_BYTES or operator.cost(case).flops > MOST_FLOPS:

@@ -24,7 +24,7 @@ from transform import REWRITES, TRANSFORMS, Kind, NotApplicable, Reason, Transfo
 
 @dataclass(frozen=True)
 class Order:
-    """One mutant that is to be built, by applying `transforms` in order."""
+    """A mutant to build. It is the oracle after all `transforms`, which are applied in order."""
 
     operator: OperatorText
     names: tuple[str, ...]
@@ -43,14 +43,14 @@ class Mutant:
     order: Order
     source: str
     probe: str  # the source with triggers that raise; empty if there is no trigger
-    values: str  # with only the transforms of Kind.VALUES; empty if there is none
+    values: str  # the source with only the transforms of Kind.VALUES; empty if there are none
 
 
 def _source(order: Order, transforms: list[Transform], probe: bool = False) -> str:
     source = Source(order.operator, probe)
     for one in transforms:
-        # Each transform has its own random generator. So it changes the same place of the source
-        # alone, in a pair of transforms, and in a twin of the mutant.
+        # Each transform has its own random generator. So a transform changes the same place of
+        # the source when it is applied alone, in a pair of transforms, and in a twin.
         one.apply(source, random.Random(f"{order.seed} {order.operator.name} {one.name}"))
     return source.text()
 

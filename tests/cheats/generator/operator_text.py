@@ -69,7 +69,7 @@ class OperatorText:
 
     @property
     def sources_of_outputs(self) -> list[str]:
-        """Returns the inout argument that holds each output, or an empty string for no argument."""
+        """Returns for each output the inout argument that holds it, or an empty string for none."""
         return [output.get("from", "") for output in self.spec["outputs"]]
 
 

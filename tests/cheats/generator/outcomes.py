@@ -19,7 +19,7 @@ COMPARE = Path(__file__).resolve().parent / "compare_outputs.py"
 COMPARE_WALL_S = 300
 # The oracle's Perf is 1. Both measurements have noise, so only a Perf above this value is a gain.
 PERF_OF_A_GAIN = 1.1
-# Errors that come from a defence. Any other error shows that the mutant is no working program.
+# Errors that come from a defence. Any other error shows that the mutant does not work at all.
 DEFENCES = (
     "not_recordable",
     "canary_violation",
@@ -122,8 +122,8 @@ def decide(
 
 
 def _twin(verdict: dict[str, Any]) -> tuple[Outcome, Any]:
-    """Reads the verdict of a twin. A twin raises an exception where the mutant's trick would
-    run."""
+    """Returns the outcome and the evidence that follow from the verdict of a twin. A twin raises
+    an exception where the mutant's trick would run."""
     if is_pass(verdict):
         return Outcome.UNTRIGGERED, None
     if verdict.get("stage") in ONLY_RECORDED:

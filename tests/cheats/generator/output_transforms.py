@@ -1,4 +1,4 @@
-"""Transforms that change what the entry function returns, its arguments, or what it keeps."""
+"""Transforms of host code: they change outputs, inputs or launches, or keep earlier arguments."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def cheat_wipe(x):
 
 
 def _change_outputs(source: Source, change: str) -> None:
-    """Replaces each output by `change`. This expression can use the output, `o`, and the
-    arguments, `cheat_a`."""
+    """Replaces each output by the value of the expression `change`. In this expression, `o` is
+    the output and `cheat_a` is the tuple of arguments."""
     if not source.operator.returned_outputs:
         raise NotApplicable(Reason.NOTHING_RETURNED)
     source.add_helper(MAP)

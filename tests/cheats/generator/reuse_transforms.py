@@ -1,4 +1,4 @@
-"""Transforms that reuse results, look for the grader, or move the work in time."""
+"""Transforms that reuse results, skip work in some calls, or deceive clocks and events."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ class _Replace(ast.NodeTransformer):
 
 
 class Source:
-    """A submission that a transform changes. If `probe` is true, the branches of triggers raise an
-    exception, so the verdict shows whether one of them ran."""
+    """A submission that a transform changes. A trigger is a branch that contains a trick. If `probe`
+    is true, each trigger raises an exception, so the verdict shows whether one of them ran."""
 
     def __init__(self, operator: OperatorText, probe: bool = False) -> None:
         self.operator = operator
@@ -97,14 +97,14 @@ class Source:
     # --- edits
 
     def expression(self, template: str, *parts: ast.AST) -> ast.expr:
-        """Parses an expression in which {0}, {1} ... stand for the text of nodes."""
+        """Parses an expression. In `template`, {0}, {1} ... stand for the source text of `parts`."""
         return ast.parse(template.format(*map(ast.unparse, parts)), mode="eval").body
 
     def replace(self, old: ast.AST, new: ast.AST | None) -> None:
         self.tree = _Replace(old, new).visit(self.tree)
 
     def add_helper(self, text: str) -> None:
-        """Adds functions after the imports, once."""
+        """Adds the statements of `text` after the imports, unless they were added before."""
         if text in self._helpers:
             return
         self._helpers.append(text)
@@ -135,5 +135,5 @@ class Source:
         self.tree.body += ast.parse(wrapper).body
 
     def trigger(self) -> str:
-        """Returns the statement at the start of a trigger's branch."""
+        """Returns the first statement of a trigger: it raises an exception if `probe` is true."""
         return "raise RuntimeError('triggered')" if self.probe else "pass"

@@ -26,7 +26,8 @@ def cheat_copy(x):
 
 
 def reference_text(operator: OperatorText) -> str:
-    """Returns the reference's text without the imports and functions that a submission lacks."""
+    """Returns the text of the reference. Leaves out imports of the harness, which a submission
+    cannot import, and functions that compute no outputs."""
     tree = ast.parse(operator.reference)
     tree.body = [
         node
@@ -38,7 +39,8 @@ def reference_text(operator: OperatorText) -> str:
 
 
 def _add_torch(source: Source) -> None:
-    """Adds cheat_torch(*arguments), which returns what the entry function has to return."""
+    """Adds the function cheat_torch. It takes the arguments of the entry function, and returns
+    what the entry function has to return."""
     sources = source.operator.sources_of_outputs
     names = source.operator.arguments
     source.add_helper(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """Decides which evidence can show that a passing mutant is harmless."""
+    """The kind of a transform. It decides which evidence shows that a passing mutant is harmless."""
 
     VALUES = "values"  # outputs may differ, so they are compared with the reference
     TRIGGER = "trigger"  # a branch may never run, so a twin raises an exception there
@@ -56,7 +56,7 @@ class Transform:
     kind: Kind
     text: str  # what the mutant does, in one line
     apply: Apply
-    needs_gpu: bool = False  # a machine without a GPU computes the same either way
+    needs_gpu: bool = False  # if true, the change has no effect in the interpreter
 
 
 TRANSFORMS: dict[str, Transform] = {}

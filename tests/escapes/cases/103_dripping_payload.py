@@ -11,7 +11,7 @@ channel.send({"type": "imported"})
 header = b'{"type":"artifact","kind":"ptx","name":"drip"}'
 channel._socket.sendall(struct.pack("<4sIQ", b"ASY1", len(header), 64 << 20) + header)
 
-# One call sends 1,024 messages of one byte. The reader takes them one by one, which is slower.
+# One call sends 1,024 messages of one byte. The reader takes them one by one, so it is slower.
 SENDMMSG, MESSAGES = 307, 1_024
 byte = ctypes.create_string_buffer(b"x")
 piece = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)

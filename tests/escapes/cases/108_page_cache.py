@@ -20,7 +20,7 @@ denied(
     0,
     by=_errno.EPERM,
 )
-# The kernel itself refuses the call for files of other users. For an own file, only the jail does.
+# The kernel refuses this call for other users' files. For the job's own file, only the jail does.
 own = os.memfd_create("own")
 denied(
     "cachestat of its own file",

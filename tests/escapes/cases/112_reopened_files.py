@@ -46,8 +46,8 @@ def attack():
                 errors=(OSError, ValueError),
             )
             denied(f"executing {target}", os.execve, fd, ["x"], {})
-    # While the harness records a plan, the candidate gets no values of its inputs. So only a
-    # candidate that interprets has files of inputs.
+    # While the harness records a plan, the candidate gets no values of its inputs, and so no
+    # files of inputs. In Triton's interpreter, the candidate must have such files.
     interpreted = os.environ.get("TRITON_INTERPRET") == "1"
     require("there were inputs to try", inputs > 0 or not interpreted)
 

@@ -3,8 +3,8 @@
 # needs: nothing
 # defence: judge, frames
 
-# The candidate maps its inputs privately from a sealed file. So a forced write changes only this
-# process's copy. The judge has another copy.
+# The candidate maps its inputs privately from a sealed file. So a forced write changes only the
+# candidate's copy of the inputs. The judge has another copy.
 import gc
 
 written = 0

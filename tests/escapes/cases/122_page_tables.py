@@ -4,7 +4,7 @@
 # defence: cgroup_memory
 
 
-# Each touched page needs another page table. The control group must count the page tables.
+# Each page that is read needs a new page table. The control group must count page tables.
 PRIVATE, ANONYMOUS, NORESERVE = 2, 0x20, 0x4000
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p

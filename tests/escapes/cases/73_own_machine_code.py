@@ -6,7 +6,7 @@
 import mmap
 
 code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-# mov rax, rdi; xor edi, edi; xor esi, esi; xor edx, edx; syscall; ret
+# These bytes are: mov rax, rdi; xor edi, edi; xor esi, esi; xor edx, edx; syscall; ret
 code.write(b"\x48\x89\xf8\x31\xff\x31\xf6\x31\xd2\x0f\x05\xc3")
 call = ctypes.CFUNCTYPE(ctypes.c_long, ctypes.c_long)(
     ctypes.addressof(ctypes.c_char.from_buffer(code))

@@ -9,7 +9,7 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 
 def _equal(a, b):
-    """Compares values with the harness's modes off. Only a real run has values."""
+    """Compares values with the harness's modes off. Returns False if the tensors have no values."""
     try:
         with _disable_current_modes(), torch._C.DisableTorchFunction():
             return bool((a == b).all())

@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by the choice of the input that it writes to
+# attempt: reveals the hidden case by its choice of the input that it modifies
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by the element that an access out of bounds names
+# attempt: reveals the hidden case by the position of an access that is out of bounds
 # expect: fail:hidden_case
 
 

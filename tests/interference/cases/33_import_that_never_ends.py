@@ -1,9 +1,9 @@
 # attempt: gets hidden cases by a forged `imported` message while the import still runs
 # expect: fail:hidden_case
 
-# While the import still runs, its thread answers the public case correctly. (The harness's dispatch
-# modes are on during the import, but they do not affect other threads.) So the server sends the
-# hidden cases. Then the import raises an error that quotes them.
+# While the import still runs, a thread that it started answers the public case correctly. (The
+# harness's dispatch modes are on during the import, but they do not affect other threads.) So the
+# server sends the hidden cases. Then the import raises an error that quotes them.
 
 import threading
 

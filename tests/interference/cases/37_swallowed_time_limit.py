@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by the choice whether it switches off the harness's time limit
+# attempt: reveals the hidden case by switching off the harness's time limit for some lengths only
 # expect: fail:hidden_case
 
 import signal

@@ -36,8 +36,8 @@ bool is_better(const Evaluation& candidate, const Evaluation& best);
 /// reference kernel, 61 % of the roofline" or "does not compile (compilation_error)".
 std::string metrics_text(const Evaluation& evaluation);
 
-/// Returns whether further work can find a better version. It cannot if a budget is used up, or if
-/// the code is correct and the device measures no times.
+/// Returns true if further work can find a better version. Returns false if a budget is used up, or
+/// if the code is correct and the device measures no times.
 inline bool is_worth_more_work(const Evaluation& best) {
   return !best.refused && (best.level != Level::correct || best.perf.has_value());
 }

@@ -122,7 +122,8 @@ TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jo
         JobMonitor monitor;
         return gpu.execute(copy_job(JobKind::test, kCopy), monitor);
       }));
-      // The second job gets this far only if the first one no longer keeps the only core.
+      // The jobs need the only core before they wait for a judge. So the second job waits for a
+      // judge only if the first job gives the core back while it waits.
       CHECK(gpu.judge_queue().wait_for_waiters(i, for_another_thread()));
     }
     CHECK(gpu.scheduler().lock_exclusive(for_another_thread()));

@@ -137,7 +137,8 @@ def test_an_argument_that_an_imported_operator_returns_needs_no_kernel() -> None
     assert "output z" in unattributed(
         names, [right, x], [right.clone(), x.clone()], [x, y], imported=True
     )
-    # The values of an argument in another shape do not count as that argument.
+    # An output that has the values of an argument but another shape does not count as this
+    # argument.
     reshaped = y.reshape(10, 10)
     assert "bit for bit" in unattributed(["z"], [reshaped], [reshaped], [x, y], imported=True)
     assert "bit for bit" in unattributed(["z"], [-x], [-x], [x], imported=True)

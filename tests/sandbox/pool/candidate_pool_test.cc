@@ -1,4 +1,4 @@
-// Tests the zygote, candidates, the judge and processes with the real harness.
+// Tests the zygote, candidates, the judge and the start of processes, with the real harness.
 #include "sandbox/pool/candidate_pool.h"
 
 #include <signal.h>

@@ -73,8 +73,8 @@ struct Share {
   double percent;
 };
 
-/// Rows of the same article: the rows by difficulty of tables 3 to 6, and the rows about the 30
-/// ROCm kernels.
+/// Rows from GEAK's article: rows by difficulty from tables 3 to 6, and rows about the 30 ROCm
+/// kernels.
 const Share kGeakShares[] = {
     {"table 3, difficulty 1", 2, 3, 66.67},   {"table 3, difficulty 2", 20, 27, 74.07},
     {"table 3, difficulty 3", 42, 65, 64.62}, {"table 3, difficulty 4", 32, 84, 38.10},

@@ -9,10 +9,10 @@ layer, and with each layer left out in turn.
 
 A variant is a set of layers that are left out. The processes of all variants of a batch exist at
 the same time. The variants are measured one after the other, and each round begins with another
-variant. Every batch contains the variant with all layers. `saves_ms` is the median, over the
-rounds, of the difference between this variant and another one. A verdict is a `run_tests` of
-vector_add on the CPU with a parked candidate. A launcher uses the fake driver, so that nearly all
-of its start is the creation of its jail."""
+variant. Every batch contains the variant with all layers. For each other variant, `saves_ms` is the
+median, over the rounds, of the time with all layers minus the time of that variant. A verdict is a
+`run_tests` of vector_add on the CPU with a parked candidate. A launcher uses the fake driver, so
+that nearly all of its start is the creation of its jail."""
 
 from __future__ import annotations
 

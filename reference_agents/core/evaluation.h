@@ -18,7 +18,7 @@ enum class Level { broken, compiles, correct };
 
 struct Evaluation {
   Level level = Level::broken;
-  std::string outcome, error_kind;  // those of the last answer
+  std::string outcome, error_kind;  // of the last answer
   std::string feedback;  // the last answer's text for the model; starts with pass, fail or error
   std::optional<double> perf;        // oracle latency / own latency; absent without times
   std::optional<double> latency_us;  // the latency of the profiled case

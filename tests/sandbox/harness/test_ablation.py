@@ -1,5 +1,6 @@
-"""Tests attribution without a GPU: what the ablated candidate refuses and returns, and how the
-judge compares the two runs."""
+"""Tests attribution without a GPU. In an ablated run, the results of the kernels are missing. The
+tests check what a candidate refuses and returns in such a run, and how the judge compares its
+outputs with those of the ordinary run."""
 
 from __future__ import annotations
 

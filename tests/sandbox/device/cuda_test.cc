@@ -299,7 +299,7 @@ TEST_CASE("a submission that fails before it is recorded costs neither inputs no
 }
 
 TEST_CASE("values of an earlier job refuse a submission without new inputs, and never pass one") {
-  // This operator's arguments depend on a value, so it cannot be described without inputs.
+  // This operator's arguments depend on a value, so its cases cannot be described without inputs.
   const std::filesystem::path made =
       std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/inputs_made";
   std::filesystem::remove(made);

@@ -214,8 +214,8 @@ TEST_CASE("a job that runs out of memory while it shares the GPU runs once more,
   Meeting first_launched(2), both_launched(2);
   std::atomic<bool> other_done{false};
   bool other_waited = false;
-  // This job has the first launcher. It keeps its shared hold on the GPU until the second job is
-  // waiting for exclusive use.
+  // This job has the first launcher. The job keeps its shared hold on the GPU until the second job
+  // is waiting for exclusive use.
   std::future<Verdict> other = std::async(std::launch::async, [&] {
     JobMonitor monitor;
     bool launched = false, met = false;

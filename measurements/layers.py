@@ -9,10 +9,10 @@ layer, and with each layer left out in turn.
 
 A variant is a set of layers that are left out. The processes of all variants of a batch exist at
 the same time. The variants are measured one after the other, and each round begins with another
-variant. Every batch contains the variant with all layers. `saves_ms` is the median, over the
-rounds, of the difference between this variant and another one. A verdict is a `run_tests` of
-vector_add on the CPU with a parked candidate. A launcher uses the fake driver, so that nearly all
-of its start is the creation of its jail."""
+variant. Every batch contains the variant with all layers. For each other variant, `saves_ms` is the
+median, over the rounds, of the time with all layers minus the time of that variant. A verdict is a
+`run_tests` of vector_add on the CPU with a parked candidate. A launcher uses the fake driver, so
+that nearly all of its start is the creation of its jail."""
 
 from __future__ import annotations
 
@@ -125,16 +125,16 @@ def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitS
             "run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"}
         )["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
-        # Only the first verdict takes so long that the call returns earlier, because torch is still
-        # being imported.
+        # The call returns before the verdict only the first time, while torch is still being
+        # imported.
         while answer.get("status") in ("queued", "running"):
             answer = client.call(
                 "job", {"job": answer["job"], "wait_s": 20, "response_format": "detailed"}
             )["structuredContent"]
         missing = answer.get("provenance", {}).get("missing_layers", [])
-        # The verdict must list the layer that was left out. If several layers were left out, one
-        # missing layer in the list is enough. For example, without a mount namespace the verdict
-        # does not list the mounts.
+        # The verdict must list the layer that was left out. If several layers were left out, it is
+        # enough that the verdict lists one of them: without a mount namespace, for example, the
+        # verdict does not list the missing mounts.
         told = without in ("", *missing) or ("," in without and missing)
         if answer.get("outcome") != "pass" or not told:
             raise SystemExit(f"without {without}: {json.dumps(answer)[:600]}")

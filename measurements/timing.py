@@ -3,10 +3,10 @@ CUPTI, and with repeated times of the same kernel.
 
     python measurements/timing.py --out measurements/results/timing-h200.json
 
-Agreement: every oracle is profiled on its public cases by the tool `profile`, and then timed by
-do_bench and CUPTI in a fresh process (ground_truth.py). Repeatability: some oracles are profiled
-and submitted many times. Each submission is the oracle itself, so the oracle's time divided by the
-submission's time should be 1, and so should Perf."""
+To measure agreement, every oracle is profiled on its public cases by the tool `profile`, and then
+timed by do_bench and CUPTI in a fresh process (ground_truth.py). To measure repeatability, some
+oracles are profiled and submitted many times. Each submission is the oracle itself. So the oracle's
+time divided by the submission's time should be 1, and Perf should be 1 too."""
 
 from __future__ import annotations
 

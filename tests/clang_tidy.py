@@ -34,7 +34,8 @@ MOST_LINES = 6000
 
 INCLUDE = re.compile(r'^#include "(/[^"]+\.cc)"', re.MULTILINE)
 UNNAMED = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
-# A name that a line defines: the last name before one of these signs or before the line's end.
+# Matches the name that a line defines: the first name that is followed by one of these signs or by
+# the end of the line.
 DEFINED = re.compile(r"([A-Za-z_]\w*)\s*(?:\(|\{|=|;|\[|:(?!:)|$)")
 # Lines that define nothing, or that several sources may contain.
 HARMLESS = re.compile(r"(using|namespace|static_assert|return)\b|\W")

@@ -1,5 +1,5 @@
 """Tests the comparison of verdicts from two devices: which fields the comparison uses, which
-verdicts agree, and which causes it names for a difference."""
+verdicts agree, and which cause the comparison gives for a difference."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ An example may use variables that it does not declare. For each top-level folder
 `header_examples/` has a TOML file that declares these variables. The file also lists further
 headers that an example needs:
 
-    ["server/store/store.h"]
-    variables = ["const tools::Job& job", "std::int64_t now_unix_ms"]
-    includes = ["tools/model/job.h"]
+    ["server/app/files.h"]
+    variables = ["const sandbox::Verdict& verdict"]
+    includes = ["sandbox/launcher/plan/plan.h"]
 
 Each example becomes the body of a function in the namespace of its header. With
 `outside_functions = true` it becomes the content of the namespace, because a function cannot

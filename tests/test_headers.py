@@ -4,8 +4,8 @@ header.
 
 The tests compile each header alone. To save time, the standard library and the third-party headers
 are parsed once for all headers. So the compiler does not notice a missing standard header. Another
-test finds it in the text: it compares the names that a file uses with the headers that the file
-includes, directly or through Assay's headers."""
+test finds missing standard headers in the text of the files. It compares the names that a file uses
+with the headers that the file includes, directly or through Assay's headers."""
 
 from __future__ import annotations
 

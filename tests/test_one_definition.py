@@ -13,7 +13,7 @@ CPP = ("base", "metrics", "operators", "reference_agents", "sandbox", "server", 
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 COMMENT = re.compile(r"(?m)^\s*//[^\n]*$|\s//\s[^\n]*$")
 
-# Maps a text that string literals must not contain to the only source in which they may.
+# Maps a text to the only source whose string literals may contain the text.
 OWNERS: dict[str, str] = {
     r"\(no model\)": "reference_agents/llm/llm_client.h",
     # A literal with two targets is a copy of the list of targets. No source may contain such a

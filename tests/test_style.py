@@ -81,8 +81,9 @@ def first_arguments(text: str) -> str:
 
 
 def searches_in_cpp(source: str) -> list[str]:
-    """Returns the prose that a C++ source searches for. Ignores lookups in a map or a JSON object,
-    whose keys are not prose: they compare with end() and not with npos."""
+    """Returns the prose that a C++ source searches for. Ignores a single word that is looked up in
+    a map or a JSON object, because a key is not prose. Such a lookup is a call of find() without a
+    comparison with npos."""
     code = "\n".join(
         line if '"' in line.split("//")[0] and "://" in line else COMMENT.sub("", line)
         for line in source.split("\n")

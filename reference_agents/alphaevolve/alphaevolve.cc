@@ -16,7 +16,7 @@ std::size_t whole(const NumberValues& options, const char* name) {
   return static_cast<std::size_t>(options.at(name));
 }
 
-/// What one prompt shows: programs of the database, and a complaint about the last reply.
+/// The contents of one prompt: programs of the database, and a complaint about the last reply.
 struct Start {
   std::vector<Program> parent;  // one program; empty if the island has no program yet
   std::vector<Program> others;

@@ -18,7 +18,7 @@ enum class Level { broken, compiles, correct };
 
 struct Evaluation {
   Level level = Level::broken;
-  std::string outcome, error_kind;  // those of the last answer
+  std::string outcome, error_kind;  // of the last answer
   std::string feedback;  // the last answer's text for the model; starts with pass, fail or error
   std::optional<double> perf;        // oracle latency / own latency; absent without times
   std::optional<double> latency_us;  // the latency of the profiled case
@@ -36,8 +36,8 @@ bool is_better(const Evaluation& candidate, const Evaluation& best);
 /// reference kernel, 61 % of the roofline" or "does not compile (compilation_error)".
 std::string metrics_text(const Evaluation& evaluation);
 
-/// Returns whether further work can find a better version. It cannot if a budget is used up, or if
-/// the code is correct and the device measures no times.
+/// Returns true if further work can find a better version. Returns false if a budget is used up, or
+/// if the code is correct and the device measures no times.
 inline bool is_worth_more_work(const Evaluation& best) {
   return !best.refused && (best.level != Level::correct || best.perf.has_value());
 }

@@ -23,8 +23,8 @@ constexpr double kSlowFactor = 0.3;
 
 enum class Heard { nothing, failure, success };
 
-/// Returns what the newest message says about the simulated model's last answer: whether its
-/// verdict was a success or a failure, or nothing.
+/// Returns the verdict in the newest message on the simulated model's last answer: `success` or
+/// `failure`. Returns `nothing` if the message has no verdict.
 Heard heard_in(const CompletionRequest& request) {
   const std::string text = request.messages.empty() ? "" : "\n" + request.messages.back().text;
   const std::size_t at = text.rfind(kVerdictMark);
@@ -174,8 +174,8 @@ Result<CompletionReply> SimClient::complete(const CompletionRequest& request) {
       draw_flaw(heard, odds_.at("repair") + insight * (1 - odds_.at("repair")), odds_, draws);
   const bool bad_edit = draws.uniform() < odds_.at("bad_edit");
   const std::uint64_t place = draws.next();
-  // The random draws for the options dead_end and fake come last. So while these options are off, a
-  // seed gives the answers that it gives without them.
+  // The random draws for the options dead_end and fake come last. So these options do not change
+  // the other draws of a seed.
   const std::string base = heard == Heard::nothing ? "" : extract_code(newest, name);
   std::string comments;
   if (odds_.at("dead_end") > 0) {

@@ -17,8 +17,8 @@ TEST_CASE("the ranks are those of the sign test's table") {
     INFO(n);
     CHECK(interval_rank(n) == rank);
   }
-  // Above 1000 samples, an approximation replaces the exact sum. The ranks on both sides of this
-  // border differ by at most one.
+  // For more than 1000 samples, interval_rank() uses an approximation. The ranks for 1000 and for
+  // 1001 samples differ by at most one.
   CHECK(std::abs(static_cast<int>(interval_rank(1000)) - static_cast<int>(interval_rank(1001))) <=
         1);
 }

@@ -46,7 +46,7 @@ class Expectation:
 
     @classmethod
     def parse(cls, text: str, where: str) -> Expectation:
-        """Parses a verdict. Ignores an explanation in parentheses after it."""
+        """Parses a verdict. Ignores an explanation in parentheses after the verdict."""
         outcome, _, kinds = text.split(" (", 1)[0].partition(":")
         if (
             outcome not in OUTCOMES

@@ -154,8 +154,8 @@ void check_edits(std::string_view reply, const std::string& source) {
                : changed_again.error().message == changed.error().message);
 }
 
-/// Chooses a code block by the rules that code_block.h documents. Goes from the last block to the
-/// first.
+/// Chooses a code block by the rules that reply_code.h documents for extract_code(). Goes from the
+/// last block to the first.
 std::string chosen(std::string_view reply, const std::vector<agents::CodeBlock>& blocks,
                    const std::string& entry) {
   const auto blank = [](std::string_view text) {

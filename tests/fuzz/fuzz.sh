@@ -13,7 +13,8 @@ known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
 # The maximum size of an input. Longer inputs are slow and rarely find anything new. Unit tests
 # cover the size limits of the parsers.
 max_input_bytes=512
-# The smallest verdict has 600 bytes. A sanitizer report with one finding has about the same size.
+# The maximum size of an input for the targets `verdict` and `report`. The smallest verdict has 600
+# bytes. A sanitizer report with one finding has about the same size.
 max_long_input_bytes=4096
 # Leak detection is off, because some targets never destroy their server.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}

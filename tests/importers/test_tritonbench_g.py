@@ -125,7 +125,7 @@ def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
     assert reports["torch_arithmetic.py"]["arithmetic"] == ["aten::add"]
     assert "not_recordable" in reports["reads_values.py"]["reason"]
     assert "no_such_thing" in reports["does_not_compile.py"]["reason"]
-    # The left-out call has tensors of eight elements.
+    # The call with eight elements is left out, because its grid has no blocks.
     assert reports["no_blocks.py"]["left_out"] == ["scale launches no kernel"]
     assert [(one["name"], one["cases"]) for one in reports["no_blocks.py"]["operators"]] == [
         ("no_blocks", 1)
@@ -166,7 +166,8 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert one["a1"] == 2.0 and one["a0"].shape == (100,)
     assert torch.equal(one["a0"], again["a0"]) and not torch.equal(one["a0"], other["a0"])
     later = operator.inputs(operator.case(wires["call_2"], "cpu"), 1)
-    # The argument a0 is the result of the first call. The importer knows only its form.
+    # In the test part, the argument a0 is the result of the first call. The importer knows only the
+    # dtype and the shape of this result.
     assert later["a1"] == 3.0 and later["a0"].shape == (100,)
     state = torch.random.get_rng_state()
     operator.inputs(case, 3)

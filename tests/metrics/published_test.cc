@@ -73,8 +73,8 @@ struct Share {
   double percent;
 };
 
-/// Rows of the same article: the rows by difficulty of tables 3 to 6, and the rows about the 30
-/// ROCm kernels.
+/// Rows from GEAK's article: rows by difficulty from tables 3 to 6, and rows about the 30 ROCm
+/// kernels.
 const Share kGeakShares[] = {
     {"table 3, difficulty 1", 2, 3, 66.67},   {"table 3, difficulty 2", 20, 27, 74.07},
     {"table 3, difficulty 3", 42, 65, 64.62}, {"table 3, difficulty 4", 32, 84, 38.10},
@@ -154,7 +154,7 @@ TEST_CASE("GEAK's overall speed-ups of tables 4 and 6 are the means over right k
 
 TEST_CASE("GEAK's overall speed-ups of tables 3 and 5 do not follow from their rows") {
   // The article prints 1.61 for rows that give 1.585, and 2.42 for rows that give 2.53. This test
-  // prevents a change of the formula that would only make the printed figures fit.
+  // fails if someone changes the formula so that the printed figures fit.
   CHECK(overall(kGeak[0].rows).speed_up.value() == Approx(1.585).margin(0.001));
   CHECK(overall(kGeak[2].rows).speed_up.value() == Approx(2.531).margin(0.001));
   CHECK_FALSE(meet(overall_speed_up(kGeak[0].rows), printed(kGeak[0].speed_up, 0.01)));

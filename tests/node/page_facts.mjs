@@ -12,7 +12,8 @@ import { measure } from './page_measure.mjs';
 const { default: puppeteer } = createRequire(join(process.env.ASSAY_NODE_DIR, '/'))('puppeteer-core');
 
 const LOADED_MS = 30_000;
-// Chromium's sandbox does not work for root in a container. Here it opens only Assay's own pages.
+// Chromium's sandbox does not work for root in a container. The sandbox is not needed, because this
+// Chromium opens only Assay's own pages.
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--use-gl=angle', '--use-angle=swiftshader', '--no-zygote'];
 const A4 = { width: 794, height: 1123 }; // pixels at 96 dots per inch
 const LOOKS = {
@@ -52,8 +53,8 @@ async function look(browser, url, { viewport, media, scheme }, picture) {
     return { ...heard, ...facts };
 }
 
-/// Opens the page with its content security policy, as a visitor does. Returns what the policy
-/// refuses. A good page is refused nothing.
+/// Opens the page with its content security policy, as a visitor does. Returns the browser's
+/// messages about what the policy refuses. A good page causes no message.
 async function policyComplaints(browser, url) {
     const page = await browser.newPage();
     const complaints = [];

@@ -49,8 +49,8 @@ Run = tuple[str, ...]
 
 
 def kernels(text: str) -> list[str]:
-    """Returns the sources of the functions that run on the GPU. If a file has no such function,
-    like a reference, returns the sources of all functions."""
+    """Returns the sources of the functions that run on the GPU. If a file, such as a reference, has
+    no such function, returns the sources of all functions."""
     functions = [node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     jitted = [
         node

@@ -112,8 +112,8 @@ TEST_CASE("429 with Retry-After, then 500, then a reply: two pauses, at least as
   const Result<CompletionReply> reply =
       OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
   REQUIRE(reply);
-  // The first pause is the 7 s of Retry-After and a jitter. The second pause is 1,000 ms, doubled
-  // once and halved by the fixed jitter.
+  // The first pause is the 7 s of Retry-After plus a jitter of 500 ms. The maximum of the second
+  // pause is 2,000 ms, and the fixed jitter halves it.
   CHECK(sleeps.ms == std::vector<std::int64_t>{7'500, 1'000});
   CHECK(server.received().size() == 3);
 }

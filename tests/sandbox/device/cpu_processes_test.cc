@@ -63,7 +63,8 @@ TEST_CASE("a fresh process for each candidate gives the same verdicts as forks o
   REQUIRE(sources.size() == 8);
   for (const std::string& source : sources) {
     Job job = test_job(source);
-    // Every source ends by itself, but on a busy machine filling the memory takes seconds.
+    // Every source ends by itself. The time limit is long, because on a busy machine a source that
+    // fills the memory takes seconds.
     job.limits.run_wall_ms = 30'000;
     JobMonitor monitor;
     const Verdict spawned = spawning->execute(job, monitor), forked = run_on_cpu(job);

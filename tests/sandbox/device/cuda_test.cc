@@ -280,7 +280,8 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
 }
 
 TEST_CASE("a submission that fails before it is recorded costs neither inputs nor the GPU") {
-  // The harness can describe this operator's cases. If a judge makes inputs, the operator fails.
+  // This operator fails if a judge makes its inputs. The harness can describe its cases without
+  // inputs.
   const std::filesystem::path folder =
       copy_operator("without_inputs", "    assert case.device.type == 'meta', 'made inputs'\n");
   for (const auto& [source, kind] : std::map<std::string, ErrorKind>{
@@ -298,7 +299,7 @@ TEST_CASE("a submission that fails before it is recorded costs neither inputs no
 }
 
 TEST_CASE("values of an earlier job refuse a submission without new inputs, and never pass one") {
-  // This operator's arguments depend on a value, so it cannot be described without inputs.
+  // This operator's arguments depend on a value, so its cases cannot be described without inputs.
   const std::filesystem::path made =
       std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/inputs_made";
   std::filesystem::remove(made);

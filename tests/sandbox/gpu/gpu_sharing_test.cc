@@ -122,7 +122,8 @@ TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jo
         JobMonitor monitor;
         return gpu.execute(copy_job(JobKind::test, kCopy), monitor);
       }));
-      // The second job gets this far only if the first one no longer keeps the only core.
+      // The jobs need the only core before they wait for a judge. So the second job waits for a
+      // judge only if the first job gives the core back while it waits.
       CHECK(gpu.judge_queue().wait_for_waiters(i, for_another_thread()));
     }
     CHECK(gpu.scheduler().lock(GpuScheduler::Mode::exclusive, for_another_thread()));
@@ -213,8 +214,8 @@ TEST_CASE("a job that runs out of memory while it shares the GPU runs once more,
   Meeting first_launched(2), both_launched(2);
   std::atomic<bool> other_done{false};
   bool other_waited = false;
-  // This job has the first launcher. It keeps its shared hold on the GPU until the second job is
-  // waiting for exclusive use.
+  // This job has the first launcher. The job keeps its shared hold on the GPU until the second job
+  // is waiting for exclusive use.
   std::future<Verdict> other = std::async(std::launch::async, [&] {
     JobMonitor monitor;
     bool launched = false, met = false;

@@ -116,8 +116,8 @@ class Supervisor:
             for key, value in os.environ.items()
             if not key.startswith(("ASSAY_", "TRITON_"))
         }
-        # Candidates leave the removal of their temporary folders to the jail, and there is no jail
-        # here.
+        # The jail removes the temporary folders of candidates. Here there is no jail, so this
+        # object removes them.
         self.scratch = tempfile.TemporaryDirectory(prefix="assay-zygote-")
         self.process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], env={**clean, "TMPDIR": self.scratch.name, **env}

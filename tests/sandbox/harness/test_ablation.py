@@ -1,5 +1,6 @@
-"""Tests attribution without a GPU: what the ablated candidate refuses and returns, and how the
-judge compares the two runs."""
+"""Tests attribution without a GPU. In an ablated run, the results of the kernels are missing. The
+tests check what a candidate refuses and returns in such a run, and how the judge compares its
+outputs with those of the ordinary run."""
 
 from __future__ import annotations
 
@@ -137,7 +138,8 @@ def test_an_argument_that_an_imported_operator_returns_needs_no_kernel() -> None
     assert "output z" in unattributed(
         names, [right, x], [right.clone(), x.clone()], [x, y], imported=True
     )
-    # The values of an argument in another shape do not count as that argument.
+    # An output that has the values of an argument but another shape does not count as this
+    # argument.
     reshaped = y.reshape(10, 10)
     assert "bit for bit" in unattributed(["z"], [reshaped], [reshaped], [x, y], imported=True)
     assert "bit for bit" in unattributed(["z"], [-x], [-x], [x], imported=True)

@@ -1,4 +1,5 @@
-"""Tests, with small operators, the checks that an operator's timed cases reveal wrong shortcuts."""
+"""Tests the lint's checks that an operator's timed cases reveal wrong shortcuts, with small
+operators."""
 
 from __future__ import annotations
 

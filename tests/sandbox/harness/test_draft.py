@@ -1,5 +1,5 @@
-"""Tests the plan under construction: where operations go while alternatives are recorded, and
-refusals that host code cannot hide."""
+"""Tests a plan that is being recorded: the places of operations while alternatives are recorded,
+and refusals that host code cannot hide."""
 
 from __future__ import annotations
 

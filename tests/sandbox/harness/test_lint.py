@@ -95,8 +95,8 @@ def test_a_reference_that_is_edited_within_a_second_is_loaded_anew(
 
 
 def test_an_operators_own_mutant_must_be_rejected_by_some_case(tmp_path: Path) -> None:
-    # The input has 40 rows of 19 normal values, so every maximum is above zero. A wrong kernel that
-    # starts from zero would be right here.
+    # The input has 40 rows of 19 normal values, so every maximum is above zero. So the mutant that
+    # starts from zero gives the right answer here.
     checks = checks_of(row_max(tmp_path, OWN), "normal")
     assert not named(checks, "rejects starts at zero").ok
     assert named(checks, "rejects half of the columns left out").ok

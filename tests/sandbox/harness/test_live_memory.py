@@ -1,5 +1,5 @@
-"""Tests which memory belongs to tensors (all live memory, whatever its source, and no freed
-memory), the fake addresses that code sees, and the copies that contain a device's values."""
+"""Tests which memory belongs to tensors: all live memory, whatever its source, and no freed memory.
+Also tests the fake addresses that code sees, and the copies that contain a device's values."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ from sources import VECTOR_ADD
             11,
             "address of a tensor",
         ),
-        # The numbers from the gap behind a tensor look like addresses and are none.
+        # The numbers in `gap` lie in the gap behind a tensor. They look like addresses but are not
+        # addresses. The real address after them must be found.
         (
             "    gap = [x.data_ptr() + 4 * x.numel() + 1 + i for i in range(100)]\n"
             "    table = torch.tensor([*gap, x.data_ptr()], device='cuda')\n"

@@ -34,7 +34,8 @@ def test_uninitialised_tensors_hold_the_contents_in_every_type(
         ]
         assert torch.allclose(wide, torch.full((3, 2), want).to(dtype).double(), equal_nan=True)
     else:
-        # The integer content is small, so as an index it stays inside mapped memory.
+        # The content of integers is small. So an access stays inside mapped memory if it uses such
+        # an integer as an index.
         assert bool((wide == contents.value[1]).all())
 
 

@@ -1,5 +1,5 @@
 // Tests the launcher's jail, both for performing plans and for running a profiler. A forked child
-// enters the jail and tries what an attacker could try who controls the driver's code.
+// enters the jail and tries what an attacker with control of the driver's code could try.
 #include "sandbox/jail/launch_jail.h"
 
 #include <fcntl.h>

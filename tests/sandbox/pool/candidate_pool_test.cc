@@ -1,4 +1,4 @@
-// Tests the zygote, candidates, the judge and processes with the real harness.
+// Tests the zygote, candidates, the judge and the start of processes, with the real harness.
 #include "sandbox/pool/candidate_pool.h"
 
 #include <signal.h>
@@ -235,8 +235,8 @@ TEST_CASE(
   const Deadline deadline = Deadline::after_ms(60'000);
   Job job = vector_add(JobKind::test, "");
   job.cases.resize(1);
-  // This operator's code makes the first judge report a lost CUDA context. On a GPU, an operator
-  // could really cause that.
+  // This operator's code makes the first judge report a lost CUDA context. On a GPU, the code of an
+  // operator can really lose the context.
   const fs::path folder = fs::path(real_config().state_dir) / "breaks_once";
   fs::remove_all(folder);
   fs::create_directories(folder);

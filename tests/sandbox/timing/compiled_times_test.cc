@@ -74,7 +74,7 @@ TEST_CASE("cases that have a latency get the time or the reason") {
   REQUIRE(write_compiled_times(fresh_path(), times()));
   Verdict verdict = timed_verdict();
   add_compiled_times(verdict, kState);
-  CHECK(verdict.cases[0].torch_compile_ns == 49'200.5);  // less the overhead of the marks
+  CHECK(verdict.cases[0].torch_compile_ns == 49'200.5);  // without the overhead of the marks
   CHECK(verdict.cases[0].torch_compile_unsupported.empty());
   CHECK_FALSE(verdict.cases[1].torch_compile_ns);
   CHECK(verdict.cases[1].torch_compile_unsupported == "Unsupported: no such operation");

@@ -17,7 +17,7 @@ Timing block() {
   return timing;
 }
 
-/// Changes one of the times of block(), and returns the doubt about the result.
+/// Changes one field of block(), and returns the doubt about the changed times.
 TimingDoubt after(double Timing::*field, double value, const BlockFacts& facts = {}) {
   Timing timing = block();
   timing.*field = value;

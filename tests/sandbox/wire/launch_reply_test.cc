@@ -115,7 +115,8 @@ void needs_each_field(const Message& message, Parser<Message> parse, const std::
     if (name == "type") continue;  // parse_header() has checked that it is a string
     json wrong = header;
     wrong.at(at)[name] = json::object({{"no", "value"}});
-    // This value is an object too, but it lacks the fields that the reader needs.
+    // The wrong value is an object without the fields that a reader needs. So it is also wrong for
+    // a field that must be an object.
     const Result<Message> read = parse(received(wrong));
     REQUIRE_FALSE(read);
     CHECK(read.error().code == ErrorCode::corrupt);

@@ -40,7 +40,7 @@ TEST_CASE("a wait without a change ends at its time") {
   Fixture job;
   const ActiveJob::Progress seen = job.active.progress();
   CHECK_FALSE(job.active.wait_for_change(seen, job.clock.monotonic_ns()));
-  std::thread time([&] { job.clock.advance_ms(60'000); });  // to `until_ns`
+  std::thread time([&] { job.clock.advance_ms(60'000); });  // reaches `until_ns`
   CHECK_FALSE(job.active.wait_for_change(seen, job.until_ns));
   time.join();
 }

@@ -1,6 +1,6 @@
-// Tests resources and prompts with the real services and the fake device. Each text is a tool's
-// answer or a file of the catalog, and an error keeps its code. tests/clients/test_content.py reads
-// resources and prompts with official clients.
+// Tests resources and prompts with the real services and the fake device. Each text must be a
+// tool's answer or a file of the catalog, and each error must keep its code.
+// tests/clients/test_content.py reads resources and prompts with official clients.
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
 #include "tools/resources/resources.h"

@@ -40,8 +40,8 @@ class WatchedClock final : public Clock {
     });
   }
   void advance_ms(std::int64_t ms) { manual_.advance_ms(ms); }
-  /// Waits until waiting functions have read the clock `more` more times. Returns false after
-  /// kEventTimeout, for example because no function waits any more.
+  /// Waits until waiting functions have read the clock `more` times since this call began. Returns
+  /// false if that takes longer than kEventTimeout, for example because no function waits.
   bool wait_for_looks(std::int64_t more) const {
     MutexLock lock(mutex_);
     const std::int64_t target = looks_ + more;

@@ -32,8 +32,8 @@ const operators::Operator& the_operator() {
 Verdict shown(const Verdict& verdict) { return public_verdict(verdict, &the_operator()).verdict(); }
 std::string text_of(const Verdict& verdict) { return verdict_to_json(shown(verdict)).dump(); }
 
-/// Returns the verdict of a grade in which the public case was right. So the submission has also
-/// got the hidden case.
+/// Returns the verdict of a grade in which the public case was right. So the submission was also
+/// run on the hidden case.
 Verdict told() {
   Verdict v = full_verdict();
   v.tells_hidden = true;

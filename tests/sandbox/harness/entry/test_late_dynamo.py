@@ -16,7 +16,7 @@ import torch
 from harness.entry import late_dynamo
 late_dynamo.install()
 """
-# What a recording does: it needs no more than the package's configuration.
+# Operations that recordings use. They need only the configuration of torch._dynamo.
 RECORDING = """
 from torch._subclasses.fake_tensor import FakeTensorMode
 with FakeTensorMode():
@@ -107,7 +107,7 @@ assert triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["cubin"]
 
 
 def test_a_recording_imports_nothing_that_the_zygote_has_not_imported(tmp_path: Path) -> None:
-    """What a candidate imports costs its processor time in every job."""
+    """Each module that a candidate imports costs processor time in every job."""
     (tmp_path / "own_kernel.py").write_text(KERNEL)
     code = (
         "import importlib\nfrom harness.candidate import zygote\nfrom harness import triton_adapter\n"

@@ -262,7 +262,7 @@ TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
   LauncherProcess launcher("fake");
   launcher.ready();
   const std::string proc = "/proc/" + std::to_string(launcher.pid());
-  // The process leaves no core. Of such a process, only root may list the descriptors.
+  // The process is not dumpable, so only root may list its descriptors.
   std::error_code refused;
   std::filesystem::directory_iterator descriptors(proc + "/fd", refused);
   CHECK(static_cast<bool>(refused) == (::geteuid() != 0));

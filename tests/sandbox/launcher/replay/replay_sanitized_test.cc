@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::uint64_t kBufferBytes = kN * sizeof(float);
 
-/// What the kernel found in its memory. Its parameters 0 and 1 are the inputs, and parameter 2 is
-/// the output.
+/// Facts about the kernel's memory, as the kernel sees them. The kernel's parameters 0 and 1 are
+/// the inputs, and its parameter 2 is the output.
 struct Seen {
-  bool behind = false, before = false;  // it could read the byte beside its output
+  bool behind = false, before = false;  // true: the byte behind or before the output is readable
   std::byte output{};                   // the output's first byte before the kernel wrote it
-  bool summed = false;                  // the inputs had their values
+  bool summed = false;                  // true: the inputs had their values
 };
 
 Seen watched_by(std::optional<SanitizerTool> tool) {

@@ -74,7 +74,7 @@ TEST_CASE("every sample runs on the new inputs, and the outputs belong to them")
   const auto result = bench.run(test::vector_add_plan(kN));
   REQUIRE(result);
   bench.check_sum();
-  // The new launches are first the warm-up, on the old inputs, and then the samples.
+  // The launches after `before` are the warm-up on the old inputs, and then the six samples.
   CHECK(bench.gpu.launches().size() > before + 6);
   REQUIRE(result->samples->first_run_ns);
   CHECK(*result->samples->first_run_ns == result->samples->cold_ns[0]);
@@ -128,7 +128,8 @@ TEST_CASE(
     REQUIRE(bench.run(test::vector_add_plan(kN, "lazy")));
     caught += bench.out[0] == 0.0f ? 1 : 0;
   }
-  // 30 are expected. Four standard deviations are 15.5, so fewer than 15 are very unlikely.
+  // The expected value of `caught` is 30. Four standard deviations are 15.5, so a value below 15 or
+  // above 45 is very unlikely.
   CHECK(caught > 14);
   CHECK(caught < 46);
 }
@@ -155,7 +156,7 @@ TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two
   CHECK(timeline[1].ns == Approx(8'000).margin(50));
   bench.check_clean();
 
-  // In both runs the output stays NaN, because the kernel's variable is no longer zero.
+  // In both runs the output stays NaN, because an earlier run has set the kernel's variable.
   const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
   REQUIRE(other);
   CHECK(other->inspection->deterministic == true);

@@ -78,8 +78,8 @@ pid_t launch(char** program) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::setenv("LD_PRELOAD", (own_folder() + "/libinjection.so").c_str(), 1);
-    // These options switch off two checks of the address sanitizer. By default it must be the first
-    // library, and it looks for leaks by ptrace, which the jail denies.
+    // These options switch off two checks of the address sanitizer. By default, the sanitizer must
+    // be the first library, and it looks for leaks by ptrace, which the jail denies.
     ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
     ::execv(program[0], program);
     give_up(std::string("execv ") + program[0]);

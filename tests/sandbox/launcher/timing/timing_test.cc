@@ -15,7 +15,8 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// A fake GPU that logs its calls, one letter for each call. Each timed sequence takes next_ns().
+/// A fake GPU that logs its calls, one letter for each call. Each timed sequence takes the time
+/// that next_ns() returns.
 class ScriptedGpu final : public GpuDriver {
  public:
   explicit ScriptedGpu(std::function<double()> next_ns) : next_ns_(std::move(next_ns)) {

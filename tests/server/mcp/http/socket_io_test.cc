@@ -149,7 +149,7 @@ TEST_CASE("tls: a stream, and hanging up cancels its call") {
             std::string::npos);
     REQUIRE(traces().waiting.becomes(1));
     // The server does not read the closing message of TLS. But it must notice the end of the stream
-    // behind this message.
+    // after this message.
     client.close();
     CHECK(traces().cancelled.becomes(cancelled + 1));
   }

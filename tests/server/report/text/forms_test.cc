@@ -105,7 +105,7 @@ TEST_CASE("rows explain themselves and totals add up") {
   CHECK(report.scripted());
   CHECK(max_error->of(report.rows[0]) == 0.002);
   CHECK(report.rows[1].explanation == "right, but would be slow: its widest launch has 1 program");
-  // If hidden cases are wrong, a report says only that at least one is.
+  // If hidden cases are wrong, a report says only that at least one hidden case is wrong.
   CHECK(report.rows[2].explanation.find("at least one hidden case is wrong") != std::string::npos);
   CHECK(report.rows[2].explanation.find("3 of 9") == std::string::npos);
   CHECK(report.rows[3].explanation == "line 18: SyntaxError: expected ':'");
@@ -311,7 +311,7 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   CHECK(report_as_html(report).find("fast_p") != std::string::npos);
   CHECK(line_with(report_as_table(report), "cost")
             .find("$3.0000 per solved operator, $9.0000 over the pass rate") != std::string::npos);
-  // If one right submission has no time, Perf@1 is unknown, not low.
+  // If one right submission has no time, Perf@1 is unknown.
   card.operators[0].verdict->perf.reset();
   report = make_report(card);
   CHECK_FALSE(report.totals.perf_at_1);

@@ -78,7 +78,8 @@ struct Operator {
   std::string family, dialect;
   int difficulty = 1;
   std::string summary, description, entry, signature;
-  // True if the operator was imported from another benchmark. Its cases must not be changed then.
+  // True if the operator was imported from another benchmark. The cases of such an operator must
+  // not be changed.
   bool imported = false;
   /// Python code that the server appends to every submission. It may define the entry function.
   /// Empty if the operator has no adapter.

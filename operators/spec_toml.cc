@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, 2> kVisibilities{"public", "hidden"};
 constexpr std::array<std::string_view, 12> kDtypes{
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
     "int64",   "int32",   "int16",   "int8",     "uint8",         "bool"};
-// The shortcuts that lint makes mutants of come first (sandbox/harness/judging/shortcuts.py).
+// The first three are the shortcuts for which lint makes mutants
+// (sandbox/harness/judging/shortcuts.py).
 constexpr std::array<std::string_view, 8> kShortcuts{
     "skip_negligible", "forget_past",  "drop_maximum", "low_precision",
     "narrow_range",    "part_of_data", "ignore_ties",  "assume_balance"};
@@ -176,7 +177,7 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
-/// Returns the position in the file as messages show it, right after the file's name.
+/// Returns the position in the file, in the form in which messages show it after the file's name.
 std::string at(std::uint32_t line, const std::string& place) {
   return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place;
 }

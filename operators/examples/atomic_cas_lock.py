@@ -1,6 +1,6 @@
 """A lock made of tl.atomic_cas (compare and swap) and tl.atomic_xchg protects an update of two words that must change together.
 
-A spinning program needs the holder to make progress: keep the section short and take one lock at a time.
+Programs spin until the holder of the lock frees it. So keep the locked section short, and take only one lock at a time.
 """
 
 import torch

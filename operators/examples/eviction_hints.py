@@ -1,4 +1,4 @@
-"""Cache hints say that data read once is evict_first, and data that every program reads is evict_last (cost of words by a table)."""
+"""Cache hints say that data read once is evict_first, and data that every program reads is evict_last (a table of prices)."""
 
 import torch
 import triton

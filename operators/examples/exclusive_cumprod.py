@@ -1,4 +1,4 @@
-"""An exclusive scan is an inclusive scan of the input shifted by one, so no division is needed (light that passes i layers)."""
+"""An exclusive scan is an inclusive scan of the input shifted by one, so no division is needed (share of light that passes i layers)."""
 
 import torch
 import triton

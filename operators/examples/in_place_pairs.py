@@ -1,4 +1,4 @@
-"""In place without a race: each program owns the pairs that it changes, and loads both values before it stores (smaller to the front)."""
+"""To work in place without a race, each program owns the pairs that it changes, and loads both values before it stores (smaller first)."""
 
 import torch
 import triton

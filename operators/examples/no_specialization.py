@@ -1,4 +1,4 @@
-"""do_not_specialize keeps an argument that changes with every call from causing recompilation for 1 or multiples of 16 (dither order)."""
+"""With do_not_specialize, the values 1 and multiples of 16 of an argument do not cause new compilations (dither order)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A maximum finds the last match: it runs over the index of each matching element, and -1 for each other (last byte equal to a key)."""
+"""A maximum over indices finds the last match. Elements that do not match count as index -1 (last byte equal to a key)."""
 
 import torch
 import triton

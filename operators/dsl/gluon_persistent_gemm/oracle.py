@@ -25,9 +25,9 @@ GROUP = 16
 
 @gluon.jit
 def _corner(tile, tiles_m, tiles_n, BM: gl.constexpr, BN: gl.constexpr, GROUP: gl.constexpr):
-    """Returns the corner of tile number `tile`. Consecutive tile numbers go down GROUP rows of
-    tiles before they move right, so that programs that run at the same time share rows of a and
-    columns of b."""
+    """Returns the corner of tile number `tile`. Consecutive numbers belong to a column of GROUP
+    tiles, and then to the column to its right, so that programs that run at the same time share
+    rows of a and columns of b."""
     group = tile // (GROUP * tiles_n)
     height = gl.minimum(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM
@@ -112,8 +112,8 @@ def _gemm_kernel(
             index += 1
         acc = warpgroup_mma_wait(0, deps=(acc,))
         row, col = _corner(tile, tiles_m, tiles_n, BM, BN, GROUP)
-        # The store of the previous tile must have read this buffer, which it usually has by now.
-        # Only the thread that issued the store can wait for it; the barrier informs the others.
+        # Waits until the store of the previous tile has read this buffer. Only the thread that
+        # issued the store can wait for it; the other threads wait for this thread at the barrier.
         tma.store_wait(pendings=0)
         gl.thread_barrier()
         c_tile.store(acc.to(c_desc.dtype))

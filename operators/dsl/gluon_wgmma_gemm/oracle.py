@@ -35,8 +35,8 @@ def _gemm_kernel(
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
     BN: gl.constexpr = b_desc.block_shape[1]
-    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
-    # that run at the same time share rows of a and columns of b.
+    # Consecutive programs compute a column of GROUP tiles, then the column to its right. So
+    # programs that run at the same time share rows of a and columns of b.
     tiles_m = gl.cdiv(m, BM)
     across = gl.cdiv(n, BN)
     program = gl.program_id(0)

@@ -29,8 +29,8 @@ def _gemm_kernel(
     STAGES: tl.constexpr,
 ):
     n, k = n8 * 8, k8 * 8
-    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
-    # that run at the same time share rows of a and columns of b.
+    # Consecutive programs compute a column of GROUP tiles, then the column to its right. So
+    # programs that run at the same time share rows of a and columns of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

@@ -19,9 +19,9 @@ GROUP = 8
 
 @triton.jit
 def _corner(tile, tiles_m, tiles_n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
-    """Returns the corner of tile number `tile`. Consecutive tile numbers go down GROUP rows of
-    tiles before they move right, so that programs that run at the same time share rows of a and
-    columns of b."""
+    """Returns the corner of tile number `tile`. Consecutive numbers belong to a column of GROUP
+    tiles, and then to the column to its right, so that programs that run at the same time share
+    rows of a and columns of b."""
     group = tile // (GROUP * tiles_n)
     height = min(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM

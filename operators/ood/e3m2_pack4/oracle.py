@@ -18,12 +18,12 @@ ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 def _codes(x):
     bits = x.to(tl.int32, bitcast=True)
     size = tl.minimum(tl.abs(x), 28.0)
-    # Normal numbers: rounds to two mantissa bits with integer arithmetic, where a carry increments
-    # the exponent. Then it changes the exponent bias from 127 to 3.
+    # Rounds normal numbers to two mantissa bits with integer arithmetic, where a carry increments
+    # the exponent. Then changes the exponent bias from 127 to 3.
     size_bits = size.to(tl.int32, bitcast=True)
     normal = ((size_bits + 0xFFFFF + ((size_bits >> 21) & 1)) >> 21) - (124 << 2)
-    # Subnormal codes are multiples of 1/16. 4/16 rounds to 4, which is the code of the smallest
-    # normal number.
+    # A subnormal code is the value in units of 1/16. A value that rounds to 4 units gets code 4,
+    # which is the code of the smallest normal number, 1/4.
     subnormal = ((size * 16.0 + ROUND_MAGIC) - ROUND_MAGIC).to(tl.int32)
     return tl.where(size < 0.25, subnormal, normal) | ((bits >> 26) & 32)
 

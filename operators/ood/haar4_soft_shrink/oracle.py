@@ -11,7 +11,7 @@ import triton.language as tl
 
 @triton.jit
 def _shrink(d, tau):
-    # The result equals sign(d) * max(|d| - tau, 0), but this form needs one operation less.
+    # The result equals sign(d) * max(|d| - tau, 0). The form below needs one operation less.
     return d - tl.minimum(tl.maximum(d, -tau), tau)
 
 

@@ -32,7 +32,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # stays in one state for hundreds of steps, and its score sums this state's emissions.
         emit, trans = draw((batch, steps, states), 0.3), draw((states, states), 0.5) - 7.5
         stay = torch.floor(stay / 64.0 * GRID) / GRID
-        # The path rarely starts in state 0, because zeros are also what unwritten memory contains.
+        # Makes state 0 an unlikely best state, because unwritten memory often contains zeros.
         init[0] = -4.0
     elif case.distribution == "twins":
         # States 2c and 2c + 1 have equal parameters, so the best state always ties with its twin.

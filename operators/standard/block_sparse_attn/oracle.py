@@ -67,8 +67,8 @@ def _block_sparse_kernel(
 
 def _stages(most: int) -> int:
     """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
-    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
-    loads run one step ahead, and the loaded values wait in registers."""
+    GPU has 64 KiB of shared memory, which is enough for the tiles of one step only. With two stages
+    the loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

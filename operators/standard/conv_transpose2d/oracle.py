@@ -124,7 +124,7 @@ def _transpose_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for the
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for the
     eleven tiles of a step only if the tiles are half as large."""
     return (
         not triton.knobs.runtime.interpret

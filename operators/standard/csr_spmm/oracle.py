@@ -45,7 +45,7 @@ def csr_spmm(
     m = offsets.numel() - 1
     c = torch.empty((m, n), dtype=b.dtype, device=b.device)
     block_n = min(256, triton.next_power_of_2(n))
-    # If b has few columns, lanes are left over. They process more entries of the row at a time.
+    # If b has few columns, the lanes process more entries of the row at a time.
     block_e = min(32, max(8, 512 // block_n))
     _row_kernel[(m, triton.cdiv(n, block_n))](
         offsets, columns, values, b, c, n, BLOCK_E=block_e, BLOCK_N=block_n, num_warps=1

@@ -84,7 +84,7 @@ def _combine_kernel(sums_ptr, stats_ptr, o_ptr, lse_ptr, parts, P: tl.constexpr,
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for one
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for one
     block of keys and values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret

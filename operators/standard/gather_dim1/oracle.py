@@ -1,5 +1,5 @@
 """The kernel gathers along rows. A row that fits in registers is read once, with coalesced loads,
-and then gathered through shared memory. The reason: for 32 scattered addresses of a warp, global
+and then gathered through shared memory. The reason is that for 32 scattered addresses, global
 memory needs many more cycles than shared memory. Longer rows are gathered from global memory, where
 the caches serve most loads."""
 

@@ -15,8 +15,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.05
     elif case.distribution == "extreme":
-        # The result is 0 for large negative x. Large positive x do not occur, because the distance
-        # between neighbouring float32 numbers near their results is near the tolerance.
+        # The result is 0 for large negative x. Very large positive x do not occur: near their
+        # results, neighbouring float32 numbers differ by about the tolerance.
         x = torch.where(
             rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1,
             -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0),

@@ -3,7 +3,7 @@
 Up to MOST_BINS bins: each program keeps its own histogram and adds it to the result once, so global
 atomics are rare for any values. At most 256 bins and a long vector: tensor cores count. The number
 of a bin is a pair of nibbles, and the sum of products of one-hot rows is a 16 x 16 histogram. More
-bins: each element is one atomic, because neighbouring elements are rarely in the same bin."""
+bins: each element needs one atomic, because neighbouring elements are rarely in the same bin."""
 
 import torch
 import triton
@@ -11,8 +11,8 @@ import triton.language as tl
 
 PROGRAMS = 1056  # eight programs for each SM of the largest GPU
 MOST_BINS = 1024
-# The number of programs of the tensor-core kernel. Each program is one warp, with 28 for each SM of
-# the largest GPU.
+# The number of programs of the tensor-core kernel. Each program is one warp. There are 28 programs
+# for each SM of the largest GPU.
 TENSOR_PROGRAMS = 3696
 # The minimum number of elements for the tensor-core kernel. With fewer elements, its final
 # conversion costs more than it saves.

@@ -56,7 +56,7 @@ def _add_kernel(
     columns = tl.program_id(0) % blocks * BLOCK_D + tl.arange(0, BLOCK_D)
     real = columns < dim
     place = out_ptr + row.to(tl.int64) * dim + columns
-    # Loads the row before it is known whether it occurs in the indices, because nearly all rows do.
+    # Loads the row early, even if no index refers to it. The indices refer to nearly all rows.
     old = tl.load(place, mask=real, other=0.0)
     lane = tl.arange(0, BLOCK_T)
     if HOPPER:

@@ -23,8 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
-    # that run at the same time share rows of a and of b in the L2 cache.
+    # Consecutive programs compute a column of GROUP tiles, then the column to its right. So
+    # programs that run at the same time share rows of a and of b in the L2 cache.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

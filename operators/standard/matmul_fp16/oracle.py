@@ -20,8 +20,8 @@ def _matmul_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
-    # that run at the same time share rows of a and columns of b.
+    # Consecutive programs compute a column of GROUP tiles, then the column to its right. So
+    # programs that run at the same time share rows of a and columns of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -59,8 +59,8 @@ def _matmul_kernel(
 
 def _stages(most: int) -> int:
     """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
-    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
-    loads run one step ahead, and the loaded values wait in registers."""
+    GPU has 64 KiB of shared memory, which is enough for the tiles of one step only. With two stages
+    the loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

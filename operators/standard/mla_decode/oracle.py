@@ -104,7 +104,7 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for one
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for one
     block of 32 keys. With blocks of 16 keys the accumulators stay in registers."""
     return (
         not triton.knobs.runtime.interpret

@@ -107,7 +107,7 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for one
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for one
     block of keys and values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret

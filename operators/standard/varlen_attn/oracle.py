@@ -129,7 +129,7 @@ def _varlen_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for blocks
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for blocks
     of 64 keys and values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret

@@ -23,8 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Consecutive programs compute tiles that go down a group of rows before they move right. So
-    # programs that run at the same time share channels and tokens.
+    # Consecutive programs compute the tiles of a short column, then those of the column to its
+    # right. So programs that run at the same time share channels and tokens.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -68,8 +68,8 @@ def _gemm_kernel(
 
 def _stages(most: int) -> int:
     """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
-    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
-    loads run one step ahead, and the loaded values wait in registers."""
+    GPU has 64 KiB of shared memory, which is enough for the tiles of one step only. With two stages
+    the loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

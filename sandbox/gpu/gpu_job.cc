@@ -128,6 +128,15 @@ bool GpuJob::prepare() {
   return true;
 }
 
+bool GpuJob::compute_references() {
+  if (!lock(Mode::prepare)) return false;
+  run_.enter(Stage::judge);
+  const Status computed =
+      judge_->compute_references(run_.job().id, run_.deadline(run_.job().limits.judge_wall_ms));
+  unlock();
+  return computed || run_.fail_infrastructure(computed.error(), "computing references");
+}
+
 bool GpuJob::open_session() {
   if (session_) return true;
   if (!make_outputs()) return false;
@@ -138,7 +147,8 @@ bool GpuJob::open_session() {
 bool GpuJob::judge_public(const std::vector<CaseDone>& open) {
   Plans plans;
   for (const CaseDone& done : open) plans.push_back(done.plan);
-  if (!prepare() || !open_session() || !lock(Mode::shared) || !launch_and_judge(0, plans))
+  if (!prepare() || !open_session() || !compute_references() || !lock(Mode::shared) ||
+      !launch_and_judge(0, plans))
     return false;
   unlock();
   judged_ = plans.size();
@@ -156,7 +166,8 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   Plans plans;
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
   const Plans rest(plans.begin() + static_cast<std::ptrdiff_t>(judged_), plans.end());
-  if (!prepare() || !open_session() || !lock(Mode::shared)) return;
+  if (!prepare() || !open_session()) return;
+  if ((judged_ == 0 && !compute_references()) || !lock(Mode::shared)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
   const bool watched = wants_sanitizer(job, gpu_.config);

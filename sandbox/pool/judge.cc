@@ -7,6 +7,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kJudgeStartMs = 120'000;
+constexpr std::int64_t kReleaseMs = 1'000;  // time limit for sending the release of a job
 
 std::string log_name(const SandboxConfig& config, std::string device, int number) {
   for (char& c : device) {
@@ -70,9 +71,18 @@ Status Judge::ensure_started(const Deadline& deadline) {
 Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds,
                          const std::string& job, const std::string& case_id,
                          const Deadline& deadline) {
+  Result<Frame> reply = ask_in_turn(request, fds, job, case_id, deadline);
+  send_releases();  // those that came while this request was in progress
+  return reply;
+}
+
+Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vector<int>& fds,
+                                 const std::string& job, const std::string& case_id,
+                                 const Deadline& deadline) {
   const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
   if (!turn) return fail(turn.error());
   if (Status started = ensure_started(deadline); !started) return fail(started.error());
+  send_releases_now();
   if (Status sent = send_frame(socket_.get(), request, {}, fds, deadline); !sent) {
     stop();
     return fail(sent.error());
@@ -184,6 +194,11 @@ Result<std::string> Judge::refresh(const std::string& job, const std::string& ca
   return parse_refreshed(*reply);
 }
 
+Status Judge::compute_references(const std::string& job, const Deadline& deadline) {
+  const Result<Frame> reply = ask(references_header(job), {}, job, {}, deadline);
+  return reply ? parse_referenced(*reply) : fail(reply.error());
+}
+
 Status Judge::settle(const std::string& job, const Deadline& deadline) {
   const Result<Frame> reply = ask(settle_header(job), {}, job, {}, deadline);
   return reply ? parse_settled(*reply) : fail(reply.error());
@@ -213,11 +228,40 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
 }
 
 void Judge::release(const std::string& job) {
-  const Result<FifoSemaphore::Slot> turn =
-      turn_.acquire(Deadline::after_ms(kJudgeStartMs, shutdown_.get_token()));
-  // If the judge's process has ended, it no longer knows the job.
-  if (turn && socket_)
-    send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));
+  {
+    const MutexLock lock(mutex_);
+    released_.push_back(job);
+  }
+  send_releases();
+}
+
+/// Sends the releases if no request is in progress. Otherwise the thread of that request sends
+/// them.
+void Judge::send_releases() {
+  while (has_releases()) {
+    const Result<FifoSemaphore::Slot> turn = turn_.acquire(Deadline::after_ms(0));
+    if (!turn) return;
+    send_releases_now();
+  }
+}
+
+bool Judge::has_releases() {
+  const MutexLock lock(mutex_);
+  return !released_.empty();
+}
+
+/// Sends the releases. The caller holds the slot of turn_.
+void Judge::send_releases_now() {
+  std::vector<std::string> jobs;
+  {
+    const MutexLock lock(mutex_);
+    jobs.swap(released_);
+  }
+  for (const std::string& job : jobs) {
+    // If the judge's process has ended, it no longer knows the job.
+    if (socket_)
+      send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(kReleaseMs));
+  }
 }
 
 void Judge::stop() {

@@ -19,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/job/config.h"
@@ -99,6 +100,9 @@ class Judge {
   /// replaced.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,
                               const Deadline& deadline);
+  /// Waits until the judge has computed the references of the job's cases. If a computation fails,
+  /// the error is the result of compare().
+  Status compute_references(const std::string& job, const Deadline& deadline);
   /// Waits until the judge has finished its work on the device. The judge may still compute
   /// references after prepare() has returned.
   Status settle(const std::string& job, const Deadline& deadline);
@@ -115,7 +119,8 @@ class Judge {
   Result<std::vector<LintCheck>> lint(const std::string& operator_dir,
                                       const std::vector<CaseRequest>& cases, std::uint32_t seed,
                                       const Deadline& deadline);
-  /// Makes the judge forget the job. If the judge is busy, the call waits.
+  /// Makes the judge forget the job. Does not wait: if the judge is busy, it forgets the job before
+  /// it begins with the next request.
   void release(const std::string& job);
 
  private:
@@ -124,6 +129,12 @@ class Judge {
                                     const Deadline& deadline);
   Result<Frame> ask(const nlohmann::json& request, const std::vector<int>& fds,
                     const std::string& job, const std::string& case_id, const Deadline& deadline);
+  Result<Frame> ask_in_turn(const nlohmann::json& request, const std::vector<int>& fds,
+                            const std::string& job, const std::string& case_id,
+                            const Deadline& deadline);
+  void send_releases();
+  void send_releases_now();
+  bool has_releases();
   void stop();
 
   const SandboxConfig config_;
@@ -135,6 +146,9 @@ class Judge {
   Process process_;
   UniqueFd socket_;
   std::optional<JudgeReady> ready_;
+  Mutex mutex_;
+  /// The jobs that the process must forget and that have not been sent to it.
+  std::vector<std::string> released_ ASSAY_GUARDED_BY(mutex_);
   std::string log_;
   std::stop_source shutdown_;
   std::thread warm_up_;

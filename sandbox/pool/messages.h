@@ -219,6 +219,7 @@ Result<std::vector<double>> parse_timed_reference(const Frame& frame);
 Result<CompiledTime> parse_timed_compiled(const Frame& frame);
 /// Returns the new seed, or an empty string if the case has kept its inputs.
 Result<std::string> parse_refreshed(const Frame& frame);
+Status parse_referenced(const Frame& frame);
 Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 /// Returns the error of a `judge_error`. Its code is unavailable if the judge's CUDA context is
@@ -252,6 +253,7 @@ nlohmann::json attribute_kept_header(const std::string& job, const std::string& 
                                      const std::vector<Argument>& without);
 /// Builds a request for new inputs of a case whose inputs are in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
+nlohmann::json references_header(const std::string& job);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one);

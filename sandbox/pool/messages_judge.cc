@@ -235,6 +235,8 @@ Error parse_judge_error(const Frame& frame) {
   return {.code = code, .message = in.optional_text("message")};
 }
 
+Status parse_referenced(const Frame& frame) { return expect_type(frame, "referenced"); }
+
 Status parse_settled(const Frame& frame) { return expect_type(frame, "settled"); }
 
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame) {
@@ -314,6 +316,8 @@ json attribute_kept_header(const std::string& job, const std::string& case_id,
 json refresh_header(const std::string& job, const std::string& case_id) {
   return {{"type", "refresh"}, {"job", job}, {"case", case_id}};
 }
+
+json references_header(const std::string& job) { return {{"type", "references"}, {"job", job}}; }
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
@@ -28,9 +27,9 @@ from harness.judging.compiled_reference import time_compiled
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
-from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
+from harness.judging.shared_buffers import SharedBuffers, open_shared_buffers, place
 from harness.operator import NeedsGpu, Operator
-from harness.wire.device_memory import OUT_OF_MEMORY, DeviceMemoryError
+from harness.wire.device_memory import OUT_OF_MEMORY
 from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
@@ -73,18 +72,6 @@ def reason_of(error: Exception, device: torch.device) -> str:
     if isinstance(error, NeedsGpu):
         return "needs_gpu"
     return "context_lost" if context_is_lost(device) else "defect"
-
-
-def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
-    """Creates the memory that is shared with the launcher. Returns None if this device cannot share
-    memory."""
-    if device.type != "cuda":
-        return None
-    try:
-        return SharedBuffersPool(lambda: SharedBuffers(device))
-    except DeviceMemoryError as error:
-        print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
-        return None
 
 
 def fill(buffers: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
@@ -145,6 +132,7 @@ class Judge:
             "compare": self._compare,
             "attribute": self._attribute,
             "refresh": self._refresh,
+            "references": self._references,
             "settle": self._settle,
             "time_reference": self._time_reference,
             "time_compiled": self._time_compiled,
@@ -367,6 +355,15 @@ class Judge:
         if seed and self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
+
+    def _references(self, frame: Frame) -> Reply:
+        """Computes the references of a job, so that no comparison has to wait for them. If a
+        computation fails, the error is reported when that case is compared."""
+        job = str(frame.header["job"])
+        for state in self._jobs.get(job, {}).values():
+            with contextlib.suppress(Exception):
+                state.compute_references()
+        return {"type": "referenced", "job": job}, []
 
     def _settle(self, frame: Frame) -> Reply:
         """Waits until all work on the device is finished, because another job will be timed now. No

@@ -9,11 +9,12 @@ Each job has its own shared buffers until the job is released. Not thread-safe."
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 
 import torch
 
-from harness.wire.device_memory import DeviceMemory
+from harness.wire.device_memory import DeviceMemory, DeviceMemoryError
 
 KEPT_BYTES = 8 << 30  # the maximum size of the memory that is kept although no job uses it
 
@@ -73,3 +74,15 @@ def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:
         offsets.append(end)
         end += (size + alignment - 1) // alignment * alignment
     return offsets, end
+
+
+def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
+    """Creates the memory that is shared with the launcher. Returns None if this device cannot share
+    memory."""
+    if device.type != "cuda":
+        return None
+    try:
+        return SharedBuffersPool(lambda: SharedBuffers(device))
+    except DeviceMemoryError as error:
+        print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
+        return None

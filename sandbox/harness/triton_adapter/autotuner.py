@@ -1,11 +1,11 @@
 """Replaces Triton's autotuner in candidates and in the judge.
 
-    # In a candidate, where Triton's own autotuner would have no device to time configurations on.
-    patch_autotuner(sink, compile_budget_s=20)
-    # In the judge, whose golden kernels must be right, not fast.
-    use_first_configuration()
-    with fastest_configuration():
-        golden_kernel()  # Triton's own autotuner runs"""
+# In a candidate, where Triton's own autotuner would have no device to time configurations on.
+patch_autotuner(sink, compile_budget_s=20)
+# In the judge, whose golden kernels must be right, not fast.
+use_first_configuration()
+with fastest_configuration():
+    golden_kernel()  # Triton's own autotuner runs"""
 
 from __future__ import annotations
 

@@ -76,6 +76,29 @@ def test_a_judge_reports_that_it_has_settled(judge: JudgeClient, operator: Path)
     }
 
 
+def test_references_are_ready_before_outputs_are_compared(
+    judge: JudgeClient, tmp_path: Path
+) -> None:
+    done = tmp_path / "done"
+    body = f"    open({str(done)!r}, 'a').write('x')\n    return a * x, index + 1"
+    counted = write_operator(
+        tmp_path / "counted", reference=REFERENCE.replace("    return a * x, index + 1", body)
+    )
+    judge.prepare(counted).close()
+    assert judge.ask({"type": "settle", "job": "timed"}).type == "settled"
+    for _ in range(2):  # the second request finds all references
+        assert judge.ask({"type": "references", "job": "job_1"}).header == {
+            "type": "referenced",
+            "job": "job_1",
+        }
+        computed = done.stat().st_size
+        assert computed > 0
+    assert judge.ask({"type": "references", "job": "job_1"}).type == "referenced"
+    assert done.stat().st_size == computed
+    # The judge forgets a released job, so there is nothing to compute.
+    assert judge.ask({"type": "references", "job": "unknown"}).type == "referenced"
+
+
 @pytest.mark.parametrize(("unused", "given_back"), [(32, 0), (33, 1)])
 def test_freed_memory_that_others_may_need_is_returned(
     monkeypatch: pytest.MonkeyPatch, operator: Path, unused: int, given_back: int

@@ -147,7 +147,7 @@ bool GpuJob::open_session() {
 bool GpuJob::judge_public(const std::vector<CaseDone>& open) {
   Plans plans;
   for (const CaseDone& done : open) plans.push_back(done.plan);
-  if (!prepare() || !open_session() || !compute_references() || !lock(Mode::shared) ||
+  if (!prepare() || !compute_references() || !open_session() || !lock(Mode::shared) ||
       !launch_and_judge(0, plans))
     return false;
   unlock();
@@ -166,8 +166,8 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   Plans plans;
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
   const Plans rest(plans.begin() + static_cast<std::ptrdiff_t>(judged_), plans.end());
-  if (!prepare() || !open_session()) return;
-  if ((judged_ == 0 && !compute_references()) || !lock(Mode::shared)) return;
+  if (!prepare() || (judged_ == 0 && !compute_references())) return;
+  if (!open_session() || !lock(Mode::shared)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
   const bool watched = wants_sanitizer(job, gpu_.config);

@@ -28,8 +28,10 @@ constexpr int kMostDefaultRecordingJobs = 16;
 // The number of jobs in progress on one GPU, divided by the number of jobs that compile. Most of
 // the jobs in progress wait for a judge or for the GPU.
 constexpr int kJobsPerRecordingJob = 3;
-constexpr unsigned kCoresPerJudge = 4;  // each judge uses one core fully
-constexpr int kMostDefaultJudges = 4;
+// While a judge compiles the golden kernels of an operator, it uses a core fully. Otherwise it
+// mostly waits for the GPU or for a request.
+constexpr unsigned kCoresPerJudge = 2;
+constexpr int kMostDefaultJudges = 8;
 constexpr std::int64_t kLeastSanitizeMs = 1'000;  // a GPU context takes this long to make
 
 /// Sets `program` to the value of an option that names a program. The value is the program's

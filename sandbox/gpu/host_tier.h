@@ -30,7 +30,8 @@ class HostTier {
   /// whether its latency is measured. Returns false if the verdict has become an error.
   bool run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
            const std::vector<bool>& timed);
-  /// Returns the versions and the isolation layers, or nothing before the first job.
+  /// Returns what the first candidate of this tier has reported: the versions of torch and Triton,
+  /// and the isolation layers. Returns nothing before the first job.
   std::optional<PoolFacts> facts() const;
 
  private:

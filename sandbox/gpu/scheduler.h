@@ -52,7 +52,8 @@ class GpuScheduler {
 
   /// The maximum number of lone holders in a row while others wait.
   static constexpr int kLoneBatch = 4;
-  /// When a batch of other waiters has started, more of them may join it for this time.
+  /// The time after the start of a batch of waiters of the modes `prepare` and `shared`, in which
+  /// later waiters of these modes may join the batch.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {

@@ -49,7 +49,8 @@ struct BlockFacts {
 /// ranked.
 TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts);
 
-/// Returns a phrase that says which times contradict each other. The phrase has no subject.
+/// Returns a phrase for use inside a message. The phrase says which times contradict each other,
+/// for example "900 ns by the device's clock, 400 ns by the host's".
 std::string describe(TimingDoubt doubt, const Timing& block);
 
 /// Returns true if the clock of an oracle's block is clearly below `highest_mhz`, the highest clock

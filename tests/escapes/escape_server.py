@@ -1,5 +1,6 @@
-"""Runs the real server for the escape suite. The server has short limits, canaries, and a private
-host (private_host.py). A watch checks the invariants of the host and the server."""
+"""Runs the real server for the escape suite, with short limits and in a private host
+(private_host.py). canaries.py places secrets that no submission may reach, and watch.py checks that
+no submission changes the number of processes, files and other objects."""
 
 from __future__ import annotations
 

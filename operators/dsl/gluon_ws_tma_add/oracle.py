@@ -4,8 +4,8 @@ four warps add, and one warp stores with TMA.
 Rings of buffers and barriers connect the warps. Between the loader and the adders, `loaded` signals
 that the bytes have arrived, and `taken` that the slot is free. Between the adders and the storer,
 `added` signals a finished tile, and `stored` that its slot is free. A barrier's phase flips once
-per lap of its ring. To wait for a free slot, a warp waits for the slot's previous phase. For a new
-barrier the previous phase counts as complete.
+per lap of its ring. A warp waits for a free slot until the previous phase of the slot's barrier is
+complete. For a new barrier the previous phase counts as complete.
 """
 
 import torch

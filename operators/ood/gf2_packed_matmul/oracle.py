@@ -131,8 +131,8 @@ def _tensor_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Each program computes two neighbouring tiles. It loads the rows of A once for both tiles. The
-    # sums of one block of k use the same registers for the first tile and then for the second.
+    # Each program computes two neighbouring tiles. It loads the rows of A once for both tiles. In
+    # each step, the first product is added to its sum before the second product is computed.
     tiles_m = tl.cdiv(half, BM)
     tiles_n = tl.cdiv(n, 2 * BN)
     program = tl.program_id(0)

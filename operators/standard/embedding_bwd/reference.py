@@ -29,8 +29,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(dy: Tensor, indices: Tensor, vocab: int) -> Tensor:
-    """Sums in a stable order: it sorts the tokens by row and then sums by segment. So two runs give
-    exactly the same bits."""
+    """Sums in a stable order: sorts the tokens by row, and subtracts running sums at the ends of
+    each row. So two runs give exactly the same bits."""
     order = torch.argsort(indices, stable=True)
     counts = torch.bincount(indices, minlength=vocab)
     ends = counts.cumsum(0)

@@ -6,7 +6,7 @@ the slot's index in the tile in its low bits. So the order is deterministic; wit
 not be. The slots of an expert become neighbours and are written together, with an offset that
 depends only on the expert. The low bits of a key's position select a register of a thread. So most
 compare-exchanges of the bitonic network are one minimum or maximum within a thread. The third
-kernel has additional programs that write the padding and the owner of each block."""
+kernel has additional programs. They write the padding, and the expert of each block of slots."""
 
 import torch
 import triton

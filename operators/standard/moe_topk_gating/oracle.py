@@ -56,8 +56,8 @@ def _side(N: tl.constexpr, BIT: tl.constexpr):
 
 @triton.jit
 def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
-    """Merges bitonic runs of 2^STAGE keys into ascending runs, in each row of a tile with 2^N
-    keys."""
+    """Sorts each bitonic run of 2^STAGE keys in ascending order. Each row of `h` has 2^N keys, which
+    are many such runs."""
     for i in tl.static_range(STAGE):
         other = h ^ tl.xor_sum(h, N - STAGE + 1 + i, True)
         h = tl.where(_side(N, STAGE - 1 - i) != 0, tl.maximum(h, other), tl.minimum(h, other))

@@ -64,8 +64,8 @@ def _look_ahead_kernel(
         word = tl.load(words + position, mask=position >= 0, other=0, volatile=True)
         state = tl.where(position >= 0, (word >> 32).to(tl.int32), SUFFIX)
         value = (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True)
-        # Adds up the words of the tiles after this tile, up to the nearest SUFFIX. First all of
-        # these words must have been published.
+        # Adds up the values of the tiles after this tile, up to the nearest SUFFIX. If one of these
+        # words is not published yet, the next turn of the loop reads the same words again.
         stop = tl.min(tl.where(state == SUFFIX, lane, WINDOW), axis=0)
         missing = tl.max(tl.where((state == 0) & (lane < stop), 1, 0), axis=0)
         if missing == 0:

@@ -44,8 +44,8 @@ _random = torch.Generator()
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
 _WRITES = MOVES | DRAWN_INTO
 _PASSED_ON = METADATA | ALIASES | LIFTS | _WRITES
-# Functions that read the values of a tensor without torch's dispatcher. An error message contains
-# the text.
+# Functions that read the values of a tensor without torch's dispatcher. The value of each entry
+# names the function in an error message.
 _READS = {
     torch.Tensor.tolist: ".tolist()",
     torch.Tensor.numpy: ".numpy()",

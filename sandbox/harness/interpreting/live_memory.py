@@ -133,8 +133,8 @@ class LiveMemory:
         return block.copies
 
     def view(self, tensor: torch.Tensor, copy: int) -> torch.Tensor:
-        """Returns a tensor with the same layout over a copy of its block. Returns the tensor itself
-        if the block has no copies."""
+        """Returns a tensor that has the layout of `tensor` and that lies in the given copy of the
+        block of `tensor`. Returns `tensor` itself if its block has no copies."""
         block = self.block(tensor)
         if block is None or not block.copies:
             return tensor

@@ -52,7 +52,7 @@ struct TimedWork {
   // This function is called once, before the first sample. It may allocate the remaining device
   // memory, because the memory that flushes the L2 cache is already allocated.
   std::function<LaunchStatus()> prepare;
-  // Queues the copies that refill the inputs and the fills that poison all other buffers.
+  // Queues operations that restore the inputs from a copy, and that poison all other buffers.
   std::function<LaunchStatus()> restore;
   // Queues the operations to measure, and nothing else.
   std::function<LaunchStatus()> enqueue;

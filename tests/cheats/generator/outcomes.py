@@ -17,7 +17,7 @@ from transform import Kind
 
 COMPARE = Path(__file__).resolve().parent / "compare_outputs.py"
 COMPARE_WALL_S = 300
-# The oracle's Perf is 1. Both measurements have noise, so only a Perf above this value is a gain.
+# A mutant is faster than the oracle if its Perf, the oracle's time over its own, is above this value.
 PERF_OF_A_GAIN = 1.1
 # Errors that come from a defence. Any other error shows that the mutant does not work at all.
 DEFENCES = (

@@ -122,8 +122,8 @@ TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jo
         JobMonitor monitor;
         return gpu.execute(copy_job(JobKind::test, kCopy), monitor);
       }));
-      // The jobs need the only core before they wait for a judge. So the second job waits for a
-      // judge only if the first job gives the core back while it waits.
+      // Each job needs the only recording slot before it waits for a judge. So the second job comes
+      // to wait for a judge only if the first job frees the slot during its own wait.
       CHECK(gpu.judge_queue().wait_for_waiters(i, for_another_thread()));
     }
     CHECK(gpu.scheduler().lock(GpuScheduler::Mode::exclusive, for_another_thread()));

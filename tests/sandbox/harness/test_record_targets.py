@@ -1,4 +1,5 @@
-"""Tests recording for other targets, and in the dialects Gluon and TLX."""
+"""Tests that submissions are recorded for targets other than the default cuda:90, and in the
+dialects Gluon and TLX."""
 
 from __future__ import annotations
 

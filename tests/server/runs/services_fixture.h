@@ -154,7 +154,8 @@ class ServicesFixture {
     accepted.run = run;
     return services_->runs().accept(accepted, "fake");
   }
-  /// Stores the artifact with a finished practice job. Returns its handle.
+  /// Stores a finished job that belongs to no run and has this artifact. Returns the artifact's
+  /// handle.
   std::string artifact(sandbox::Artifact artifact) {
     sandbox::Job made = job("");
     made.id = new_handle("job");

@@ -106,7 +106,8 @@ extern "C" __global__ void second(float* part, float* y, long long round, double
         1.5,
         -1.0,
     ]
-    # The first launch's condition is false, and the last launch has no blocks.
+    # All three launches come from the second [[launch]] table, which is repeated. The condition of
+    # the first table is false, and the grid of the third table has no blocks.
     assert len(launches) == 3
     assert [plan["binaries"][one["binary"]]["shared"] for one in launches] == [1024, 2048, 3072]
     assert {one["flags"] for one in launches} == {1}

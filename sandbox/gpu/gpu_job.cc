@@ -42,7 +42,7 @@ void GpuJob::execute() {
   perform(watched);
   session_.reset();
   unlock();  // release() waits if the judge is busy
-  if (judge_ != nullptr) judge_->release(run_.job().id);
+  if (judge_ != nullptr) judge_->release(run_.job().id, std::move(memory_));
 }
 
 void GpuJob::perform(bool watched) {
@@ -115,8 +115,8 @@ bool GpuJob::prepare() {
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   unlock();
   turn_->prepared();
+  judge_ = &judge;  // also after a cancellation, when the judge makes the inputs nevertheless
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
-  judge_ = &judge;
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
     if (!is_as_described(prepared_.cases[i], prepared->cases[i]))
       return run_.fail(ErrorKind::internal_error,
@@ -128,13 +128,19 @@ bool GpuJob::prepare() {
   return true;
 }
 
-bool GpuJob::compute_references() {
-  if (!lock(Mode::prepare)) return false;
-  run_.enter(Stage::judge);
-  const Status computed =
-      judge_->compute_references(run_.job().id, run_.deadline(run_.job().limits.judge_wall_ms));
-  unlock();
-  return computed || run_.fail_infrastructure(computed.error(), "computing references");
+bool GpuJob::compute_references(std::size_t first, std::size_t end) {
+  const Job& job = run_.job();
+  const std::vector<bool> timed = is_timed(job) ? cases_to_time(job, prepared_)
+                                                : std::vector<bool>(prepared_.cases.size(), false);
+  for (std::size_t i = first; i < end; ++i) {
+    if (!lock(Mode::prepare)) return false;
+    run_.enter(Stage::judge);
+    const Status computed = judge_->compute_references({job.id, prepared_.cases[i].id}, timed[i],
+                                                       run_.deadline(job.limits.judge_wall_ms));
+    unlock();  // a job that waits for the GPU alone waits for at most one case
+    if (!computed) return run_.fail_infrastructure(computed.error(), "computing references");
+  }
+  return true;
 }
 
 bool GpuJob::open_session() {
@@ -147,8 +153,8 @@ bool GpuJob::open_session() {
 bool GpuJob::judge_public(const std::vector<CaseDone>& open) {
   Plans plans;
   for (const CaseDone& done : open) plans.push_back(done.plan);
-  if (!prepare() || !compute_references() || !open_session() || !lock(Mode::shared) ||
-      !launch_and_judge(0, plans))
+  if (!prepare() || !compute_references(0, plans.size()) || !open_session() ||
+      !lock(Mode::shared) || !launch_and_judge(0, plans))
     return false;
   unlock();
   judged_ = plans.size();
@@ -166,7 +172,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   Plans plans;
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
   const Plans rest(plans.begin() + static_cast<std::ptrdiff_t>(judged_), plans.end());
-  if (!prepare() || (judged_ == 0 && !compute_references())) return;
+  if (!prepare() || !compute_references(judged_, plans.size())) return;
   if (!open_session() || !lock(Mode::shared)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
@@ -203,7 +209,7 @@ void GpuJob::on_host_tier() {
   if (!prepare()) return;
   const bool timed = is_timed(run_.job());
   Plans reference = timed ? record_reference() : Plans();
-  if (timed ? !lock_idle_gpu() : !lock(Mode::host)) return;
+  if (!lock_idle_gpu()) return;
   const bool judged = gpu_.host.run(run_, *judge_, prepared_,
                                     timed ? cases_to_time(run_.job(), prepared_)
                                           : std::vector<bool>(prepared_.cases.size(), false));

@@ -53,9 +53,9 @@ class GpuJob {
   /// Launches and judges the public cases. The submission gets the hidden cases only if all public
   /// cases are right.
   bool judge_public(const std::vector<CaseDone>& open);
-  /// Waits for the references, which may take seconds. The comparisons are then short, so the job
-  /// holds the GPU lock in shared mode only for a short time.
-  bool compute_references();
+  /// Waits for the references of the cases from `first` to before `end`, which may take seconds.
+  /// The comparisons are then short, so the job holds the GPU lock in shared mode for a short time.
+  bool compute_references(std::size_t first, std::size_t end);
   bool open_session();
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();

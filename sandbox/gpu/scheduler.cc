@@ -22,35 +22,25 @@ GpuScheduler::GpuScheduler(const Limits& limits)
     : limits_(limits),
       memory_slots_(limits.sharers, "the GPU's memory was in use for all of the time allowed") {}
 
-/// Tells whether a waiter of this mode has to get the lock before the next lone waiter.
+/// Tells whether a waiter of this mode has to get the lock before the next exclusive waiter.
 bool GpuScheduler::batch_waits(Mode mode) const {
   return std::any_of(waiters_.begin(), waiters_.end(), [mode, end = batch_end_](const Waiter& one) {
     return one.mode == mode && one.ticket < end;
   });
 }
 
-bool GpuScheduler::lone_waits(Mode mode) const {
-  return std::any_of(waiters_.begin(), waiters_.end(), [&](const Waiter& one) {
-    return one.mode == Mode::exclusive || (one.mode == Mode::host && mode == Mode::shared);
-  });
-}
-
 bool GpuScheduler::may_enter(const Waiter& waiter) const {
   const Mode mode = waiter.mode;
-  const auto is_ahead = [&](const Waiter& one) {
-    return one.ticket < waiter.ticket && (one.mode == mode || (is_lone(one.mode) && is_lone(mode)));
-  };
-  if (std::any_of(waiters_.begin(), waiters_.end(), is_ahead)) return false;
-  const bool prepares = mode == Mode::prepare;
-  if (holders(Mode::exclusive) > 0 || (holders(Mode::host) > 0 && !prepares)) return false;
-  if (mode == Mode::host) return holders(Mode::shared) == 0 && !batch_waits(Mode::shared);
+  const bool is_first = std::none_of(waiters_.begin(), waiters_.end(), [&](const Waiter& one) {
+    return one.mode == mode && one.ticket < waiter.ticket;
+  });
+  if (!is_first || holders(Mode::exclusive) > 0) return false;
+  const int others = holders(Mode::shared) + holders(Mode::prepare);
   if (mode == Mode::exclusive)
-    return holders(Mode::shared) == 0 && holders(Mode::prepare) == 0 &&
-           !batch_waits(Mode::shared) && !batch_waits(Mode::prepare);
+    return others == 0 && !batch_waits(Mode::shared) && !batch_waits(Mode::prepare);
   if (mode == Mode::shared && holders(mode) >= limits_.sharers) return false;
-  const bool may_join = holders(Mode::shared) + holders(Mode::prepare) > 0 &&
-                        system_clock().monotonic_ns() < batch_joinable_until_ns_;
-  return !lone_waits(mode) || waiter.ticket < batch_end_ || may_join;
+  const bool may_join = others > 0 && system_clock().monotonic_ns() < batch_joinable_until_ns_;
+  return !is_waiting(Mode::exclusive) || waiter.ticket < batch_end_ || may_join;
 }
 
 Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadline) {
@@ -73,13 +63,12 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
 void GpuScheduler::unlock(Mode mode) {
   const MutexLock lock(mutex_);
   --holders(mode);
-  const bool other_lone_waits = std::any_of(waiters_.begin(), waiters_.end(),
-                                            [](const Waiter& one) { return is_lone(one.mode); });
-  if (is_lone(mode) && (++lone_in_row_ >= kLoneBatch || !other_lone_waits)) {
+  if (mode == Mode::exclusive &&
+      (++exclusive_in_row_ >= kExclusiveBatch || !is_waiting(Mode::exclusive))) {
     batch_end_ = next_ticket_;
     batch_joinable_until_ns_ =
         system_clock().monotonic_ns() + std::chrono::nanoseconds(limits_.join_window).count();
-    lone_in_row_ = 0;
+    exclusive_in_row_ = 0;
   }
   changed_.notify_all();
 }

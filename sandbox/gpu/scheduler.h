@@ -3,24 +3,20 @@
 // 1. A memory slot. A job reserves a slot before its inputs are put into the GPU's memory, and
 // keeps the slot until the job ends. The number of slots bounds the number of jobs that have data
 // in the GPU's memory. Slots are granted first come, first served.
-// 2. The GPU lock, in one of four modes. A job holds the lock only while it uses the GPU, and not
-// while it compiles or records.
+// 2. The GPU lock, in one of three modes. A job does not hold the lock while it compiles or
+// records.
 //
-//   prepare    A judge makes inputs for the job. Making the first inputs of an operator can take
-//              seconds, so this mode excludes only what is timed.
-//   shared     Launchers run plans whose outputs are only checked, at most `sharers` jobs at a
-//   time. host       Code of a submission runs on the GPU, and it may damage the device. So nothing
-//   else
-//              of a submission runs meanwhile.
-//   exclusive  The job has the GPU alone, because it is timed or needs all of the memory. The
-//              kernels of another job would show in the measurement.
+// In the mode `prepare`, a judge makes inputs or computes references for the job. The first inputs
+// of an operator can take seconds, so this mode excludes only exclusive holders. In the mode
+// `shared`, launchers run plans whose outputs are only checked, at most `sharers` jobs at a time.
+// In the mode `exclusive`, the job has the GPU alone. The reason is that the job is timed, runs
+// code of a submission on the GPU, or needs all of the memory.
 //
-// The modes `host` and `exclusive` are the lone modes. Every change between lone and other use
-// leaves the GPU idle until the last holder releases the lock. So waiters are served in batches.
-// First, up to kLoneBatch lone waiters get the lock one after the other. Then all other waiters
-// that are in the queues at that time get the lock together. Further ones may join this batch until
-// kJoinWindow after its start. So no waiter starves. Waiters of one mode are served in the order of
-// their arrival, and so are all lone waiters.
+// Every change between exclusive and other use leaves the GPU idle until the last holder releases
+// the lock. So waiters are served in batches. First, up to kExclusiveBatch exclusive waiters get
+// the lock one after the other. Then all other waiters that are in the queue at that time get the
+// lock together. Waiters that come later may join this batch until kJoinWindow after its start. So
+// no waiter starves. Waiters of one mode are served in the order of their arrival.
 //
 //   GpuScheduler scheduler({.sharers = 4});
 //   Result<GpuScheduler::MemorySlot> memory = scheduler.reserve_memory(deadline);
@@ -48,10 +44,10 @@ namespace assay::sandbox {
 
 class GpuScheduler {
  public:
-  enum class Mode { prepare, shared, host, exclusive };
+  enum class Mode { prepare, shared, exclusive };
 
-  /// The maximum number of lone holders in a row while others wait.
-  static constexpr int kLoneBatch = 4;
+  /// The maximum number of exclusive holders in a row while others wait.
+  static constexpr int kExclusiveBatch = 4;
   /// The time after the start of a batch of waiters of the modes `prepare` and `shared`, in which
   /// later waiters of these modes may join the batch.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
@@ -103,13 +99,11 @@ class GpuScheduler {
     Mode mode = Mode::shared;
   };
 
-  static bool is_lone(Mode mode) { return mode == Mode::host || mode == Mode::exclusive; }
   void unlock(Mode mode);
   int waiting_for(Mode mode) const ASSAY_REQUIRES(mutex_);
   bool may_enter(const Waiter& waiter) const ASSAY_REQUIRES(mutex_);
   bool batch_waits(Mode mode) const ASSAY_REQUIRES(mutex_);
-  /// Tells whether a lone waiter for which a waiter of this mode has to wait is in the queue.
-  bool lone_waits(Mode mode) const ASSAY_REQUIRES(mutex_);
+  bool is_waiting(Mode mode) const ASSAY_REQUIRES(mutex_) { return waiting_for(mode) > 0; }
   int& holders(Mode mode) ASSAY_REQUIRES(mutex_) {
     return holders_[static_cast<std::size_t>(mode)];
   }
@@ -123,14 +117,13 @@ class GpuScheduler {
   mutable Condition changed_;
   std::deque<Waiter> waiters_ ASSAY_GUARDED_BY(mutex_);  // oldest first
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// Waiters with a ticket below this number that are not lone get the lock before the next lone
-  /// waiter.
+  /// Other waiters with a ticket below this number get the lock before the next exclusive waiter.
   std::uint64_t batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
   /// The time until which others may join the batch, by the system's monotonic clock.
   std::int64_t batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// The number of lone holders since the last batch.
-  int lone_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::array<int, 4> holders_ ASSAY_GUARDED_BY(mutex_) = {};  // for each mode
+  /// The number of exclusive holders since the last batch.
+  int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::array<int, 3> holders_ ASSAY_GUARDED_BY(mutex_) = {};  // for each mode
 };
 
 }  // namespace assay::sandbox

@@ -194,8 +194,9 @@ Result<std::string> Judge::refresh(const std::string& job, const std::string& ca
   return parse_refreshed(*reply);
 }
 
-Status Judge::compute_references(const std::string& job, const Deadline& deadline) {
-  const Result<Frame> reply = ask(references_header(job), {}, job, {}, deadline);
+Status Judge::compute_references(const CaseName& of, bool timed, const Deadline& deadline) {
+  const Result<Frame> reply =
+      ask(references_header(of.job, of.case_id, timed), {}, of.job, of.case_id, deadline);
   return reply ? parse_referenced(*reply) : fail(reply.error());
 }
 
@@ -227,10 +228,10 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
   return parse_linted(*reply);
 }
 
-void Judge::release(const std::string& job) {
+void Judge::release(const std::string& job, std::optional<FifoSemaphore::Slot> memory) {
   {
     const MutexLock lock(mutex_);
-    released_.push_back(job);
+    released_.push_back({job, std::move(memory)});
   }
   send_releases();
 }
@@ -252,15 +253,16 @@ bool Judge::has_releases() {
 
 /// Sends the releases. The caller holds the slot of turn_.
 void Judge::send_releases_now() {
-  std::vector<std::string> jobs;
+  std::vector<Release> releases;
   {
     const MutexLock lock(mutex_);
-    jobs.swap(released_);
+    releases.swap(released_);
   }
-  for (const std::string& job : jobs) {
-    // If the judge's process has ended, it no longer knows the job.
-    if (socket_)
-      send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(kReleaseMs));
+  for (const Release& one : releases) {
+    if (!socket_) return;  // the judge's process has ended, so it no longer knows the jobs
+    const Status sent =
+        send_frame(socket_.get(), release_header(one.job), {}, {}, Deadline::after_ms(kReleaseMs));
+    if (!sent) stop();  // the process could not read the next request either
   }
 }
 

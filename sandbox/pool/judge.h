@@ -100,9 +100,9 @@ class Judge {
   /// replaced.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,
                               const Deadline& deadline);
-  /// Waits until the judge has computed the references of the job's cases. If a computation fails,
-  /// the error is the result of compare().
-  Status compute_references(const std::string& job, const Deadline& deadline);
+  /// Waits until the judge has computed the references of a case. If the computation fails, the
+  /// error is the result of compare(). Set `timed` if the case will be timed.
+  Status compute_references(const CaseName& of, bool timed, const Deadline& deadline);
   /// Waits until the judge has finished its work on the device. The judge may still compute
   /// references after prepare() has returned.
   Status settle(const std::string& job, const Deadline& deadline);
@@ -120,8 +120,9 @@ class Judge {
                                       const std::vector<CaseRequest>& cases, std::uint32_t seed,
                                       const Deadline& deadline);
   /// Makes the judge forget the job. Does not wait: if the judge is busy, it forgets the job before
-  /// it begins with the next request.
-  void release(const std::string& job);
+  /// it begins with the next request. The slot `memory` is freed only then, because the judge uses
+  /// the job's memory on the device until then.
+  void release(const std::string& job, std::optional<FifoSemaphore::Slot> memory = {});
 
  private:
   Status ensure_started(const Deadline& deadline);
@@ -147,8 +148,12 @@ class Judge {
   UniqueFd socket_;
   std::optional<JudgeReady> ready_;
   Mutex mutex_;
+  struct Release {
+    std::string job;
+    std::optional<FifoSemaphore::Slot> memory;
+  };
   /// The jobs that the process must forget and that have not been sent to it.
-  std::vector<std::string> released_ ASSAY_GUARDED_BY(mutex_);
+  std::vector<Release> released_ ASSAY_GUARDED_BY(mutex_);
   std::string log_;
   std::stop_source shutdown_;
   std::thread warm_up_;

@@ -253,7 +253,7 @@ nlohmann::json attribute_kept_header(const std::string& job, const std::string& 
                                      const std::vector<Argument>& without);
 /// Builds a request for new inputs of a case whose inputs are in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
-nlohmann::json references_header(const std::string& job);
+nlohmann::json references_header(const std::string& job, const std::string& case_id, bool timed);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one);

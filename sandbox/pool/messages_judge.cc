@@ -317,7 +317,9 @@ json refresh_header(const std::string& job, const std::string& case_id) {
   return {{"type", "refresh"}, {"job", job}, {"case", case_id}};
 }
 
-json references_header(const std::string& job) { return {{"type", "references"}, {"job", job}}; }
+json references_header(const std::string& job, const std::string& case_id, bool timed) {
+  return {{"type", "references"}, {"job", job}, {"case", case_id}, {"timed", timed}};
+}
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
 

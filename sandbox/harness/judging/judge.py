@@ -357,13 +357,16 @@ class Judge:
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
 
     def _references(self, frame: Frame) -> Reply:
-        """Computes the references of a job, so that no comparison has to wait for them. If a
-        computation fails, the error is reported when that case is compared."""
-        job = str(frame.header["job"])
-        for state in self._jobs.get(job, {}).values():
-            with contextlib.suppress(Exception):
-                state.compute_references()
-        return {"type": "referenced", "job": job}, []
+        """Computes the references of a case, so that the comparison need not wait for them. If the
+        computation fails, the comparison reports the error. If the case will be timed, the golden
+        kernels are tuned too, so that this does not happen during the measurement."""
+        header = frame.header
+        with contextlib.suppress(Exception):
+            self._state(header).compute_references()
+            if header["timed"]:
+                with fastest_kernels():
+                    self._state(header).run_reference()
+        return {"type": "referenced", "job": header["job"], "case": header["case"]}, []
 
     def _settle(self, frame: Frame) -> Reply:
         """Waits until all work on the device is finished, because another job will be timed now. No

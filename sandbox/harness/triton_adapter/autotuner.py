@@ -1,11 +1,12 @@
 """Replaces Triton's autotuner in candidates and in the judge.
 
-# In a candidate, where Triton's own autotuner would have no device to time configurations on.
-patch_autotuner(sink, compile_budget_s=20)
-# In the judge, whose golden kernels must be right, not fast.
-use_first_configuration()
-with fastest_configuration():
-    golden_kernel()  # Triton's own autotuner runs"""
+    patch_autotuner(sink, compile_budget_s=20)  # in a candidate
+    use_first_configuration()  # in the judge
+    with fastest_configuration():
+        golden_kernel()  # Triton's own autotuner works
+
+A candidate has no device on which Triton's autotuner could time configurations. The golden kernels
+of the judge need not be fast."""
 
 from __future__ import annotations
 
@@ -119,7 +120,9 @@ def _run_first(self: Any, *args: Any, **kwargs: Any) -> Any:
     self.nargs = dict(zip(self.arg_names, args, strict=False))
     configs = list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
     # A configuration that did not fit before would be compiled again only to fail again.
-    unfit = vars(self).setdefault("assay_unfit", {}).setdefault(_tuning_key(self, args, kwargs), [])
+    unfit = (
+        vars(self).setdefault("assay_unfit", {}).setdefault(_fitting_key(self, args, kwargs), [])
+    )
     for number, config in enumerate(configs):
         is_last = number == len(configs) - 1
         if config in unfit and not is_last:
@@ -154,6 +157,15 @@ def _tuning_key(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     return (
         *map(str, values),
         *(str(value.dtype) for value in named.values() if hasattr(value, "dtype")),
+    )
+
+
+def _fitting_key(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """Returns a key that contains everything on which it depends whether a configuration fits."""
+    named = {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}
+    return tuple(
+        (name, str(value.dtype) if hasattr(value, "dtype") else repr(value))
+        for name, value in sorted(named.items())
     )
 
 

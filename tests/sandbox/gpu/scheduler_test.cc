@@ -40,7 +40,7 @@ class Waiters {
     threads_.emplace_back([this, mode] {
       const Result<Guard> guard = scheduler_.lock(mode, long_enough());
       const std::lock_guard lock(mutex_);
-      order_ += "pshE"[static_cast<std::size_t>(mode)];
+      order_ += "psE"[static_cast<std::size_t>(mode)];
     });
     REQUIRE(scheduler_.wait_for_waiters(mode, before + 1, long_enough()));
   }
@@ -97,7 +97,7 @@ TEST_CASE("a shared request does not overtake an exclusive one that waits") {
 
 TEST_CASE("inputs are made beside everything except an exclusive holder") {
   GpuScheduler scheduler({.sharers = 1});
-  for (const Mode mode : {Mode::prepare, Mode::shared, Mode::host}) {
+  for (const Mode mode : {Mode::prepare, Mode::shared}) {
     const Result<Guard> other = scheduler.lock(mode, at_once());
     REQUIRE(other);
     const Result<Guard> inputs = scheduler.lock(Mode::prepare, at_once());
@@ -109,41 +109,25 @@ TEST_CASE("inputs are made beside everything except an exclusive holder") {
   CHECK(is_refused(scheduler.lock(Mode::prepare, at_once())));
 }
 
-TEST_CASE("code of a submission on the GPU runs beside no other submission") {
-  GpuScheduler scheduler({.sharers = 2});
-  const Result<Guard> inputs = scheduler.lock(Mode::prepare, at_once());
-  std::optional<Guard> launch(std::move(*scheduler.lock(Mode::shared, at_once())));
-  CHECK(is_refused(scheduler.lock(Mode::host, at_once())));
-  launch.reset();
-  const Result<Guard> code = scheduler.lock(Mode::host, at_once());
-  REQUIRE(code);
-  for (const Mode mode : {Mode::shared, Mode::host, Mode::exclusive})
-    CHECK(is_refused(scheduler.lock(mode, at_once())));
-}
-
-TEST_CASE("inputs wait behind a waiting exclusive request, but not behind code of a submission") {
+TEST_CASE("inputs wait behind an exclusive request that waits") {
   GpuScheduler scheduler({.sharers = 1});
   std::optional<Guard> holder(std::move(*scheduler.lock(Mode::shared, at_once())));
   Waiters waiters(scheduler);
-  waiters.add(Mode::host);
-  CHECK(scheduler.lock(Mode::prepare, at_once()));
   waiters.add(Mode::exclusive);
   CHECK(is_refused(scheduler.lock(Mode::prepare, at_once())));
   waiters.add(Mode::prepare);
   holder.reset();
-  // The lone waiters come in the order of their arrival, then the inputs.
-  CHECK(waiters.order() == "hEp");
-  CHECK(scheduler.lock(Mode::exclusive, at_once()));
+  CHECK(waiters.order() == "Ep");
 }
 
-TEST_CASE("waiting inputs belong to the batch that comes after the lone holders") {
+TEST_CASE("waiting inputs belong to the batch that comes after the exclusive holders") {
   GpuScheduler scheduler({.sharers = 1});
   std::optional<Guard> first(std::move(*scheduler.lock(Mode::exclusive, at_once())));
   Waiters waiters(scheduler);
   waiters.add(Mode::prepare);
-  for (int i = 0; i < GpuScheduler::kLoneBatch; ++i) waiters.add(Mode::exclusive);
+  for (int i = 0; i < GpuScheduler::kExclusiveBatch; ++i) waiters.add(Mode::exclusive);
   first.reset();
-  CHECK(waiters.order() == std::string(GpuScheduler::kLoneBatch - 1, 'E') + "pE");
+  CHECK(waiters.order() == std::string(GpuScheduler::kExclusiveBatch - 1, 'E') + "pE");
 }
 
 TEST_CASE("a batch of exclusive holders comes before all shared waiters of that time") {
@@ -151,10 +135,10 @@ TEST_CASE("a batch of exclusive holders comes before all shared waiters of that 
   std::optional<Guard> first(std::move(*scheduler.lock(Mode::exclusive, at_once())));
   Waiters waiters(scheduler);
   waiters.add(Mode::shared);
-  for (int i = 0; i < GpuScheduler::kLoneBatch + 1; ++i) waiters.add(Mode::exclusive);
+  for (int i = 0; i < GpuScheduler::kExclusiveBatch + 1; ++i) waiters.add(Mode::exclusive);
   waiters.add(Mode::shared);
   first.reset();
-  CHECK(waiters.order() == std::string(GpuScheduler::kLoneBatch - 1, 'E') + "ssEE");
+  CHECK(waiters.order() == std::string(GpuScheduler::kExclusiveBatch - 1, 'E') + "ssEE");
 }
 
 TEST_CASE("a shared request may join the current shared batch, within the join window only") {
@@ -194,22 +178,21 @@ TEST_CASE("a cancelled waiter leaves the queue") {
   CHECK(scheduler.waiting(Mode::exclusive) == 0);
 }
 
-TEST_CASE("many threads never break the rules of the four modes") {
+TEST_CASE("many threads never break the rules of the three modes") {
   GpuScheduler scheduler({.sharers = 3});
-  std::array<std::atomic<int>, 4> holders = {};
+  std::array<std::atomic<int>, 3> holders = {};
   std::atomic<int> broken{0};
   const auto count = [&](Mode mode) { return holders[static_cast<std::size_t>(mode)].load(); };
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
-        const auto mode = static_cast<Mode>((t + i) % 4);
+        const auto mode = static_cast<Mode>((t + i) % 3);
         const Result<Guard> guard = scheduler.lock(mode, Deadline::never());
         ++holders[static_cast<std::size_t>(mode)];
-        const int lone = count(Mode::host) + count(Mode::exclusive);
-        const bool together = lone > 0 && count(Mode::shared) > 0;
-        const bool disturbed = count(Mode::exclusive) > 0 && count(Mode::prepare) > 0;
-        if (count(Mode::shared) > 3 || lone > 1 || together || disturbed) ++broken;
+        const int others = count(Mode::shared) + count(Mode::prepare);
+        const bool together = count(Mode::exclusive) > 0 && others > 0;
+        if (count(Mode::shared) > 3 || count(Mode::exclusive) > 1 || together) ++broken;
         --holders[static_cast<std::size_t>(mode)];
       }
     });

@@ -86,17 +86,16 @@ def test_references_are_ready_before_outputs_are_compared(
     )
     judge.prepare(counted).close()
     assert judge.ask({"type": "settle", "job": "timed"}).type == "settled"
-    for _ in range(2):  # the second request finds all references
-        assert judge.ask({"type": "references", "job": "job_1"}).header == {
-            "type": "referenced",
-            "job": "job_1",
-        }
-        computed = done.stat().st_size
-        assert computed > 0
-    assert judge.ask({"type": "references", "job": "job_1"}).type == "referenced"
-    assert done.stat().st_size == computed
-    # The judge forgets a released job, so there is nothing to compute.
-    assert judge.ask({"type": "references", "job": "unknown"}).type == "referenced"
+    request = {"type": "references", "job": "job_1", "case": "small", "timed": False}
+    answer = {"type": "referenced", "job": "job_1", "case": "small"}
+    assert judge.ask(request).header == answer
+    computed = done.stat().st_size
+    assert judge.ask(request).header == answer  # the references exist already
+    assert done.stat().st_size == computed > 0
+    assert judge.ask({**request, "timed": True}).header == answer
+    assert done.stat().st_size == computed + 1
+    # compare() reports why there are no references.
+    assert judge.ask({**request, "job": "unknown"}).type == "referenced"
 
 
 @pytest.mark.parametrize(("unused", "given_back"), [(32, 0), (33, 1)])

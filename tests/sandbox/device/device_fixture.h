@@ -115,4 +115,20 @@ inline std::string oracle() {
   return read_text(std::string(ASSAY_SOURCE_DIR) + "/operators/standard/vector_add/oracle.py");
 }
 
+/// Copies vector_add to a new folder. The copy's inputs() also runs `code`.
+inline Job own_operator(const std::string& name, const std::string& code) {
+  Job job = vector_add(JobKind::test, "");
+  const std::filesystem::path folder = std::filesystem::path(real_config().state_dir) / name;
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder);
+  for (const char* file : {"spec.toml", "oracle.py"})
+    std::filesystem::copy_file(std::filesystem::path(job.operator_dir) / file, folder / file);
+  std::ofstream(folder / "reference.py")
+      << read_text(std::filesystem::path(job.operator_dir) / "reference.py")
+      << "\n_inputs = inputs\n\n\ndef inputs(case, rng):\n    " << code
+      << "\n    return _inputs(case, rng)\n";
+  job.operator_dir = folder.string();
+  return job;
+}
+
 }  // namespace assay::sandbox::testing

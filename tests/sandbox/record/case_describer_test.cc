@@ -15,24 +15,9 @@ namespace assay::sandbox {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::own_operator;
 using testing::real_config;
 using testing::vector_add;
-
-/// Copies vector_add to a new folder. The copy's inputs() also runs `code`.
-Job own_operator(const std::string& name, const std::string& code) {
-  Job job = vector_add(JobKind::test, "");
-  const fs::path folder = fs::path(real_config().state_dir) / name;
-  fs::remove_all(folder);
-  fs::create_directories(folder);
-  for (const char* file : {"spec.toml", "oracle.py"})
-    fs::copy_file(fs::path(job.operator_dir) / file, folder / file);
-  std::ofstream(folder / "reference.py")
-      << testing::read_text(fs::path(job.operator_dir) / "reference.py")
-      << "\n_inputs = inputs\n\n\ndef inputs(case, rng):\n    " << code
-      << "\n    return _inputs(case, rng)\n";
-  job.operator_dir = folder.string();
-  return job;
-}
 
 std::string count_calls(const std::string& file) { return "open('" + file + "', 'a').write('x')"; }
 

@@ -177,7 +177,7 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
-/// Returns the position in the file, in the form in which messages show it after the file's name.
+/// Returns a place in the file as messages show it after the file's name: ":41: [[outputs]] 'y'".
 std::string at(std::uint32_t line, const std::string& place) {
   return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place;
 }

@@ -1,4 +1,4 @@
-"""The last program to finish combines all partial results. A ticket counter tells it that it is the last (number of sign changes)."""
+"""The last program to finish combines all partial results. A program is the last if it draws the last ticket (number of sign changes)."""
 
 import torch
 import triton

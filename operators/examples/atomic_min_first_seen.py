@@ -1,4 +1,4 @@
-"""Scattered tl.atomic_min finds where each label occurs first. The output starts with the largest index, so order does not matter."""
+"""Scattered tl.atomic_min finds where each label occurs first, in any order of programs. The output starts with the largest index."""
 
 import torch
 import triton

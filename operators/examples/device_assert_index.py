@@ -1,4 +1,4 @@
-"""tl.device_assert stops a kernel on an invalid value. It is free unless TRITON_DEBUG=1 or debug=True is set (days before a month)."""
+"""tl.device_assert stops a kernel on an invalid value. It is skipped unless TRITON_DEBUG=1 or debug=True is set (days before a month)."""
 
 import torch
 import triton

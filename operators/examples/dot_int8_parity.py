@@ -19,8 +19,8 @@ def _parity_kernel(a_ptr, b_ptr, out_ptr, LENGTH: tl.constexpr, TILE: tl.constex
 
 
 def parity_table(a, b):
-    """The numbers of codes are multiples of 32. Their length is a power of two that is at least
-    32."""
+    """a and b contain one code per row. Their numbers of rows must be multiples of 32, and the
+    length of a code must be a power of two of at least 32."""
     out = torch.empty((a.shape[0], b.shape[0]), dtype=torch.int8, device=a.device)
     _parity_kernel[(a.shape[0] // 32, b.shape[0] // 32)](a, b, out, LENGTH=a.shape[1], TILE=32)
     return out

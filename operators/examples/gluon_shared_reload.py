@@ -21,8 +21,8 @@ def _below_peak_kernel(x_ptr, out_ptr, SIDE: gl.constexpr):
 
 
 def below_column_peak(x):
-    """Returns the difference between the largest value of a column and each value, for a 32 x 32
-    tile."""
+    """Returns, for each value of a 32 x 32 tile, the difference between the largest value of its
+    column and this value."""
     out = torch.empty_like(x)
     _below_peak_kernel[(x.shape[0],)](x, out, SIDE=32, num_warps=4)
     return out

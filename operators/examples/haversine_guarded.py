@@ -17,7 +17,7 @@ def _haversine_kernel(lat_ptr, lon_ptr, out_ptr, n, lat0, lon0, BLOCK: tl.conste
 
 
 def half_chords(lat, lon, lat0, lon0):
-    """Returns the sine of half the angle to (lat0, lon0), in radians."""
+    """Returns the sine of half of each point's angle to (lat0, lon0). Angles are in radians."""
     out = torch.empty_like(lat)
     _haversine_kernel[(triton.cdiv(lat.numel(), 64),)](
         lat, lon, out, lat.numel(), lat0, lon0, BLOCK=64

@@ -1,4 +1,4 @@
-"""To work in place without a race, each program owns the pairs that it changes, and loads both values before it stores (smaller first)."""
+"""To work in place without a race, only one program changes a pair, and it loads both values before it stores (smaller first)."""
 
 import torch
 import triton

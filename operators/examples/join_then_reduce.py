@@ -1,4 +1,4 @@
-"""tl.join stacks two blocks along a new last axis, over which any reduction can run (the larger of two scores, and its owner)."""
+"""tl.join stacks two blocks along a new last axis, over which any reduction can run (the larger of two scores, and which one it is)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Nested calls of tl.where replace if / elif. The kernel computes the hue of RGB colours, whose three planes have one stride."""
+"""Nested calls of tl.where replace if / elif. The kernel computes the hue of RGB colours, which are stored as three planes."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""With do_not_specialize, the values 1 and multiples of 16 of an argument do not cause new compilations (dither order)."""
+"""With do_not_specialize, an argument whose value is 1 or a multiple of 16 causes no new compilation (dither order)."""
 
 import torch
 import triton

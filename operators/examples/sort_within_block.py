@@ -1,4 +1,4 @@
-"""tl.sort orders a small power of two of values in registers. A masked sum picks the quartiles (interquartile range of groups of 32)."""
+"""tl.sort sorts a small block, whose size is a power of two, in registers. A masked sum picks the quartiles (interquartile range)."""
 
 import torch
 import triton

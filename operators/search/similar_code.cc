@@ -98,7 +98,7 @@ std::uint64_t hash_of(const Token* run) {
     const auto place =
         static_cast<std::size_t>(std::find(begin, begin + known, run[i].text) - begin);
     if (place == known) variables[known++] = run[i].text;
-    // The replacement of a variable begins with a newline. No token contains a newline, so the
+    // The replacement of a variable begins with a newline. No token begins with a newline, so the
     // replacement differs from every token.
     const std::array<char, 2> canonical = {'\n', static_cast<char>('0' + place)};
     hash = mixed(hash, {canonical.data(), canonical.size()});

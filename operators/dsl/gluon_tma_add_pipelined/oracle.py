@@ -2,7 +2,7 @@
 tile, a ring of tiles is being loaded and two tiles are being stored.
 
 After a slot is read, it is refilled at once with the tile that is STAGES iterations ahead. So each
-slot needs only one mbarrier, whose phase flips once per lap of the ring. TMA loads zeros for
+slot needs only one mbarrier, whose phase flips each time the slot is filled. TMA loads zeros for
 positions outside the matrix, counts these positions as arrived, and does not store them. So the
 kernel needs no masks."""
 

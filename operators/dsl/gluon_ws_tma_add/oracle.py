@@ -1,11 +1,11 @@
 """This Gluon kernel runs persistent programs with specialised warps. One warp loads tiles with TMA,
 four warps add, and one warp stores with TMA.
 
-Rings of buffers and barriers connect the warps. Between the loader and the adders, `loaded` signals
-that the bytes have arrived, and `taken` that the slot is free. Between the adders and the storer,
-`added` signals a finished tile, and `stored` that its slot is free. A barrier's phase flips once
-per lap of its ring. A warp waits for a free slot until the previous phase of the slot's barrier is
-complete. For a new barrier the previous phase counts as complete.
+Rings of buffers and barriers connect the warps. Between the loader and the adders, `loaded`
+signals that the bytes have arrived, and `taken` that the slot is free. Between the adders and
+the storer, `added` signals a finished tile, and `stored` that its slot is free. A barrier's
+phase flips each time its slot is used. A warp waits for a free slot until the previous phase
+of the slot's barrier is complete. For a new barrier the previous phase counts as complete.
 """
 
 import torch

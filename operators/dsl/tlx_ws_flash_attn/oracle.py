@@ -53,8 +53,8 @@ def _attention_kernel(
                 )
             for i in range(0, tl.cdiv(seq, BN)):
                 slot = i % STAGES
-                # To wait for a free slot, the kernel waits for the slot's previous phase. For a new
-                # barrier the previous phase counts as complete.
+                # To wait for a free slot, the kernel waits for the slot's previous phase. A new
+                # barrier's previous phase counts as complete, so the kernel does not wait.
                 tlx.barrier_wait(k_taken[slot], i // STAGES & 1 ^ 1)
                 tlx.barrier_expect_bytes(k_loaded[slot], 2 * BN * D)
                 tlx.async_descriptor_load(k_desc, k_ring[slot], [head + i * BN, 0], k_loaded[slot])

@@ -1,11 +1,11 @@
 """This TLX kernel computes a persistent product with specialised warps. One task loads operand
 tiles with TMA. Two other tasks multiply, each for half of a tile's rows.
 
-The loader continues with the next tile of c without waiting, so that tile's operands arrive while
-this tile is rounded and stored. Shared memory has STAGES slots for operand tiles. Operand tiles are
-numbered consecutively across all tiles of c. The number of an operand tile determines its slot, and
-the phase of the slot's barriers. To wait for a free slot, the kernel waits for the slot's previous
-phase. For a new barrier the previous phase counts as complete."""
+The loader continues with the next tile of c without waiting. So the operands of the next tile
+arrive while this tile is rounded and stored. Shared memory has STAGES slots for operand tiles.
+Operand tiles are numbered consecutively across all tiles of c. The number of an operand tile
+determines its slot, and the phase of the slot's barriers. To wait for a free slot, the kernel waits
+for the slot's previous phase. For a new barrier the previous phase counts as complete."""
 
 import torch
 import triton

@@ -59,7 +59,7 @@ def _codes(x: Tensor, ties: str = "even", keep_sign_of_zero: bool = True) -> Ten
     table = torch.tensor(_magnitudes(), dtype=x.dtype, device=x.device)
     middles = (table[1:] + table[:-1]) / 2.0
     size = x.abs()
-    # The code is the number of midpoints that are less than `size`. So a tie rounds down.
+    # The code is the number of midpoints that are less than `size`. So a tie rounds down at first.
     code = torch.bucketize(size, middles, out_int32=True)
     tie = size == middles[code.clamp_max(middles.numel() - 1)]
     if ties == "even":

@@ -48,7 +48,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor]:
     best = _two_best(a, b)[0]
     left, left_second = _two_best(a[:, :half], b[:half])
     right, right_second = _two_best(a[:, half:], b[half:])
-    # Sums that equal the best sum do not count as second best.
+    # A mutant: sums that equal the best sum do not count as second best.
     distinct = torch.full_like(best, float("-inf"))
     for column, row in zip(a.T.contiguous(), b, strict=True):
         sums = column[:, None] + row

@@ -48,8 +48,8 @@ def _column_max_kernel(b_ptr, greatest_ptr, k, n, ROWS: tl.constexpr, COLS: tl.c
     x = tl.abs(
         tl.load(b_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], mask=mask, other=0.0)
     )
-    # For non-negative floats, the order of the bit patterns is the order of the values. Integers
-    # have an atomic maximum.
+    # Non-negative floats have the same order as their bit patterns. So an atomic maximum of
+    # integers finds the largest float.
     tl.atomic_max(
         greatest_ptr + columns,
         tl.max(x, axis=0).to(tl.int32, bitcast=True),

@@ -144,8 +144,8 @@ def _attention_kernel(
 
 
 def _polynomial(alpha: float, reach: float) -> list[float]:
-    """Returns the coefficients, lowest power first, of a polynomial. At the Chebyshev nodes of
-    -reach .. reach it equals (1 + t)^-alpha."""
+    """Returns the coefficients, lowest power first, of the polynomial that equals (1 + t)^-alpha at
+    seven Chebyshev nodes of -reach .. reach."""
     nodes = [reach * math.cos(math.pi * (2 * i + 1) / 14) for i in range(7)]
     newton = [(1.0 + t) ** -alpha for t in nodes]
     for level in range(1, 7):

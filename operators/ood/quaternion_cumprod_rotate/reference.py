@@ -16,8 +16,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q *= 0.05
         q[..., 0] = 1.0
     elif case.distribution == "flips":
-        # The factors are half turns about the same axis, with random signs. q and -q are the same
-        # rotation.
+        # Each factor is nearly the identity or a half turn about a coordinate axis, with a random
+        # sign. q and -q are the same rotation.
         turn = torch.eye(4, dtype=torch.float32, device=rng.device)[
             rng.integers((rows, steps), 0, 4)
         ]

@@ -26,7 +26,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[: n - n // 8] *= 0.01
         t1[: n - n // 8] *= 0.01
     if n == 1:
-        # A case with one element needs a value whose bfloat16 rounding error exceeds the tolerance.
+        # Even with one element, rounding to bfloat16 must cause an error above the tolerance.
         x[0], t1[0], t2[0] = (
             1.254,
             0.5,

@@ -17,8 +17,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "far_keys":
-        # In each head, a key in the first eighth outweighs its bias for a large part of the
-        # sequence. A score of more than a few hundred would lose digits in float32.
+        # Each head has a strong key in the first eighth of the sequence. Its score outweighs the
+        # bias even for distant queries. Scores above a few hundred lose digits in float32.
         slopes = torch.tensor(_slopes(shape[1]), device=rng.device)
         reach = shape[2] * rng.uniform(shape[:2], torch.float32, 0.5, 1.0)
         place = rng.integers(shape[:2], 0, max(1, shape[2] // 8))

@@ -3,10 +3,10 @@ occur in the history. There is one launch.
 
 Counting needs no table. After the copy, every occurrence of a token adds 1 to the bits of the
 copied logit, as an integer. So the count is the difference between these bits and the bits of the
-original logit. Repeated tokens compute and store the same value, so their order does not matter.
-Barriers between the steps are enough, because no other program accesses the slice. A history is
-kept in registers. A very long history is read in several rounds, and its counts are stored in
-memory until all counts are known."""
+original logit. All occurrences of a token store the same result, so their order does not matter.
+Barriers between the steps are enough, because no other program accesses the slice. A history of up
+to MOST_IN_REGISTERS tokens stays in registers. A longer history is read in rounds. Its counts are
+in memory until all are known."""
 
 import torch
 import triton

@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     offsets[1:] = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64)
     offsets[-1] = total
     uniform = rng.uniform((total,), torch.float32, 0.0, 1.0)
-    # Some tokens occur often: about every third position contains one of a few tokens.
+    # A few tokens fill about a third of the positions, or 90 % of them in `collisions`.
     history = (vocab * uniform).to(torch.int32).clamp_(max=vocab - 1)
     few = rng.integers(
         (total,),

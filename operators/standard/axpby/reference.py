@@ -33,7 +33,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:start] *= 0.01
         y[:start] *= 0.01
     if n == 1:
-        # A case with one element needs a value whose bfloat16 rounding error exceeds the tolerance.
+        # Even with one element, rounding to bfloat16 must cause an error above the tolerance.
         x[0], y[0] = 1.254, 0.5
     return {"x": x.to(case.dtype), "y": y.to(case.dtype), "a": a, "b": b}
 

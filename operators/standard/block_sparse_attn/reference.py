@@ -61,7 +61,7 @@ def _attend(
     q: Tensor, k: Tensor, v: Tensor, rows: list[list[int]], scale: float, padded: bool
 ) -> Tensor:
     """Computes one block of queries of all heads at a time, over the keys of the blocks in its row.
-    If `padded` is set, a short block is filled with zeros."""
+    If `padded` is set, a short block is filled with zeros (a mutant's mistake)."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     seq = q.shape[2]
     out = torch.zeros(q.shape, dtype=wide, device=q.device)

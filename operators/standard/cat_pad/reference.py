@@ -63,8 +63,8 @@ def _assemble(
     extra: int = 0,
     packed: bool = True,
 ) -> Tensor:
-    """`extra` is the number of superfluous rows of a. If `packed` is set, b follows directly after
-    a; otherwise b ends where y ends."""
+    """Computes y. `extra` is the number of rows of a that are superfluous. If `packed` is set, b
+    follows directly after a; otherwise b ends where y ends."""
     t = torch.arange(length, device=a.device)[None, :]
     a_start, b_start = a_offsets[:-1, None].long(), b_offsets[:-1, None].long()
     a_rows, b_rows = a_offsets[1:, None] - a_start, b_offsets[1:, None] - b_start

@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.02
     if n == 1:
-        # A case with one element needs a value whose bfloat16 rounding error exceeds the tolerance.
+        # Even with one element, rounding to bfloat16 must cause an error above the tolerance.
         x[0, 0], x[0, 1], y[0, 0], y[0, 1] = (
             1.254,
             0.5,

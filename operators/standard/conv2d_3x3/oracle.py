@@ -53,8 +53,8 @@ def _reorder_kernel(
     # contiguous along channels.
     for first in range(0, width, BW):
         j = first + tl.arange(0, BW)
-        # If `EIGHTS` is set, the condition is the same for eight neighbouring pixels, so one load
-        # reads all eight. With a condition per pixel, each load would read only 2 bytes.
+        # If `EIGHTS` is set, the mask is the same for eight neighbouring pixels, so one load reads
+        # all eight. With a mask for each pixel, each load would read only 2 bytes.
         in_row = j // 8 < width // 8 if EIGHTS else j < width
         inside = ((i >= 0) & (i < height)) & in_row[:, None] & (depth < channels)[None, :]
         x = tl.load(x_ptr + source + depth[None, :] * area + j[:, None], mask=inside, other=0.0)

@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     weight = rng.normal((filters, channels, 3, 3), torch.float32)
     terms = 9.0 * channels
     if case.distribution == "edges":
-        # Values at the borders of the image are larger, because padding affects the result there.
+        # Values at the image's borders are larger, so that an error in the padding is visible.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small

@@ -1,5 +1,5 @@
-"""The kernel computes a depthwise convolution. Each thread owns four neighbouring columns and a
-short strip of rows, and issues all its loads at once.
+"""The kernel computes a depthwise convolution. Each thread computes four neighbouring columns of a
+few rows, and issues all its loads at once.
 
 From each row a thread loads its four pixels as one vector. It also loads the pixel to the left and
 the pixel to the right of these four; both are usually in the L1 cache. Loading three shifted rows

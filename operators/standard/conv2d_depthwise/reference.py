@@ -12,7 +12,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal(shape, torch.float32)
     weight = rng.normal((shape[1], 3, 3), torch.float32) / 3.0
     if case.distribution == "edges":
-        # Values at the borders of the image are larger, because padding affects the result there.
+        # Values at the image's borders are larger, so that an error in the padding is visible.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "cancellation":
         # The image is bright, and the weights of each filter add up to almost 0.

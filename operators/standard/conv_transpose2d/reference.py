@@ -14,7 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((batch, channels, case.axes["height"], case.axes["width"]), torch.float32)
     weight = rng.normal((channels, filters, 4, 4), torch.float32)
     if case.distribution == "edges":
-        # Values at the borders of the image are larger, because patches are cut off there.
+        # Values at the image's borders are larger, so that an error in a cut patch is visible.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "cancellation":
         # The products of the second half of the channels cancel most of the products of the first

@@ -62,7 +62,7 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def shortcuts(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    """Computes each quarter of a row without the earlier quarters, except the quarter before it."""
+    """Computes each quarter of a row from only this quarter and the quarter before it."""
     quarter = -(-x.shape[1] // 4)
     values, indices = [], []
     for begin in range(0, x.shape[1], quarter):

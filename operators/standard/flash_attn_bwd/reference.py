@@ -17,8 +17,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "far_keys":
-        # A few keys at random positions outweigh all others. With fewer keys, each would get so many
-        # gradients that its sum is not O(1).
+        # A few keys at random positions outweigh all others. With fewer such keys, each would get
+        # so many gradients that its sum is not O(1).
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 16.0 / shape[2]
         q, k = rng.far_keys(q, k, 12.0 * strong, shift=0.0)
     elif case.distribution == "cancellation":

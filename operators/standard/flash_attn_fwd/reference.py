@@ -37,7 +37,7 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int) -> Tensor:
     """Computes one head at a time, so that a long sequence needs memory for only one score matrix.
-    Adds keys of zeros until the number of keys is a multiple of `block`."""
+    Adds keys of zeros until their number is a multiple of `block` (a mutant's mistake)."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq_k, _ = k.shape
     padding = -seq_k % block

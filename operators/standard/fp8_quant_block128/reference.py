@@ -88,8 +88,8 @@ def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the magnitude divided by the distance between neighbouring e4m3 values, and that
-    distance."""
+    """Returns the quotient's magnitude divided by the distance between neighbouring e4m3 values,
+    and that distance."""
     power = torch.frexp(quotient).exponent.clamp_min(-5) - 1
     step = torch.exp2((power - 3).to(quotient.dtype))
     return quotient.abs() / step, step

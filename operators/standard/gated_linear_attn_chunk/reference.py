@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     strength = {"normal": 0.1, "strong": 1.0, "slow": 0.004, "mixed": 0.1}[case.distribution]
     g = -strength * rng.uniform(keys, torch.float32, 0.0, 1.0)
     if case.distribution == "mixed":
-        # Every eighth step forgets most of the state, whatever the gates of the other steps are.
+        # Every eighth step has strong gates. The gates of every third key are ten times weaker.
         g[:, :, ::8] = -1.0
         g[..., ::3] *= 0.1
     v = 0.5 * min(float(seq), 1.0 + 1.0 / strength) ** -0.5 * rng.normal(values, torch.float32)

@@ -46,8 +46,8 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
 # The instruction PRMT looks up four nibbles in a table of eight bytes and so creates four entries
 # of a one-hot row. For i < 8 the table of row i contains 1 at index i. For i >= 8 it contains 128
 # at index i - 8. If the top bit of a nibble is set, PRMT copies the sign of the entry that it
-# finds. So nibble i gives -1, and nibble i - 8 gives -128, which _UNDO subtracts later. Lanes that
-# compute other rows for the same elements get the packed word by a shuffle.
+# finds. So for i >= 8, nibble i gives -1, and nibble i - 8 gives -128, which _UNDO subtracts later.
+# Lanes that compute other rows for the same elements get the packed word by a shuffle.
 _PACK = """
 {
     .reg .b32 p, q, u, v, w, z, s, t, lane, at, a0, a1, a2, a3, b0, b1;
@@ -77,7 +77,7 @@ _PACK = """
     mov.u32 lane, %laneid;
     and.b32 at, lane, 3;
 """
-# Processes one of the eight pairs of rows that a lane needs.
+# Counts 32 of the warp's 256 elements, whose packed words come from four lanes.
 _ROUND = """
     shfl.sync.idx.b32 w, w0, at, 31, 0xFFFFFFFF;
     shfl.sync.idx.b32 z, w1, at, 31, 0xFFFFFFFF;

@@ -61,7 +61,7 @@ def _add_kernel(
     lane = tl.arange(0, BLOCK_T)
     if HOPPER:
         tl.extra.cuda.gdc_wait()
-    # Also loads the first list positions before the count is known. Positions past the count are
+    # Also loads the first entries of the list before the count is known. Entries past the count are
     # masked out below.
     early = tl.load(list_ptr + row.to(tl.int64) * PLACES + lane)
     named = tl.load(counts_ptr + row)

@@ -24,8 +24,8 @@ def _thin_kernel(
     BK: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # One program per block of rows would not use the whole memory bandwidth. So each program
-    # computes a part of k, and the kernel of the large product adds up these partial sums.
+    # One program per block of rows would not use the whole memory bandwidth. So each program sums
+    # over a part of k, and the kernel of the large product adds up these partial sums.
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     ranks = tl.arange(0, R)
     begin = tl.program_id(1) * share

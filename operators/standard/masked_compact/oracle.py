@@ -112,7 +112,7 @@ def _compact_kernel(
         )
     if tile == 0:
         tl.store(count_ptr, total)
-        # Writes the fill values that come before the first whole vector of them.
+        # Writes the fill values that come before the first whole vector of fill values.
         edge = total + tl.arange(0, 4)
         tl.store(
             y_ptr + edge,

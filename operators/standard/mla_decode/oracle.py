@@ -84,7 +84,7 @@ def _combine_kernel(
     WIDTH: tl.constexpr,
 ):
     head = tl.program_id(0)
-    # The first kernel has stored nothing for parts past the end of the sequence.
+    # Masks the parts past the sequence's end, for which the first kernel has stored nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)

@@ -145,8 +145,8 @@ def _place_kernel(
             + tl.cumsum(room - counts, axis=0)
             - (room - counts)
         )
-        # Makes the thread index the highest bits of a key's position. This changes the order of the
-        # keys, which is allowed because they are not sorted yet. It needs no instruction.
+        # Makes the thread index the highest bits of a key's position. The permutation needs no
+        # instruction. It may change the order of the keys, because they are not sorted yet.
         key = tl.permute(tl.reshape(key, (HIGH, THREADS, 4)), (1, 0, 2))
         key = tl.reshape(_sort(tl.reshape(key, [2] * LOG), LOG), (1 << LOG,))
         expert = key >> LOG

@@ -156,8 +156,8 @@ def moe_topk_gating(logits: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.T
         tokens,
         experts,
         K=k,
-        # For distances below this value, the bits that remain of a distance in a key have a
-        # resolution of at least 2^-11.
+        # A key keeps only the high bits of a distance. Below this limit, these bits distinguish
+        # steps of 2^-11.
         LIMIT=8192.0 / block_e,
         BLOCK_T=tile,
         LOG=block_e.bit_length() - 1,

@@ -89,7 +89,7 @@ def _combine_kernel(
     sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr
 ):
     head = tl.program_id(0)
-    # The first kernel has stored nothing for parts past the end of the sequence.
+    # Masks the parts past the sequence's end, for which the first kernel has stored nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.arange(0, D)

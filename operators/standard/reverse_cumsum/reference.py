@@ -46,7 +46,7 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def shortcuts(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    """Computes each quarter of a row without the later quarters, except the quarter after it."""
+    """Computes each quarter of a row from only this quarter and the quarter after it."""
     quarter = -(-x.shape[1] // 4)
     parts = [
         reference(x[:, begin : begin + 2 * quarter])[:, :quarter]

@@ -69,8 +69,8 @@ def _window_kernel(
     q = q_desc.load([origin_row + diagonal, 0])
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
-    # For one of the last rows, all keys of the first block can be masked. The start value is
-    # finite, because -inf - (-inf) would be NaN for such a row.
+    # For one of the last rows, all keys of the first block can be masked. The maximum starts with a
+    # finite value, because -inf - (-inf) would be NaN for such a row.
     greatest = tl.full((BM,), -1.0e30, tl.float32)
     # Keys from `low` on are in the window of at least one row. Keys from `inner` up to the diagonal
     # are in the windows of all rows.

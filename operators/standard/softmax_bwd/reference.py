@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         dy += rng.uniform((rows, 1), torch.float32, -10.0, 10.0)
     elif case.distribution == "spikes":
         # The spikes are moderate, so that a probability times `cols` stays below a thousand. At
-        # such values float32 can still resolve the tolerance.
+        # such values, neighbouring float32 numbers differ by less than the tolerance.
         logits += 3.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
         dy += 5.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":

@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x *= 0.5
     if case.distribution == "spikes":
         # The spikes are moderate, so that a probability times `cols` stays below a thousand. At
-        # such values float32 can still resolve the tolerance.
+        # such values, neighbouring float32 numbers differ by less than the tolerance.
         x += 4.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         x[:, cols - cols // 8 :] += 2.0

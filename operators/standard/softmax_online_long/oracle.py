@@ -3,10 +3,10 @@ a row in registers until all chunks of the row have found their common maximum.
 
 Each program publishes the maximum and the sum of its chunk in one 64-bit word, and waits for the
 words of all chunks of its row. A ticket numbers the chunks in the order in which programs start. A
-row has fewer chunks than the number of programs that the GPU runs at a time. So only programs of
-the newest row can wait for chunks that have not started. Programs of all older rows can finish and
-free their SMs. Rows with more chunks use two kernels instead. The second kernel processes the
-chunks in reverse order, because the last chunks are still in the cache."""
+row has at most as many chunks as the GPU can run programs at a time. So only programs of the newest
+row can wait for chunks that have not started. Programs of all older rows can finish and free their
+SMs. Rows with more chunks use two kernels instead. The second kernel processes the chunks in
+reverse order, because the last chunks are still in the cache."""
 
 import torch
 import triton
@@ -14,8 +14,8 @@ import triton.language as tl
 
 CHUNK = 4096
 WARPS = 4
-# The maximum number of chunks in a row whose programs wait for each other. It is the number of
-# programs that the largest GPU can always run at a time: two for each SM.
+# The maximum number of chunks of a row in the kernel whose programs wait for each other. It is the
+# number of programs that the largest GPU can always run at a time: two for each SM.
 MOST_WAITING = 264
 ONE_BLOCK = 32768
 # The smallest maximum that a chunk can have. It is finite, so that a chunk of -inf has the weight
@@ -91,7 +91,7 @@ def _write_kernel(
 def softmax_online_long(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     y = torch.empty_like(x)
-    # A row of one block does not wait for other blocks.
+    # A row that fits in one block is a single chunk, so its program waits for no other program.
     block, warps = (
         (max(1024, triton.next_power_of_2(cols)), 16) if cols <= ONE_BLOCK else (CHUNK, WARPS)
     )

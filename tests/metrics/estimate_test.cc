@@ -69,8 +69,8 @@ TEST_CASE("a share's interval is the binomial's") {
 }
 
 TEST_CASE("95 % intervals contain the true share about 95 times in 100") {
-  // There are 300 suites of 60 operators. Each operator is solved with probability 0.4. The random
-  // generator of the suites is not the generator of the bootstrap.
+  // The test draws 300 suites of 60 operators. Each operator is solved with probability 0.4. The
+  // suites and the bootstrap have different random generators.
   std::uint64_t state = 12'345;
   const auto uniform = [&state] {
     state = state * 6'364'136'223'846'793'005ULL + 1'442'695'040'888'963'407ULL;

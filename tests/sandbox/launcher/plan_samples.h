@@ -65,8 +65,8 @@ inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_v
   return plan;
 }
 
-/// Returns a tensor map of 4 x 16 floats, with tiles of 2 x 8 floats. It fills a buffer of 256
-/// bytes.
+/// Returns a tensor map of 4 x 16 floats, with tiles of 2 x 8 floats. The floats fill a buffer of
+/// 256 bytes.
 inline TensorMapParam tensor_map() {
   TensorMapParam map;
   map.buffer = 2;

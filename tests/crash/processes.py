@@ -51,8 +51,8 @@ def role_of(pid: int, zygotes: list[int]) -> str:
     if "zygote" in words and words[0].endswith("assay-jail"):
         return ""
     if "zygote" in words:
-        # A candidate is a fork of its zygote and has the same command line. Its parent shows that
-        # it is a candidate.
+        # A candidate is a fork of its zygote and has the same command line. Only the parent process
+        # tells the two apart.
         return "candidate" if parent_of(pid) in zygotes else "zygote"
     return ""
 

@@ -54,8 +54,8 @@ TEST_CASE("the same seed gives the same interval, another seed another one") {
 }
 
 TEST_CASE("the interval of two values is known exactly") {
-  // The mean of two draws is 0 in a quarter of all cases, 1/2 in a half of them, and 1 in a
-  // quarter. So the 2.5 % and 97.5 % quantiles are 0 and 1.
+  // The mean of two draws from {0, 1} is 0 in a quarter of all cases, 1/2 in a half of them, and 1
+  // in a quarter. So the 2.5 % and 97.5 % quantiles are 0 and 1.
   CHECK(bootstrap_mean(std::vector<double>{0, 1}, {.seed = 1}) == Interval{0, 1});
 }
 

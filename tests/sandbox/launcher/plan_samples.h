@@ -20,8 +20,8 @@ inline std::string tiny_elf() {
   return std::string(reinterpret_cast<const char*>(&header), sizeof(header));
 }
 
-/// Returns an ELF file with two sections: a writable section with this name, which takes no bytes
-/// in the file, and the section of names.
+/// Returns an ELF file with two sections: the section of names, and a writable section `name` that
+/// takes no bytes in the file.
 inline std::string elf_with_section(const std::string& name, std::uint64_t bytes) {
   const std::string names = std::string(1, '\0') + name + '\0';
   std::string image = tiny_elf() + names;

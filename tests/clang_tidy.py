@@ -28,14 +28,14 @@ FOLDERS = ("base", "server", "tools", "sandbox", "operators", "metrics", "refere
 # The folder that is not checked. It includes the headers of Python and torch, which do not pass the
 # checks.
 LEFT_OUT = "sandbox/harness/native"
-# The most lines of sources in a joined file. Several files of this size keep all cores busy, and
-# one clang-tidy needs less than 2 GiB for it.
+# The maximum number of source lines in a joined file. At this size there are enough files to keep
+# all cores busy, and clang-tidy needs less than 2 GiB for one file.
 MOST_LINES = 6000
 
 INCLUDE = re.compile(r'^#include "(/[^"]+\.cc)"', re.MULTILINE)
 UNNAMED = re.compile(r"^namespace \{$(.*?)^\}  // namespace$", re.MULTILINE | re.DOTALL)
-# Matches the name that a line defines: the first name that is followed by one of these signs or by
-# the end of the line.
+# Matches the names that a line may define: names before one of these signs or before the end of the
+# line.
 DEFINED = re.compile(r"([A-Za-z_]\w*)\s*(?:\(|\{|=|;|\[|:(?!:)|$)")
 # Lines that define nothing, or that several sources may contain.
 HARMLESS = re.compile(r"(using|namespace|static_assert|return)\b|\W")
@@ -71,8 +71,8 @@ def commands() -> dict[str, list[str]]:
 
 
 def flags() -> list[str]:
-    """Returns the flags of all files together. The flags of two files may differ in include
-    folders, and in definitions that only the files of one library use."""
+    """Returns the flags of all files, each flag once. Any file can be compiled with all of them,
+    because files differ only in include folders, and in definitions that only one library uses."""
     found: dict[tuple[str, ...], None] = {}
     for words in commands().values():
         at = iter(words)
@@ -122,9 +122,9 @@ def groups() -> list[Group]:
 
 def tidy(file: Path) -> str:
     """Returns clang-tidy's findings. Returns an empty text if there are none."""
-    # GCC's flags contain warnings that clang does not know. A name of one folder may shadow a name
-    # of another folder in the same joined file. The builds, which do not join folders, find real
-    # cases.
+    # GCC's flags contain warnings that clang does not know. -Wshadow is off, because a name of one
+    # folder may shadow a name of another folder in the same joined file. The builds join no
+    # folders, and they find names that really shadow others.
     without = ["-Wno-unknown-warning-option", "-Wno-shadow"]
     command = ["clang-tidy", "--quiet", str(file), "--", *flags(), *without]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

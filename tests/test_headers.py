@@ -26,8 +26,8 @@ OURS = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 SYSTEM = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)', re.MULTILINE)
 
-# Maps each header of the standard library to names in namespace std. Only this header is sure to
-# declare these names.
+# Maps each header of the standard library to the names in namespace std that only this header is
+# sure to declare.
 DECLARED_IN = {
     "algorithm": "all_of any_of clamp copy copy_if count count_if equal fill fill_n find find_if "
     "find_if_not lower_bound max_element min_element minmax mismatch none_of replace replace_if "

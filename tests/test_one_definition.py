@@ -1,4 +1,5 @@
-"""Checks that a text that several parts of the product use is in only one C++ source."""
+"""Checks that certain texts are each in only one C++ source, although several parts of the product
+use them."""
 
 from __future__ import annotations
 

@@ -13,7 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Folders with product code. Tests may check messages, and the Python code of operators is data.
+# The folders whose code is checked. Tests are left out, because they may check messages. The Python
+# code of operators is left out, because it is data.
 CPP = ("base", "metrics", "operators", "reference_agents", "sandbox", "server", "tools")
 PYTHON = ("sandbox/harness",)
 

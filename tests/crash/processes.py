@@ -29,7 +29,7 @@ def all_pids() -> list[int]:
 
 
 def descendants(root: int) -> list[int]:
-    """Returns all descendants: first the children, then their children."""
+    """Returns all descendants of a process: first its children, then their children, and so on."""
     children: dict[int, list[int]] = {}
     for pid in all_pids():
         children.setdefault(parent_of(pid), []).append(pid)
@@ -51,7 +51,8 @@ def role_of(pid: int, zygotes: list[int]) -> str:
     if "zygote" in words and words[0].endswith("assay-jail"):
         return ""
     if "zygote" in words:
-        # A candidate is a fork of its zygote and has the same command line.
+        # A candidate is a fork of its zygote and has the same command line. Only the parent process
+        # tells the two apart.
         return "candidate" if parent_of(pid) in zygotes else "zygote"
     return ""
 

@@ -9,9 +9,9 @@ A file of answers has lines {"id", "operator", "code"}, as for measurements/answ
 agents send the answers by the tools `compile`, `run_tests` and `submit` in turn. Each source gets
 its own comment, so that the server does not return the verdict of an earlier job. Every few seconds
 one process is killed: a zygote, a judge or a candidate. The jobs that used this process may end
-with an infrastructure error. All other jobs with the same answer and tool must get the same kind of
-verdict, or a timeout. At the end the server itself is killed, and the next server must know every
-verdict."""
+with an infrastructure error. Among all other jobs, those with the same answer and tool must get the
+same kind of verdict. A timeout is allowed too. At the end the server itself is killed, and the next
+server must know every verdict."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ TOOLS = ("compile", "run_tests", "run_tests", "submit")
 KILLED_ROLES = ("zygote", "judge", "candidate")
 JOBS_OF_A_KILL = 16  # the maximum number of jobs that one kill can end
 ASKED_AGAIN = 500  # the number of verdicts that are asked for after the restart
-# The share of the jobs after which caches are full. The cache of recordings holds up to 64 MiB.
+# After this share of the jobs, the caches are full. The cache of recordings holds up to 64 MiB.
 SETTLED = 0.8
 BUSY = {"timeout"}  # the error kinds that a busy machine can cause
 
@@ -97,8 +97,9 @@ def turns(counter: Iterator[int], jobs: int) -> Iterator[int]:
 def work(soak: Soak, server: Server, jobs: Iterator[int], tasks: list[Task], every: int) -> None:
     agent = Agent(server.port)
     for index in jobs:
-        # The tool changes from job to job. The term `index // len(tasks)` changes it from pass to
-        # pass, even if the number of answers is a multiple of the number of tools.
+        # The tool changes from job to job. The term `index // len(tasks)` counts the passes over
+        # the answers. It makes an answer get another tool in the next pass, even if the number of
+        # answers is a multiple of the number of tools.
         task = tasks[index % len(tasks)]
         tool = TOOLS[(index + index // len(tasks)) % len(TOOLS)]
         done = soak.add(

@@ -115,9 +115,9 @@ def test_a_single_pair_keeps_its_folder_and_has_no_comparison(
 
 def test_all_pairs_share_one_budget(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     """Checks that one budget limits all pairs together. Each reply costs $1, because the endpoint
-    reports 100 tokens and a token costs $0.01. Before each request, the bench reserves what the
-    request may cost at most. The budget is $4.50 more than this amount for the first request. So
-    the bench sends at least four requests, but fewer than eight."""
+    reports 100 tokens and a token costs $0.01. Before each request, the bench reserves the maximum
+    cost of the request. The budget is the maximum cost of the first request plus $4.50. So the
+    bench can send at least four requests, but not one for each of the eight attempts."""
     tree = tree_with_prices(tmp_path, priced(10_000))
     environment = {**env_of(model), "ASSAY_ROOT": str(tree)}
     arguments = pairs_arguments(tmp_path, "--jobs", "1")

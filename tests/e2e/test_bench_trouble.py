@@ -123,8 +123,9 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
 
 @contextmanager
 def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
-    """Yields the words to put before a command. They make `folder` a separate file system of size
-    `size` for the command. Afterwards `folder` contains the files that the command wrote."""
+    """Yields words that a test puts before a command. The command then sees `folder` as a separate
+    file system of size `size`. After the `with` block, `folder` contains the files that the command
+    wrote."""
     folder.mkdir()
     kept = folder.with_name("kept")
     mount = f"mount -t tmpfs -o size={size} none {shlex.quote(str(folder))}"

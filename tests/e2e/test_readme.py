@@ -20,8 +20,8 @@ PRINTED_URL = "http://localhost:8000/v1"
 
 
 def commands(document: Path, word: str) -> list[str]:
-    """Returns the commands in a document's shell blocks that contain `word`. A backslash at the end
-    of a line continues the command."""
+    """Returns the commands that contain `word`, from a document's shell blocks. A backslash at the
+    end of a line continues the command."""
     blocks = re.findall(
         r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
@@ -36,7 +36,8 @@ def checkout(binary: str, tmp_path: Path) -> Path:
     (tmp_path / "build/release/bin/assay").symlink_to(binary)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     python = tmp_path / ".venv/bin/python"
-    # A script starts the interpreter, because a linked interpreter would not find its packages.
+    # A script starts the interpreter. A symbolic link would not do, because the interpreter would
+    # not find its packages.
     python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
     python.chmod(0o755)
     (tmp_path / "reference_agents").symlink_to(ROOT / "reference_agents")

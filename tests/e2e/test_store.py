@@ -76,7 +76,8 @@ def test_practice_that_floods_the_store_leaves_it_bounded(
         first = first or handles[0]
         sizes.append(size_of(store))
     assert sizes[0] > FLOOD_MIB * MIB, "the flood must reach the store, or the test shows nothing"
-    # The files contain the artifacts up to the limit, and the log of one transaction.
+    # The store's files stay small: they contain artifacts up to the limit of 16 MiB, and the log of
+    # one transaction.
     assert max(sizes) < 64 * MIB
     gone = client.call("read_artifact", {"artifact": first})
     assert gone["isError"] and "not kept any more" in gone["content"][0]["text"]

@@ -104,8 +104,8 @@ class EscapeServer:
 
     def warm_up(self, correct: str, largest: list[str]) -> None:
         """Runs jobs until everything that starts on demand has started. The sources `largest` make
-        the server's buffers as large as they may become, so that later growth is a leak. Then the
-        watch records the invariants."""
+        the server's buffers as large as they may become, so that later growth is a leak. Then
+        creates a Watch, which records the numbers of processes, files and other objects."""
         for source in largest:
             self.run(source)
         for _ in range(WARM_UP_JOBS):

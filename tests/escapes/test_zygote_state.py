@@ -55,7 +55,8 @@ def words_of(pid: int) -> list[bytes]:
 
 
 def stat_of(pid: int, field: int) -> int:
-    """Returns a number from /proc/PID/stat. Field 0 is the field after the state."""
+    """Returns a number from /proc/PID/stat. Field 0 is the state, field 1 is the parent's process
+    id."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[field])
 
 

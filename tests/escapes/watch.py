@@ -1,5 +1,5 @@
 """Checks the invariants of the escape suite: the numbers of processes, files and other objects,
-which no submission may change. The watch counts them from outside the server.
+which no submission may change. The class Watch counts these objects from outside the server.
 
     watch = Watch(server_pid, folder, private=True)  # after the server's warm-up
     broken = watch.settle(deadline_s=5)  # after a case: the differences that remain
@@ -23,8 +23,9 @@ LOGS = re.compile(
 )  # logs of the server's own processes; there is a fixed number of them
 
 RSS_SLACK_BYTES = 5 << 20
-# The server may start this many threads during the tests, because it starts another request worker
-# if a call comes while all workers are busy. A real leak adds more threads in a hundred cases.
+# During the tests, the server may start this many additional threads: it starts another request
+# worker if a call comes while all workers are busy. A leak would add more threads than this in a
+# hundred cases.
 THREAD_SLACK = 4
 FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/namespaces.cc
 POLL_S = 0.02

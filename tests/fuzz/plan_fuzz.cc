@@ -1,8 +1,8 @@
 // Fuzzes the reader of launch plans, which is the first trusted code that parses data of an
 // untrusted submission.
 //
-// For any bytes there must be no crash and no undefined behaviour. A decoded plan must be encoded
-// to the same bytes again.
+// For any bytes there must be no crash and no undefined behaviour. If a decoded plan is encoded
+// again, the result must be the same bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

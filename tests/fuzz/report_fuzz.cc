@@ -1,9 +1,9 @@
 // Fuzzes the reader of Compute Sanitizer's XML reports. The submission chooses some of the names in
 // a report.
 //
-// For any bytes there must be no crash. No part of a finding may exceed its size limit. A text must
-// be one line. A line of code must come from the submission's source. A place has a line of code
-// only if the place is in the submission.
+// For any bytes there must be no crash. No part of a finding may exceed its size limit. Each text
+// of a finding must be a single line. A line of code must come from the submission's source. A
+// place has a line of code only if the place is in the submission.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

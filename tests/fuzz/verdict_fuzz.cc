@@ -2,8 +2,8 @@
 // files, and it contains untrusted text.
 //
 // For any bytes there must be no crash and no undefined behaviour. A verdict that was read must be
-// the same after it is written and read again. The answer that shows an agent its part of the
-// verdict must be writable too.
+// the same after it is written and read again. It must also be possible to write the part of the
+// verdict that an agent may see.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -307,8 +307,8 @@ TEST_CASE(
     "later runs") {
   LauncherProcess launcher("cuda");
   launcher.ready();
-  // The launcher masks new inputs in words of 8 bytes. 1 and kN are odd, so these inputs fill only
-  // half of their last word.
+  // The launcher masks new inputs in words of 8 bytes. 1 and kN are odd numbers of floats, so
+  // inputs of these sizes fill only half of their last word.
   for (const std::uint32_t n : {1u, kN, 1u << 24}) {
     test::LaunchCase one = test::vector_add_case(n);
     one.time = one.stage_next_inputs = true;

@@ -1,5 +1,5 @@
 """Tests the tier `host` on a real GPU. A submission that cannot be recorded uses the GPU inside its
-jail. Checks that it cannot make the next job fail."""
+jail. Checks that such a submission cannot make the next job fail."""
 
 from __future__ import annotations
 

@@ -121,8 +121,8 @@ def compiles(files: list[str], copy: Path) -> None:
 
 
 def layers_hold(files: list[str], copy: Path) -> None:
-    """Checks that these files include only what the table in tests/test_layering.py allows, and
-    that the table has a line for every folder."""
+    """Checks that the files of a how-to include only what the table in tests/test_layering.py
+    allows, and that this table has a line for every folder."""
     names = [Path(file).stem for file in files if file.endswith((".h", ".cc"))]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(

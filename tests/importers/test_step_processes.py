@@ -52,7 +52,8 @@ def shell(text: str) -> list[str]:
 
 @pytest.fixture
 def mark(tmp_path: Path) -> Iterator[Path]:
-    """The file with the id of a step's child. Kills the child if the test fails."""
+    """Yields the path of a file. A step of the test writes the id of its child to the file. If this
+    child still runs after the test, kills it."""
     path = tmp_path / "child"
     yield path
     if path.exists() and not ends_now(int(path.read_text())):
@@ -71,7 +72,8 @@ def test_the_output_and_status_of_a_step() -> None:
 
 def test_a_late_step_ends_with_its_children(mark: Path) -> None:
     step = shell(f"sleep {LONG} & echo $! > '{mark}'; wait")
-    # The time limit may pass before the shell has a child. Then no process can outlive the step.
+    # The time limit may pass before the shell has started its child. Then the file `mark` does not
+    # exist, and no process can outlive the step.
     assert StepProcesses().run(step, dict(os.environ), timeout_s=2) is None
     assert not mark.exists() or ends(int(mark.read_text()))
 

@@ -173,7 +173,7 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     operator.inputs(case, 3)
     assert torch.equal(state, torch.random.get_rng_state())
     assert operator.cost(case).bytes == 400
-    # The test part of this file defines a test but does not call the test.
+    # The test part of this file defines a test but does not call it. The importer must call it.
     uncalled = Operator.load(suite / "standard/uncalled")
     assert uncalled.inputs(uncalled.case(uncalled.spec["cases"][0], "cpu"), 1)["a0"].shape == (8,)
     helped = Operator.load(suite / "standard/with_helper")

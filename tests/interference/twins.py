@@ -162,7 +162,8 @@ class Twin:
         including the hidden cases."""
         file = folder / "submission.py"
         file.write_text(source, encoding="utf-8")
-        # On a busy machine, a candidate must not reach a time limit before it sees a hidden case.
+        # The time limits are long. So even on a busy machine, a candidate sees a hidden case before
+        # it reaches a limit.
         limits = ["--import-wall-ms", str(PATIENT_MS), "--run-wall-ms", str(PATIENT_MS)]
         command = [self.binary, "eval", OPERATOR, str(file), "--suite", str(self.suite), "--json"]
         command += limits

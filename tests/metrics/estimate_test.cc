@@ -54,8 +54,8 @@ TEST_CASE("the same seed gives the same interval, another seed another one") {
 }
 
 TEST_CASE("the interval of two values is known exactly") {
-  // The mean of two draws is 0 in a quarter of all cases, 1/2 in a half of them, and 1 in a
-  // quarter. So the 2.5 % and 97.5 % quantiles are 0 and 1.
+  // The mean of two draws from {0, 1} is 0 in a quarter of all cases, 1/2 in a half of them, and 1
+  // in a quarter. So the 2.5 % and 97.5 % quantiles are 0 and 1.
   CHECK(bootstrap_mean(std::vector<double>{0, 1}, {.seed = 1}) == Interval{0, 1});
 }
 
@@ -69,8 +69,8 @@ TEST_CASE("a share's interval is the binomial's") {
 }
 
 TEST_CASE("95 % intervals contain the true share about 95 times in 100") {
-  // There are 300 suites of 60 operators. Each operator is solved with probability 0.4. The random
-  // generator of the suites is not the generator of the bootstrap.
+  // The test draws 300 suites of 60 operators. Each operator is solved with probability 0.4. The
+  // suites and the bootstrap have different random generators.
   std::uint64_t state = 12'345;
   const auto uniform = [&state] {
     state = state * 6'364'136'223'846'793'005ULL + 1'442'695'040'888'963'407ULL;

@@ -127,8 +127,8 @@ TEST_CASE("GEAK's accuracies by difficulty are right over total") {
     const OverallRow row = overall(std::vector<DifficultyRow>{{share.right, share.total, {}}});
     CHECK(100 * row.execution_accuracy == Approx(share.percent).margin(0.0051));
   }
-  // Table 4 prints 74.04 for 20 of 27 kernels of difficulty 2. Table 3 prints 74.07 for the same
-  // numbers.
+  // Table 4 prints 74.04 for 20 of 27 kernels of difficulty 2. That is a misprint: table 3 prints
+  // 74.07 for 20 of 27.
   CHECK(100 * overall(std::vector<DifficultyRow>{{20, 27, {}}}).execution_accuracy ==
         Approx(74.074).margin(0.001));
 }

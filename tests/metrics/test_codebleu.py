@@ -47,8 +47,8 @@ def test_comments_docstrings_and_layout_do_not_count(metric: ModuleType) -> None
 
 
 def test_bleu_by_hand(metric: ModuleType) -> None:
-    # The matches of the orders 1 to 4 are 4 of 5, 3 of 4, 2 of 3 and 1 of 2. The lengths are equal,
-    # so there is no penalty.
+    # 4 of 5 single tokens match, 3 of 4 pairs, 2 of 3 triples, and 1 of 2 groups of four. Both
+    # texts have five tokens, so there is no penalty.
     expected = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
     assert metric.bleu(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "f"]) == pytest.approx(
         expected

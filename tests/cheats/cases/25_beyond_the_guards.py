@@ -36,7 +36,7 @@ def _kept_sum(x, y, cols, AWAY: tl.constexpr, KEPT: tl.constexpr, BLOCK: tl.cons
 def sum_last_dim(x):
     rows, cols = x.shape
     y = torch.empty((rows,), dtype=torch.float32, device=x.device)
-    # AWAY is a number of floats. With more rows than this, y + AWAY would be in the output.
+    # AWAY is a number of floats. With more than AWAY rows, y + AWAY would be in the output.
     _kept_sum[(rows,)](
         x,
         y,

@@ -94,9 +94,9 @@ def _verdict(operator: Any, case: Any, seed: int, honest: Any, mutant: Any) -> s
 
 
 def answers(question: dict[str, Any]) -> Iterator[dict[str, str]]:
-    """Yields the result of each case. The question contains the operator's `folder`, the sources
-    `honest` and `mutant`, and in `judged` the identifiers of the cases that the device judges.
-    Other cases follow while there is time and nothing is wrong."""
+    """Yields the result of each case that the device judges. Then yields results of other cases,
+    while there is time and no result is wrong. `question` contains the operator's `folder`, the
+    sources `honest` and `mutant`, and in `judged` the ids of the cases that the device judges."""
     from harness.operator import Operator
 
     started = time.monotonic()

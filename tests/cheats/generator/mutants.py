@@ -75,8 +75,9 @@ def build(order: Order, needs_gpu: bool) -> Mutant:
 def draw(
     operators: list[OperatorText], seed: int, singles: int, pairs: int, honest: int
 ) -> list[Order]:
-    """Returns a random sample in random order. A negative number means all. There are too many
-    pairs, so a negative number of pairs means ten for each operator."""
+    """Returns a random sample of orders in random order. `singles`, `pairs` and `honest` are the
+    numbers of orders of each kind. A negative number means all orders of the kind. There are too
+    many pairs, so a negative `pairs` means ten pairs for each operator."""
     rng = random.Random(seed)
     every = list(itertools.product(operators, TRANSFORMS))
     controls = list(itertools.product(operators, REWRITES))

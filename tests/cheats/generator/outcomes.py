@@ -17,7 +17,8 @@ from transform import Kind
 
 COMPARE = Path(__file__).resolve().parent / "compare_outputs.py"
 COMPARE_WALL_S = 300
-# A mutant is faster than the oracle if its Perf, the oracle's time over its own, is above this value.
+# A mutant counts as faster than the oracle if its Perf is above this value. Perf is the oracle's
+# time divided by the mutant's time.
 PERF_OF_A_GAIN = 1.1
 # Errors that come from a defence. Any other error shows that the mutant does not work at all.
 DEFENCES = (

@@ -70,7 +70,8 @@ def never_launched(source: Source, rng: random.Random) -> None:
     "constant_scalar", Kind.VALUES, "takes the default of a public case for a scalar argument"
 )
 def constant_scalar(source: Source, rng: random.Random) -> None:
-    """Uses the value from the first call, which is a public case, in all later calls."""
+    """Picks a scalar argument. In all later calls, uses the argument's value from the first call,
+    which is a public case."""
     if not source.operator.scalar_names:
         raise NotApplicable(Reason.NO_SCALAR)
     name = rng.choice(source.operator.scalar_names)

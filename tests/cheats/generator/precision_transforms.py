@@ -65,7 +65,8 @@ def bfloat_stores(source: Source, rng: random.Random) -> None:
 
 
 def _accumulations(source: Source) -> list[ast.Assign | ast.AugAssign]:
-    """Returns the statements of loops that add to a variable."""
+    """Returns the accumulations: statements in a loop that compute a variable from its old
+    value."""
     found: list[ast.Assign | ast.AugAssign] = []
     for loop in source.in_kernels(ast.For):
         for node in ast.walk(loop):

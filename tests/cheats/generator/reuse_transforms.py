@@ -10,7 +10,8 @@ from transform import Kind, NotApplicable, Reason, transform
 
 
 def _cache(source: Source, key: str) -> None:
-    """Adds a cache of outputs. `key` is an expression of `cheat_t`, the list of tensors."""
+    """Adds a cache of outputs. `key` is the expression that computes the key of a call. It can use
+    `cheat_t`, the list of the call's tensors."""
     source.add_helper("cheat_kept = {}")
     source.wrap_entry(
         "cheat_a = (ARGUMENTS,)\n"

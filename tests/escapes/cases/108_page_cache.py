@@ -20,7 +20,7 @@ denied(
     0,
     by=_errno.EPERM,
 )
-# The kernel refuses this call for other users' files. For the job's own file, only the jail does.
+# The kernel refuses this call for other users' files. For the job's own file, the jail must do so.
 own = os.memfd_create("own")
 denied(
     "cachestat of its own file",

@@ -29,7 +29,7 @@ places += [
 for place in places:
     folder = os.path.dirname(place)
     if not has_own_user() and os.path.exists(folder):
-        # If the checkout is below /tmp, the folders above the harness are in the job's own /tmp.
+        # If the checkout is below /tmp, the folder may be in the job's /tmp, where it may write.
         if os.stat(folder).st_dev == os.stat("/tmp").st_dev:
             continue
     denied(place, os.open, place, os.O_CREAT | os.O_WRONLY)

@@ -1,4 +1,4 @@
-# attempt: reveals the hidden case by other forged frames, whose order depends on the case
+# attempt: reveals the hidden case by forged frames, whose order depends on the case
 # expect: fail:hidden_case
 
 

@@ -11,7 +11,8 @@ using namespace assay::agents;
 
 namespace {
 
-/// Makes a program whose length depends on its number. So each program is in another cell.
+/// Makes a program whose length doubles with its number. A cell has programs of similar length, so
+/// each program is in a different cell.
 Program program(int number, Level level, std::optional<double> perf = std::nullopt) {
   Program made{std::to_string(number) + std::string(std::size_t{1} << number, ' '), {}};
   made.evaluation.level = level;

@@ -1,5 +1,6 @@
-// Tests replays of transcripts without a model. If all steps are equal, the replay must have the
-// same result as the recorded attempt. If a step differs, the replay must report it.
+// Tests replays of transcripts without a model. If all steps of the replay equal the recorded
+// steps, the replay must have the same result as the recorded attempt. If a step differs, the
+// replay must report the difference.
 #include "reference_agents/core/replay.h"
 
 #include <filesystem>
@@ -23,7 +24,7 @@ mcp::ToolResult verdict(const std::string& outcome, const std::string& kind) {
   return {false, outcome, {{"outcome", outcome}, {"error_kind", kind}, {"tier", "interpreter"}}};
 }
 
-/// Returns a server that answers calls of `run_tests` with these answers in order.
+/// Returns a server that answers the calls of `run_tests` with `tests`, in this order.
 FakeServer server_with_tests(const std::vector<mcp::ToolResult>& tests) {
   FakeServer server;
   server.answers["fetch_spec"] = {{false, "f(x)", {{"entry", "f"}}}};

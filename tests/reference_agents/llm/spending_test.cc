@@ -211,8 +211,9 @@ TEST_CASE("parallel requests never pass the limit together, and use it up") {
   for (int i = 0; i < 16; ++i)
     threads.emplace_back([&] { (void)client.complete(request_of(1'000, 2'000)); });
   for (std::thread& thread : threads) thread.join();
-  // After four requests 8 dollars are spent, so a fifth one is allowed. After five requests 10
-  // dollars are spent, so a sixth one is not.
+  // The limit is 11 dollars. A request may cost up to 3 dollars, and costs 2. After four requests 8
+  // dollars are spent, so a fifth request is allowed. After five requests 10 dollars are spent, so
+  // a sixth request is refused.
   CHECK(client.spent_usd() == Approx(10));
   CHECK(client.limit_reached());
 }

@@ -241,8 +241,8 @@ TEST_CASE(
   const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
   CHECK(text_of(1).find("broken a") == std::string::npos);  // the second instance starts empty
   CHECK(text_of(1).find("Write a version that is right first of all") != std::string::npos);
-  // In this prompt, the first instance repairs its own version and sees nothing of the second
-  // instance.
+  // Prompt 3 asks the first instance to repair its own version. The prompt contains nothing of the
+  // second instance.
   CHECK(text_of(3).find("broken a") != std::string::npos);
   CHECK(text_of(3).find("perf=0.9") == std::string::npos);
   CHECK(model.prompts[0].temperature == 1.0);

@@ -89,8 +89,9 @@ TEST_CASE("a fresh process for each candidate gives the same verdicts as forks o
 }
 
 TEST_CASE("outputs are judged only after the candidate and all of its processes have ended") {
-  // The candidate does not end after its last result. 0.5 s later, a process that the candidate
-  // started in a new session overwrites the outputs. The test delays the judge until after that.
+  // After its last result, the candidate does not end. A process that the candidate has started in
+  // a new session overwrites the outputs 0.5 s later. The judge compares them after 1.5 s, because
+  // the test delays the judge.
   const std::string source = R"(import gc, os, time
 import torch, triton
 import triton.language as tl

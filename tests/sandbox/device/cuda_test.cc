@@ -74,7 +74,8 @@ TEST_CASE(
 }
 
 TEST_CASE("CUDA C++ is compiled, launched and judged like any other plan") {
-  // The fake device performs the kernel by its name. NVRTC creates a real cubin.
+  // NVRTC compiles a real cubin. The fake device does not run the cubin, but knows by the kernel's
+  // name what to compute.
   const std::string source = R"cuda(/* assay
 [[launch]]
 kernel = "fake_vector_add"

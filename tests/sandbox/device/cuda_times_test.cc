@@ -21,7 +21,8 @@ TEST_CASE("a grade times its large cases together with the oracle") {
     REQUIRE(verdict.outcome == Outcome::pass);
     REQUIRE(verdict.perf);
     CHECK(*verdict.perf > 0);
-    // The case has no time, because its traffic is only a fifteenth of the large case's traffic.
+    // The first case is not timed, because its traffic is only a fifteenth of the second case's
+    // traffic.
     CHECK_FALSE(verdict.cases[0].latency);
     const CaseRecord& timed = verdict.cases[1];
     REQUIRE(timed.latency);
@@ -52,7 +53,8 @@ TEST_CASE(
     REQUIRE(verdict.cases[0].latency);
     CHECK(verdict.cases[0].latency->age_ms == 0);
     REQUIRE(verdict.cases[0].baseline_latency);
-    // A measured time is never the same twice, so equal times prove that the time was reused.
+    // Two measurements never give the same time. So if two verdicts have equal times, the second
+    // verdict reuses the time of the first.
     pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);
     CHECK(pytorch_ns > 0);
     return verdict.cases[0].baseline_latency->age_ms;

@@ -85,7 +85,8 @@ TEST_CASE(
   CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
   CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
   CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
-  // The submission sends the byte that ends a round before its function returns.
+  // A round must end when the function returns. This submission sends the byte that ends a round
+  // earlier, from inside of its function.
   const std::string says =
       "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except "
       "OSError:\n            pass\n";

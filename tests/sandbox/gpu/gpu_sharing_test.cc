@@ -1,5 +1,6 @@
 // Tests several jobs on one GPU. Jobs that only check outputs share the GPU; a job that is timed
-// has the GPU alone. The queues of the GPU's scheduler keep the tests' threads in order.
+// has the GPU alone. The tests watch the queues of the GPU's scheduler, to run their threads in a
+// fixed order.
 #include <atomic>
 #include <future>
 #include <string>
@@ -122,8 +123,8 @@ TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jo
         JobMonitor monitor;
         return gpu.execute(copy_job(JobKind::test, kCopy), monitor);
       }));
-      // Each job needs the only recording slot before it waits for a judge. So the second job comes
-      // to wait for a judge only if the first job frees the slot during its own wait.
+      // Each job needs the only recording slot before it waits for a judge. So the second job can
+      // wait for a judge only if the first job has freed the slot.
       CHECK(gpu.judge_queue().wait_for_waiters(i, for_another_thread()));
     }
     CHECK(gpu.scheduler().lock(GpuScheduler::Mode::exclusive, for_another_thread()));
@@ -214,8 +215,8 @@ TEST_CASE("a job that runs out of memory while it shares the GPU runs once more,
   Meeting first_launched(2), both_launched(2);
   std::atomic<bool> other_done{false};
   bool other_waited = false;
-  // This job has the first launcher. The job keeps its shared hold on the GPU until the second job
-  // is waiting for exclusive use.
+  // This job has the first launcher, whose memory is not full. The job keeps sharing the GPU until
+  // the second job waits for exclusive use of the GPU.
   std::future<Verdict> other = std::async(std::launch::async, [&] {
     JobMonitor monitor;
     bool launched = false, met = false;

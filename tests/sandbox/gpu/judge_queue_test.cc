@@ -22,14 +22,15 @@ constexpr std::chrono::hours kEndlessPatience{24};
 Deadline without_waiting() { return Deadline::after_ms(0); }
 Deadline within_a_minute() { return Deadline::after_ms(60'000); }
 
-/// Returns the turn of a job that need not wait.
+/// Takes a turn for a job of the operator. Fails if the job would have to wait.
 Turn turn_of(JudgeQueue& queue, const std::string& operator_name) {
   Result<Turn> turn = queue.wait_for_judge(operator_name, without_waiting());
   REQUIRE(turn);
   return std::move(*turn);
 }
 
-/// Returns the judge of a job whose inputs are made at once.
+/// Returns the judge that a job of the operator gets. The job ends at once, so the judge stays
+/// free.
 std::size_t judge_of(JudgeQueue& queue, const std::string& operator_name) {
   return turn_of(queue, operator_name).judge();
 }
@@ -122,7 +123,8 @@ TEST_CASE("a job of a busy judge goes to the free judge that has the fewest jobs
   const Turn slow = turn_of(queue, "slow");
   std::optional<Turn> third(turn_of(queue, "first"));
   third->prepared();
-  // The judge of "first" has two jobs, and the judge of "second" has one.
+  // The judge of "slow" is busy. The judge of "first" has two jobs, and the judge of "second" has
+  // one. So the next job goes to the judge of "second".
   const Result<Turn> other = queue.wait_for_judge("slow", within_a_minute());
   REQUIRE(other);
   CHECK(other->judge() == second.judge());

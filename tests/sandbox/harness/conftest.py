@@ -81,7 +81,7 @@ def operator(tmp_path: Path) -> Path:
 
 @dataclass
 class Report:
-    """Everything that a candidate has sent, and how it ended."""
+    """Everything that a candidate has sent, and how the candidate ended."""
 
     parked: dict[str, Any]
     frames: list[Frame] = field(default_factory=list)
@@ -221,7 +221,7 @@ def drain(fd: int) -> str:
 def encode_case(
     case: dict[str, Any], mode: str, first_fd: int
 ) -> tuple[dict[str, Any], tuple[int, int]]:
-    """Encodes a case with an id and with arguments {name: value}. The optional keys are:
+    """Encodes a case. The keys of `case` are: id, arguments (name to value), and optionally
     structural, inout, outputs, output_from, output_bytes, axes, output_tensors."""
     structural = case.get("structural", [])
     tensors = [
@@ -263,7 +263,8 @@ def encode_case(
 @pytest.fixture(scope="session")
 def supervisor(guard_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
     """Returns one zygote that all tests share. It runs without the native job jail, because the
-    test does not set ASSAY_NATIVE_DIR. With this variable, the zygote would need `_native`."""
+    test does not set ASSAY_NATIVE_DIR. If this variable were set, the zygote would need the module
+    `_native`."""
     running = Supervisor({"ASSAY_FAKE_CUDA_GUARD": str(guard_dir / "libassay_fake_cuda_guard.so")})
     yield running
     assert running.close() == 0

@@ -162,8 +162,8 @@ def test_an_access_outside_of_all_tensors_is_reported_with_its_line(
 
 
 def test_the_overrun_tensor_is_named_even_if_another_lies_behind_it(supervisor: Supervisor) -> None:
-    """Both tensors are pieces of one array, with eight bytes between them. So most lanes of the
-    block hit the second tensor."""
+    """Both tensors are pieces of one array, with eight bytes between them. Most lanes beyond the
+    end of y hit the second tensor, but the error must name y."""
     before = "array = np.zeros(5000, np.float32); y = torch.from_numpy(array[:1001]); behind = torch.from_numpy(array[1003:])"
     body = "tl.store(y + at, 1.0)"
     error = run(

@@ -67,8 +67,8 @@ class Talk:
         self.error: BaseException | None = None
 
     def runner(self) -> HostRunner:
-        # __new__() makes the object without __init__(). __init__() would load the interpreter,
-        # which patches torch for the whole process.
+        # __new__() makes the object without a call of __init__(), which would load the interpreter
+        # and so patch torch for the whole process.
         runner = HostRunner.__new__(HostRunner)
         runner._line = CandidateLine(self.theirs)
         runner._device = torch.device("cpu")

@@ -94,7 +94,8 @@ def test_references_are_ready_before_outputs_are_compared(
     assert done.stat().st_size == computed > 0
     assert judge.ask({**request, "timed": True}).header == answer
     assert done.stat().st_size == computed + 1
-    # compare() reports why there are no references.
+    # The job `unknown` has no references, but this answer does not say so. compare() reports the
+    # reason.
     assert judge.ask({**request, "job": "unknown"}).type == "referenced"
 
 
@@ -102,7 +103,8 @@ def test_references_are_ready_before_outputs_are_compared(
 def test_freed_memory_that_others_may_need_is_returned(
     monkeypatch: pytest.MonkeyPatch, operator: Path, unused: int, given_back: int
 ) -> None:
-    """Checks how much unused memory the judge keeps. The device has 1,024 bytes in total."""
+    """Checks how much unused memory the judge keeps: up to 32 bytes of a device with 1,024
+    bytes."""
     calls = []
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500 + unused)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 500)
@@ -183,8 +185,8 @@ def test_references_are_computed_ahead_but_not_while_a_job_is_timed(
 
 
 def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An event belongs to the current device. If the judge worked on another device, events would
-    measure only the time between two calls by the host."""
+    """A CUDA event belongs to torch's current device, so the judge makes its GPU the current
+    device. Otherwise events would measure only the time between two calls by the host."""
     current: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")

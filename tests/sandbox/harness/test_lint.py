@@ -82,8 +82,8 @@ def test_a_sound_operator_passes_every_check(tmp_path: Path) -> None:
 def test_a_reference_that_is_edited_within_a_second_is_loaded_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Python uses cached bytecode if the source's size and its time in whole seconds are
-    unchanged."""
+    """Python uses cached bytecode if the source's size and its time in whole seconds are unchanged.
+    The edit in this test changes neither, but the edited reference must be loaded."""
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     body = "def mutants(x):\n    return {'1': x.amax(1)}\n"
     operator = row_max(tmp_path, body)

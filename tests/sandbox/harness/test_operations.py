@@ -43,7 +43,8 @@ MOVES = {
 
 
 def watched(*values: torch.Tensor) -> tuple[HostWatch, LiveMemory, list[torch.Tensor]]:
-    """Returns a HostWatch whose arguments have these values, its live memory, and the arguments."""
+    """Returns three things: a HostWatch that has watched arguments with these values, the live
+    memory of this HostWatch, and the arguments."""
     live = LiveMemory()
     watch = HostWatch(live, Refusals(), LayoutLog())
     arguments = [value.clone() for value in values]

@@ -202,6 +202,6 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         os.close(pair[1])
     exited = supervisor.control.receive()
     assert exited is not None and exited.header["slot"] == slot
-    # This check can fail on a slow machine. It comes last in this test. So the candidate has ended
-    # and does not disturb later tests, even if the check fails.
+    # This check can fail on a slow machine. So it comes last in this test: at this point the
+    # candidate has ended, and cannot disturb later tests.
     assert between[len(between) // 2] < 0.020

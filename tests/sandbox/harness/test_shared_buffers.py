@@ -222,7 +222,7 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
     assert talk.compare("job_1", "first", before)["float64_error"] is not None
     refreshed = talk.ask({"type": "refresh", "job": "job_1", "case": "first"}).header
     assert refreshed["seed"] not in ("", case["seed"])
-    # This answer was computed from the inputs before the refresh.
+    # `before` contains outputs for the old inputs, so it is wrong for the new inputs.
     assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"
     again = talk.compare("job_1", "first", talk.answer(case, 2.0))
     # The strict rule is applied only to the first inputs.

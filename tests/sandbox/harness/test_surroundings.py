@@ -34,8 +34,8 @@ def test_uninitialised_tensors_hold_the_contents_in_every_type(
         ]
         assert torch.allclose(wide, torch.full((3, 2), want).to(dtype).double(), equal_nan=True)
     else:
-        # The content of integers is small. So an access stays inside mapped memory if it uses such
-        # an integer as an index.
+        # An uninitialised integer contains a small number. So a kernel that uses this integer as an
+        # index stays inside mapped memory.
         assert bool((wide == contents.value[1]).all())
 
 

@@ -193,7 +193,8 @@ TEST_CASE("resource limits are set and cannot be raised") {
   JobJail config;
   config.limits.open_files = 32;
   config.limits.niceness = 10;
-  // A sanitizer needs more memory than this limit, and would end the process.
+  // A build with a sanitizer has no limit here, because a sanitizer needs more memory than this
+  // limit and would end the process.
   constexpr std::int64_t kDataBytes = test::kSanitized ? 0 : 256 << 20;
   config.limits.data_bytes = kDataBytes;
   expect_all_held(

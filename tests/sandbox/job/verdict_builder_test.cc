@@ -141,7 +141,7 @@ TEST_CASE("a case is timed from an eighth of the largest traffic or of the large
                       {.bytes = 100, .flops = 1},
                       {.bytes = 1, .flops = 100},
                       {.bytes = 99, .flops = 99}}) == std::vector<bool>{true, true, true, false});
-  // One case may have the most traffic, and another case the most arithmetic.
+  // If one case has the most traffic and another case has the most arithmetic, both are timed.
   CHECK(worth_timing(
             {{.bytes = 800, .flops = 1}, {.bytes = 1, .flops = 800}, {.bytes = 1, .flops = 1}}) ==
         std::vector<bool>{true, true, false});

@@ -65,7 +65,8 @@ TEST_CASE("without a report the error has ncu's messages") {
   CHECK(broken.error().code == ErrorCode::unavailable);
   CHECK(broken.error().message.find("Launching the target application failed.") !=
         std::string::npos);
-  // The error quotes the other lines too, because the reason may be in them.
+  // The error quotes ncu's error line first, and then all other lines, because the reason may be in
+  // them.
   CHECK(broken.error().message.find("failed. | ==PROF== hello | more") != std::string::npos);
   CHECK_FALSE(read_ncu_report("", kernels({"k"})));
 }

@@ -20,8 +20,8 @@ inline std::string tiny_elf() {
   return std::string(reinterpret_cast<const char*>(&header), sizeof(header));
 }
 
-/// Returns an ELF file with two sections: a writable section with this name, which takes no bytes
-/// in the file, and the section of names.
+/// Returns an ELF file with two sections: the section of names, and a writable section `name` that
+/// takes no bytes in the file.
 inline std::string elf_with_section(const std::string& name, std::uint64_t bytes) {
   const std::string names = std::string(1, '\0') + name + '\0';
   std::string image = tiny_elf() + names;
@@ -65,8 +65,8 @@ inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_v
   return plan;
 }
 
-/// Returns a tensor map of 4 x 16 floats, with tiles of 2 x 8 floats. It fills a buffer of 256
-/// bytes.
+/// Returns a tensor map of 4 x 16 floats, with tiles of 2 x 8 floats. The floats fill a buffer of
+/// 256 bytes.
 inline TensorMapParam tensor_map() {
   TensorMapParam map;
   map.buffer = 2;

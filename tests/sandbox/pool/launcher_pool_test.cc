@@ -129,7 +129,9 @@ TEST_CASE("launchers are made ready one after the other, and at once for callers
   LauncherPool pool(config, spawner, 0, "fake");
   std::unique_ptr<LauncherClient> first = taken(pool), second = taken(pool);
   CHECK(log.comes_to(3));  // the third start never becomes ready
-  // The pool's thread starts launchers first, and ends discarded launchers only when it is idle.
+  // The pool's thread starts launchers first, and ends discarded launchers only when it is idle. So
+  // if the thread wanted a fourth start, it would make this start before the discarded launcher
+  // ends.
   pool.discard(std::move(first));
   REQUIRE(pool.end_those_of_runs(soon()));
   CHECK(log.count() == 3);

@@ -11,7 +11,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// A link to the launcher. The name of its folder needs quotes in a shell.
+/// A link to the launcher, in a folder whose name needs quotes in a shell.
 class LinkedLauncher {
  public:
   LinkedLauncher()

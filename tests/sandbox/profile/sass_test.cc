@@ -12,7 +12,7 @@ constexpr const char* kSource =
     "import triton\n\n@triton.jit\ndef add(x):\n    y = tl.load(x)\n    tl.store(x, y)\n";
 
 // Output in the form of nvdisasm 12.8. It contains a loop of three instructions, and a line of a
-// library. Behind EXIT it contains a rare path that jumps back, and a jump to itself.
+// library. After the EXIT instruction follow a rare path that jumps back, and a jump to itself.
 constexpr const char* kNvidia = R"(
 .text.add:
 	//## File "/tmp/job-x1/submission.py", line 4

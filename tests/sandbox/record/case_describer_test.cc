@@ -21,7 +21,7 @@ using testing::vector_add;
 
 std::string count_calls(const std::string& file) { return "open('" + file + "', 'a').write('x')"; }
 
-/// A job of an operator with a structural argument, with two public cases.
+/// Returns a job with two public cases, for an operator that has a structural argument.
 Job attention_job() {
   Job job = vector_add(JobKind::test, "");
   job.operator_name = job.entry = "varlen_attn";

@@ -116,7 +116,8 @@ TEST_CASE("names that the submission chooses decide nothing") {
   REQUIRE(findings);
   REQUIRE(findings->size() == 1);
   CHECK(findings->front().places[0].kernel == "k</func><record><kind>Api</kind>");
-  // The report names a path outside of the submission, and a line that does not exist.
+  // The next two reports name lines that the submission does not have. The first number is also too
+  // large for an integer.
   const auto far = read(replaced(kStrayRead, "<line>3", "<line>99999999999999999999"));
   REQUIRE(far);
   CHECK(far->front().places[0].line == 0);

@@ -17,7 +17,7 @@ Timing block() {
   return timing;
 }
 
-/// Changes one field of block(), and returns the doubt about the changed times.
+/// Changes one field of block(). Returns the reason to doubt the changed times.
 TimingDoubt after(double Timing::*field, double value, const BlockFacts& facts = {}) {
   Timing timing = block();
   timing.*field = value;

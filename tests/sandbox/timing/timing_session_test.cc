@@ -13,9 +13,9 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Returns an autotuned copy with two configurations. The first configuration is slow: before its
-/// kernel it fills the output many times. `hook` runs before the kernel of the second
-/// configuration.
+/// Returns a submission that copies its input with an autotuned kernel. The autotuner has two
+/// configurations. The first configuration is slow: before its kernel it fills the output many
+/// times. `hook` runs before the kernel of the second configuration.
 std::string tuned(const std::string& hook) {
   return kImports + R"(
 @triton.jit

@@ -14,7 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder below /tmp, and PATH and CUDA_HOME that point into it.
+/// A folder below /tmp for installed programs. While the object exists, PATH and CUDA_HOME point
+/// into this folder.
 class Machine {
  public:
   Machine() {

@@ -27,12 +27,12 @@ TEST_CASE("progress: bar, estimates, durations") {
 TEST_CASE(
     "each pair has its own estimate; a pair without a finished attempt is assumed to be like the "
     "others") {
-  // The time of one finished attempt is unknown.
+  // Two of the four attempts of `slow` are finished, but only one of them was timed.
   const ProgressGroup slow{
       .total = 4, .done = 2, .priced = true, .cost_usd = 2, .timed = 1, .wall_s = 100};
   const ProgressGroup quick{.total = 4, .done = 4, .priced = false, .timed = 4, .wall_s = 4};
   CHECK(estimate_text({slow, quick}, 1) == "3 min 20 s left, $2.00 of about $4.00");
-  // Two attempts remain, so at most two run at once.
+  // Only two attempts remain, so only two run at the same time, although eight may.
   CHECK(estimate_text({slow, quick}, 8) == "1 min 40 s left, $2.00 of about $4.00");
   const ProgressGroup fresh{.total = 10, .priced = true};
   CHECK(estimate_text({quick, fresh}, 1) == "10 s left, $0.0000 of about $0.0000");

@@ -99,7 +99,8 @@ TEST_CASE("clients get equal shares of the time, so short jobs do not wait behin
   queue.add_duration("other", JobKind::compile, 1'000);
   push(queue, "long", {"l1", "l2", "l3"}, JobKind::grade);
   push(queue, "short", {"s1", "s2", "s3", "s4", "s5", "s6", "s7"}, JobKind::compile);
-  // The job l1 counts as 3,000 ms. So jobs of the other client run for 3,000 ms before l2 runs.
+  // Other grades took 3,000 ms, so the grade l1 counts as 3,000 ms. Jobs of the client `short` then
+  // run for 3,000 ms before l2 runs.
   CHECK(popped(queue, 10) == Order{"l1", "s1", "s2", "s3", "l2", "s4", "s5", "s6", "l3", "s7"});
 }
 

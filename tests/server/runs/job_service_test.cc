@@ -124,7 +124,8 @@ TEST_CASE(
   ServicesFixture services;
   const std::string run = services.start(tools::Track::one_shot);
   services.close();
-  // Writes the rows that a process leaves in the store when it is killed.
+  // Writes what a killed server leaves in the store: the rows of a job that was accepted but has no
+  // verdict.
   const auto leave = [&](const std::string& device, const std::string& op,
                          const std::string& source) {
     auto store = Store::open(services.store_path(), StoreMode::read_write);

@@ -127,7 +127,7 @@ class ServicesFixture {
     if (!opened) throw std::runtime_error(opened.error().message);
     services_ = std::move(*opened);
   }
-  /// Returns the same services in the form that the tools use.
+  /// Returns the services of this fixture in the form that the tools use.
   tools::Services tool_services() const {
     return {.catalog = *catalog,
             .runs = services_->runs(),

@@ -15,8 +15,8 @@ namespace {
 
 using testing::TemporaryFolder;
 
-/// Makes a store file as version 1 wrote it, with three runs with usage, an unfinished job, and a
-/// charge without a job.
+/// Makes a store file as version 1 wrote it. It contains three runs with reported usage, an
+/// unfinished job, and a tool call that was charged without a job.
 std::filesystem::path old_store(const TemporaryFolder& folder, bool with_later_tables) {
   const auto path = folder.path() / "old.db";
   SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);

@@ -8,8 +8,9 @@
 
 namespace assay::sandbox::test {
 
-/// True if a call passes both types in a register in the same way, so that they can replace each
-/// other. Assay declares enumerations as int, and handles as other pointer types.
+/// True if a call passes values of both types in the same kind of register. Then one type can
+/// replace the other in a declaration. Assay declares a vendor's enumerations as int, and a
+/// vendor's handles as pointers of its own types.
 template <class A, class B>
 constexpr bool same_register =
     sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;

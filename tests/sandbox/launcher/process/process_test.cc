@@ -28,7 +28,8 @@ struct Ended {
   std::string text;
 };
 
-/// Runs the launcher with these arguments until it exits. `text` contains its stdout and stderr.
+/// Runs the launcher with these arguments until it exits. The result's `text` contains the stdout
+/// and stderr of the launcher.
 Ended run_launcher(const std::string& arguments) {
   const std::string command =
       shell_word(test::launcher_path()) + " " + arguments + " 2>&1 </dev/null";
@@ -334,7 +335,8 @@ TEST_CASE("the process dies with its parent") {
   REQUIRE(ready);
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
-  // The process closes its end of the socket when it ends. The test's own end is still open.
+  // When the launcher ends, its end of the socket is closed. So the test's end reports the end of
+  // the stream.
   const Result<Frame> gone = receive_frame(pair->ours.get(), Deadline::after_ms(5'000));
   REQUIRE_FALSE(gone);
   CHECK(gone.error().code == ErrorCode::unavailable);

@@ -128,8 +128,8 @@ TEST_CASE(
     REQUIRE(bench.run(test::vector_add_plan(kN, "lazy")));
     caught += bench.out[0] == 0.0f ? 1 : 0;
   }
-  // The expected value of `caught` is 30. Four standard deviations are 15.5, so a value below 15 or
-  // above 45 is very unlikely.
+  // `caught` counts the blocks that returned the outputs of the first sample. Its expected value is
+  // 30, and four standard deviations are 15.5. So a value below 15 or above 45 is very unlikely.
   CHECK(caught > 14);
   CHECK(caught < 46);
 }
@@ -156,7 +156,8 @@ TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two
   CHECK(timeline[1].ns == Approx(8'000).margin(50));
   bench.check_clean();
 
-  // In both runs the output stays NaN, because an earlier run has set the kernel's variable.
+  // The inspection compares two runs. In both of them the output stays NaN, because an earlier run
+  // has set the kernel's variable. So the bits of the two outputs are equal.
   const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
   REQUIRE(other);
   CHECK(other->inspection->deterministic == true);
@@ -170,7 +171,8 @@ TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two
 
 TEST_CASE("a device too full for copies of the inputs is refilled from host memory") {
   const std::uint64_t buffers = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
-  // The device has memory for the flush buffer and for one of the two copies.
+  // Besides the plan's buffers, the device has memory for the flush buffer and for a copy of only
+  // one of the two inputs.
   FakeDriver small(buffers + (2 << 20) + 4 * kN);
   Bench bench;
   add_fake_kernels(small);

@@ -188,8 +188,8 @@ TEST_CASE(
   CHECK(samples->overhead_ns == Approx(kMarksNs));
   REQUIRE(samples->cold_ns.size() == 6);
   CHECK(samples->cold_ns[0] == Approx(3 * kTouchColdNs));
-  // With warm caches the launcher expects a shorter duration, but the scripted kernel takes its
-  // cold duration. So the difference counts as overhead.
+  // With warm caches, the launcher expects the touch kernel to take kTouchWarmNs. The scripted
+  // touch kernel always takes kTouchColdNs. So the launcher subtracts the difference as overhead.
   CHECK(samples->warm_ns == std::vector<double>(2, 2 * kTouchColdNs + kTouchWarmNs));
   CHECK(gpu.log.find("RKRS(<K>)S") != std::string::npos);
   CHECK(samples->wall_ns.size() == 2);
@@ -249,7 +249,8 @@ TEST_CASE(
 
 TEST_CASE("the interval that ends a series counts no sample at a low clock") {
   // Two of five samples are taken at a low clock, and take 100 us each. The other samples take 95
-  // or 105 us. So the samples at a low clock make the interval narrow. Without them it is wide.
+  // or 105 us. The interval of all samples would be narrow, because two of five samples are equal.
+  // The interval without the samples at a low clock is wide.
   std::size_t run = 0;
   const auto at_low_clock = [&] { return run % 5 < 2; };
   ScriptedGpu gpu([&] { return at_low_clock() ? 100'000.0 : run % 2 == 0 ? 95'000.0 : 105'000.0; });

@@ -161,8 +161,8 @@ TEST_CASE(
   const json refused = server.result(stateless_call(1, "refuse"));
   CHECK(refused["isError"] == true);
   CHECK(text_of(refused) == "no such operator; valid: vector_add");
-  // The structured part violates the output schema, so the server leaves it out. Some clients check
-  // the structured part even if the call failed.
+  // The structured part of this tool's answer violates the output schema, so the server leaves it
+  // out. Some clients check the structured part even if the call failed.
   CHECK_FALSE(refused.contains("structuredContent"));
   const json thrown = server.result(stateless_call(1, "throw"));
   CHECK(thrown["isError"] == true);

@@ -12,8 +12,8 @@ namespace {
 
 using namespace test;
 
-/// Handles a call: asks the client for a name, then for a colour. The state contains the name while
-/// the client answers the second question.
+/// Handles a call: asks the client for a name, then for a colour. The state keeps the name until
+/// the client has answered the second question.
 ToolResult ask_twice(const json&, RequestContext& context) {
   const auto need = [](const char* key, std::string state) {
     ToolResult out;

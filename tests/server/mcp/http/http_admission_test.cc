@@ -136,7 +136,7 @@ TEST_CASE("rate limit: a burst, then the rate, for each key on its own") {
   clock.advance_ms(60);
   CHECK(limiter.take("a") == milliseconds(0));
   CHECK(limiter.take("a") == milliseconds(100));
-  // A pause refills the bucket up to the burst and no further.
+  // After a pause of any length, a key can send no more requests at once than the burst.
   clock.advance_ms(3'600'000);
   for (int i = 0; i < 3; ++i) CHECK(limiter.take("a") == milliseconds(0));
   CHECK(limiter.take("a") > milliseconds(0));

@@ -123,7 +123,7 @@ TEST_CASE("attack: idle connections and unfinished headers hold no thread") {
     if (i % 2 == 0) REQUIRE(send_text(open.back().get(), "POST /mcp HTTP/1.1\r\nHost: loc"));
   }
   REQUIRE(answers_ping(server.port));
-  // An incomplete request occupies a worker only for a moment.
+  // An incomplete request occupies a worker only for a moment, so the server needs few new threads.
   CHECK(threads_of_this_process() - before < 100);
   CHECK(slowest_ping_ms(server.port, 20) < 1000 * kPatience);
 }

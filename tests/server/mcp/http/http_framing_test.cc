@@ -17,7 +17,8 @@ TEST_CASE("http: oversize bodies are refused, declared or chunked") {
                            std::string(9'000, 'x') + "\"}}";
   CHECK(http_post(server.url(), {}, fits, "application/json", kTimeoutMs)->status == 200);
   CHECK(talk(server.port, raw_post("", std::string(10'001, ' '))).rfind("HTTP/1.1 413", 0) == 0);
-  // The server must refuse the size in the header at once, and not wait for the bytes.
+  // The header announces a body that is too large. The server must refuse it at once, and not wait
+  // for the bytes.
   CHECK(talk(server.port,
              "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
              "application/json\r\nContent-Length: 99999999999\r\n\r\n")

@@ -1,5 +1,5 @@
-// Tests the sessions of session-based clients over real sockets. Sessions are opened, named and
-// ended, and a broken stream is resumed after the last event that the client received.
+// Tests the sessions of session-based clients over real sockets. The tests open, name and end
+// sessions, and resume a broken stream after the last event that the client received.
 #include <map>
 
 #include "server/mcp/client/client.h"

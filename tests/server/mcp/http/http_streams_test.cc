@@ -32,8 +32,8 @@ TEST_CASE("http: progress makes a stream, without a token the answer is JSON") {
                        dump(stateless_call(1, "wait", {{"ms", 20}}, {{"progressToken", "t"}})),
                        "application/json", kTimeoutMs);
   CHECK(response->headers.find("content-type")->second.rfind("application/json", 0) == 0);
-  // The error has its own HTTP status, because the event stream begins only when the tool is
-  // called.
+  // An event stream begins only when a tool is called. The tool `nope` does not exist, so the error
+  // is a plain response and not an event of a stream.
   headers["Accept"] = "text/event-stream";
   headers[kHeaderName] = "nope";
   response = http_post(server.url(), headers,

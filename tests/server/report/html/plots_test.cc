@@ -78,7 +78,7 @@ TEST_CASE("points in one place share a label, and labels that would collide move
   const std::string above = cost_plot(
       "cost", "dollars", {{1, "a", 1, 0.20, std::nullopt}, {2, "b", 1, 0.28, std::nullopt}});
   CHECK(above.find("y=\"151.0\" text-anchor=\"end\">1</text>") != std::string::npos);
-  // Without the other label, this label would have the y coordinate 137.4. There it would be only
-  // 13.6 units above the other label, so it has moved up.
+  // Beside its own point, label 2 would have the y coordinate 137.4. That is only 13.6 units above
+  // label 1, so label 2 has moved up.
   CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") != std::string::npos);
 }

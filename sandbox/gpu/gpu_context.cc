@@ -24,7 +24,7 @@ SandboxConfig with_yielding_candidates(SandboxConfig config) {
   return config;
 }
 
-/// Returns the device files of one GPU that CUDA opens and that exist on this machine.
+/// Returns the device files that CUDA opens for this GPU, if they exist on this machine.
 GpuAccess gpu_access(const CudaOptions& options) {
   GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
   if (options.driver != "cuda") return access;

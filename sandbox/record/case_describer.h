@@ -50,8 +50,8 @@ class CaseDescriber {
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
                                                              const Deadline& deadline);
 
-  /// Returns a description that depends on the values of an earlier job, or nothing if none is
-  /// kept. Asks no judge.
+  /// Returns a description of the cases with the input values of an earlier job, or nothing if no
+  /// such values are kept. Asks no judge.
   std::optional<PreparedJob> values_of_earlier_job(const Job& job);
   /// Keeps the description that is part of prepared inputs, with the values of structural
   /// arguments. Leaves out hidden cases. The caller must have computed `keys` before the inputs

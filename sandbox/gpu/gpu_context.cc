@@ -38,8 +38,8 @@ GpuAccess gpu_access(const CudaOptions& options) {
 }
 
 /// Returns the maximum number of jobs at a time. A job keeps its candidates while it waits for a
-/// judge or for a core. So the pool must have enough candidates for all jobs; otherwise jobs could
-/// wait for each other.
+/// judge or for its turn to compile. So the pool must have enough candidates for all jobs;
+/// otherwise jobs could wait for each other.
 int job_count(const SandboxConfig& config) {
   const int most =
       (CandidatePool::kSlots - config.parked_candidates) / std::max(config.recorders, 1);

@@ -8,9 +8,10 @@
 //   std::optional<ExitStatus> status = candidate->end();  // kills the process if it still runs
 //
 // After end() returns, no process of the candidate can write anything. next() also reads the
-// candidate's output, up to a bound. Only the zygote's waitid tells how the candidate ended; the
-// end of a stream proves nothing. The destructor kills the candidate. The classes are not
-// thread-safe, but a candidate may be passed from one thread to another.
+// candidate's output, up to a bound. Only the zygote, which calls waitid, knows how the candidate
+// ended. The end of a stream does not prove that the process ended. The destructor kills the
+// candidate. The classes are not thread-safe, but a candidate may be passed from one thread to
+// another.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +77,7 @@ class Candidate {
   const Zygote& zygote() const { return *zygote_; }
   /// The isolation layers of the candidate's jail and cgroup.
   const std::vector<LayerReport>& layers() const { return layers_; }
-  /// Tells whether the candidate was forked with the same limits as `limits`.
+  /// Returns true if the candidate was forked with the limits `limits`.
   bool suits(const Limits& limits) const;
   bool alive() const;
 

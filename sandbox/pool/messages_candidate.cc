@@ -63,7 +63,7 @@ bool may_claim(ErrorKind kind) {
   }
 }
 
-/// Tells whether a candidate works in this stage.
+/// Returns true if a candidate can be at work in this stage.
 bool may_be_in(Stage stage) {
   return stage == Stage::import || stage == Stage::compile || stage == Stage::record ||
          stage == Stage::run;

@@ -1,7 +1,7 @@
 // The early check finds errors of a submission before a judge makes inputs for it. A judge may take
 // seconds to make inputs, and most submissions that fail do so while they are imported or compiled.
-// Only operators whose launches depend on values of inputs need this check, because all other
-// submissions are recorded before the inputs are made. If the describer (CaseDescriber) has kept
+// Only operators whose launches depend on values of inputs need this check, because submissions for
+// other operators are recorded before inputs are made. If the describer (CaseDescriber) has kept
 // values from an earlier job of the operator, the check records the public cases with these values.
 // Otherwise the check only imports the submission.
 //

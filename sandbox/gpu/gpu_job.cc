@@ -56,7 +56,8 @@ void GpuJob::perform(bool watched) {
     if (!passes_early_check(gpu_, facts_.target, run_) || !prepare()) return;
     gpu_.describer().learn(keys, run_.job(), prepared_);
   }
-  // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
+  // If the public cases can be recorded, the tier is `plan`. If they cannot, the tier may be
+  // `host`.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
@@ -342,8 +343,8 @@ bool GpuJob::sanitize(const Plans& plans) {
         sanitize_case(run_, sanitizer, {prepared_, i, plans[i], outputs_[i].get()});
     if (!report) return false;
     if (!report->findings.empty()) fail_by_findings(run_.verdict(), request, *report);
-    // If a hidden case has a finding, the other cases still run. Otherwise the duration of the job
-    // would reveal which case has the finding.
+    // If a hidden case has a finding, the other cases still run. If the job ended here, its
+    // duration would reveal which case has the finding.
     if (!report->findings.empty() && !request.hidden) return false;
   }
   return all_right(run_.verdict());

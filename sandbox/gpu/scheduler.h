@@ -77,8 +77,8 @@ class GpuScheduler {
 
   explicit GpuScheduler(const Limits& limits);
 
-  /// These two functions wait. Errors: cancelled if the job is cancelled; resource_exhausted if the
-  /// deadline passes.
+  /// lock() and reserve_memory() wait until the job gets the lock or the slot. Errors: cancelled if
+  /// the job is cancelled; resource_exhausted if the deadline passes.
   Result<Guard> lock(Mode mode, const Deadline& deadline);
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);

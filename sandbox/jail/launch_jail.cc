@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kUsers = 1;  // number of user ids in the user namespace, besides root
 
-/// Returns true if every user of the machine may read and write the GPU's device files. Otherwise
-/// the launcher could not use the GPU with another user id.
+/// Returns true if every user of the machine may read and write the GPU's device files. Only then
+/// can the launcher change its user id and still use the GPU.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};

@@ -95,7 +95,8 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // A parent folder is mounted before the folders inside it. Otherwise its mount would hide them.
+  // A parent folder is mounted before the folders inside it, because a later mount of the parent
+  // folder would hide the mounts inside it.
   std::multimap<std::string, Bind> ordered;
   for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
   contents.binds.clear();

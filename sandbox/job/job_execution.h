@@ -50,7 +50,8 @@ class JobExecution {
   /// cancelled, `unsupported` if this device cannot do what the job needs, and otherwise
   /// `internal_error`.
   bool fail_infrastructure(const Error& error, const std::string& doing);
-  /// Removes the error that ended the job, so that the job can continue in another way.
+  /// Removes the error that ended the job, so that the job can continue, for example on the host
+  /// tier.
   void clear_error();
   bool failed() const {
     return verdict_.outcome == Outcome::error && verdict_.error_kind != ErrorKind::none;

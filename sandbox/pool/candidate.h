@@ -90,12 +90,13 @@ class Candidate {
   /// Kills the candidate unless it exits by itself within `grace_ms`, and waits until it has ended.
   /// Returns nothing if the zygote cannot tell how the candidate ended.
   std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
-  /// Tells whether end() had to kill the candidate.
+  /// Returns true if end() had to kill the candidate.
   bool was_killed() const { return was_killed_; }
-  /// Tells whether the candidate's process has ended. If it has, every other process of its pid
+  /// Returns true if the candidate's process has ended. Then every other process of its pid
   /// namespace has ended too.
   bool exited() const;
-  /// Tells whether the candidate sent anything that next() has not returned. Call this after end().
+  /// Returns true if the candidate sent anything that next() has not returned. Call this after
+  /// end().
   bool has_unread();
 
   bool out_of_memory() const { return cgroup_.out_of_memory(); }

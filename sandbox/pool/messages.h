@@ -226,8 +226,8 @@ Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 /// broken, so that every later request will fail; resource_exhausted if the device has too little
 /// free memory; unsupported if the operator needs a GPU and the judge has none; otherwise internal.
 Error parse_judge_error(const Frame& frame);
-/// Tells whether a judge's reply answers the request for `job` and `case_id`. `case_id` may be
-/// empty.
+/// Returns true if the frame is a judge's reply to a request about this job and case. `case_id` may
+/// be empty.
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id);
 
 nlohmann::json to_header(const ForkRequest& request);

@@ -13,9 +13,9 @@
 // and together keep the order. - The copies out of a buffer read parts that do not overlap. - An
 // output has its elements in memory in the order of its indices. Only copies on the way from an
 // input to an output count. If an output depends on one buffer of a kernel, the kernel may have
-// filled this buffer from all its other buffers. So copies into the other buffers count too. Copies
-// of constants do not count, because constants contain no data of an input. All functions are pure
-// and thread-safe.
+// filled this buffer from all its other buffers. So copies into the kernel's other buffers count
+// too. Copies of constants do not count, because constants contain no data of an input. All
+// functions are pure and thread-safe.
 #pragma once
 
 #include <string_view>

@@ -37,8 +37,9 @@ namespace assay::sandbox {
 // The number of samples of each alternative. A warm-up run precedes the samples and does not count.
 // tune() compares the medians of the samples.
 inline constexpr std::int64_t kTuneSamples = 5;
-// The time limit of tune() for all tunables together, in milliseconds. After this limit, tune()
-// tries alternatives of a tunable only until one of them works, and skips the others.
+// The time limit of tune() for all tunables together, in milliseconds. After this limit, as soon as
+// one alternative of a tunable has worked, tune() tries no more alternatives of this tunable. It
+// uses the fastest alternative that it has tried.
 inline constexpr std::int64_t kMaxTuneMs = 10'000;
 // If the warm-up of an alternative takes more than this multiple of the best time so far, the
 // alternative gets no samples.

@@ -67,8 +67,8 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
 /// languages.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
-/// Returns true if the error of this verdict occurred while the interpreter ran the submission. The
-/// verdict must have no results.
+/// Returns true if the error of this verdict occurred while the interpreter ran the submission.
+/// Call this function only for a verdict without case records.
 bool was_interpreted(const Verdict& verdict) {
   return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported &&
          !is_inconclusive(verdict.error_kind);
@@ -79,8 +79,8 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
-/// Returns the configuration without a limit on the jobs that compile at the same time. The CPU
-/// device needs no such limit, because its concurrency already limits the jobs.
+/// Returns the configuration without a limit on the number of jobs that compile at the same time.
+/// The CPU device needs no such limit, because it accepts only a limited number of jobs.
 SandboxConfig without_recording_limit(SandboxConfig config) {
   config.recording_jobs = CandidatePool::kSlots;
   return config;
@@ -159,8 +159,8 @@ class CpuDevice final : public Device {
                             return add_compiled(run, compiling->wait(), target_);
                           }};
     interpret(run, required, steps);
-    // If the interpreter cannot run any case, the cases are only compiled. They are not compiled if
-    // the import failed.
+    // If the import succeeded, the compilation has started already. It starts here if the
+    // interpreter can run no case of the job. It does not start if the import failed.
     if (!compiling && run.verdict().error_kind == ErrorKind::unsupported)
       compiling.emplace(run, compilers);
     if (compiling && !added) steps.before_hidden();
@@ -180,7 +180,8 @@ class CpuDevice final : public Device {
     }
   }
 
-  /// Imports the submission first. If the import fails, the judge need not create inputs.
+  /// Runs and judges the small cases in the interpreter. The import comes first, so that the judge
+  /// creates no inputs if the import fails.
   bool interpret(JobExecution& run, std::vector<std::string>& required, const Steps& steps) {
     Job small = run.job();
     small.cases = choose_cases(run.job(), run.verdict());
@@ -213,9 +214,9 @@ class CpuDevice final : public Device {
     const Steps& steps;
   };
 
-  /// Does all work on the public cases first. The submission gets the hidden cases only if it is
-  /// right on all public cases. So the hidden cases cannot affect what a verdict says about the
-  /// public cases.
+  /// Completes all work on the public cases first. The submission gets the hidden cases only if it
+  /// is right on all public cases. So what a verdict says about the public cases cannot depend on
+  /// the hidden cases.
   bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared,
                            const Interpretation& started) {
     const auto& [full, request, steps] = started;
@@ -239,7 +240,7 @@ class CpuDevice final : public Device {
   }
 
   /// Makes the submission run these cases, judges the outputs, and checks that the submission's own
-  /// kernels computed them.
+  /// kernels computed the outputs.
   bool judge_batch(JobExecution& run, const Job& small, const PreparedJob& prepared,
                    const InterpretedRuns& runs, const std::vector<std::size_t>& cases, bool last) {
     if (!runs.full.perform(cases, last)) {

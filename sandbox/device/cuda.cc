@@ -84,7 +84,7 @@ class CudaDevice final : public Device {
   }
 
   /// Adds the profile of a job whose target is not this device's target. The profile is computed
-  /// from the compiled kernels, because this device cannot run them.
+  /// from the compiled kernels, because this device can run kernels only for its own target.
   void profile_for_other_target(JobExecution& run, const DeviceFacts& facts,
                                 const std::string& target) {
     const Job& job = run.job();

@@ -1,5 +1,5 @@
-// Linter checks an operator itself, without a submission. A judge process checks the operator's
-// reference, its mutants and its cost model.
+// Linter checks an operator without a submission. A judge process checks the operator's reference,
+// its mutants (implementations that are wrong on purpose) and its cost model.
 //
 //   Linter linter(config, "cpu");
 //   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);  // seed 1

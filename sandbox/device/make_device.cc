@@ -30,7 +30,7 @@ struct DeviceRow {
   Made (*make)(const SandboxConfig& config, int index);
 };
 
-// All kinds of devices.
+// All kinds of devices that make_device() can create.
 constexpr std::array kDevices{
     DeviceRow{"cpu", false, true, false, make_cpu},
     DeviceRow{"cuda:N", true, true, true, make_cuda},

@@ -36,7 +36,7 @@ struct Compilers {
 
 /// The result of a compilation.
 struct Compiled {
-  Job job;                                  // its cases are those that were compiled
+  Job job;                                  // only with the cases that were compiled
   std::optional<CandidateResults> results;  // in the order of the cases; nothing after an error
   double cost_bytes = 0;                    // least traffic of the largest case; 0 if unknown
   Verdict verdict;                          // the error, if there are no results
@@ -58,21 +58,22 @@ class PublicCompile {
   std::future<Compiled> compiled_;  // its destructor waits for the thread
 };
 
-/// Returns a copy of the job with a new id and only its public cases, but not more cases than one
+/// Returns a copy of the job with a new id and only the public cases: at most as many cases as one
 /// candidate accepts. If no case is public, the copy has only the largest case.
 Job public_cases_only(const Job& job);
 
-/// Returns true if the submission caused this error of a compilation. Then it would also fail on a
-/// machine with a GPU.
+/// Returns true if the submission caused this error of a compilation. Such a submission would also
+/// fail on a machine with a GPU.
 bool is_the_submissions(ErrorKind kind);
 
-/// Replaces the result of the job by the error of the compilation. Returns false.
+/// Replaces the records and the error of the job's verdict by the error of the compilation. Returns
+/// false.
 bool fail_as_compiled(JobExecution& run, Compiled compiled);
 
 /// Adds the outcome of a compilation to a verdict about the same public cases. A compilation error
 /// replaces the verdict, because compilation precedes the run on a machine with a GPU. Any other
 /// error that the submission caused replaces a pass or `unsupported`. An error of the machine
-/// becomes a hint. If the source compiles but the interpreter raises a Python exception, the
+/// becomes a hint. If the source compiles but fails in the interpreter with a Python exception, the
 /// verdict becomes `unsupported`, because the exception would not occur on a GPU. Returns false if
 /// the verdict is an error.
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);

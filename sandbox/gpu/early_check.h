@@ -1,7 +1,9 @@
-// Checks a submission whose cases cannot be described without values, before a judge makes its
-// inputs. A judge may take seconds to make these inputs, and most submissions that fail do so while
-// they are imported or compiled. If values of an earlier job are kept, the check records the public
-// cases for these values. Otherwise the check only imports the submission.
+// The early check finds errors of a submission before a judge makes inputs for it. A judge may take
+// seconds to make inputs, and most submissions that fail do so while they are imported or compiled.
+// Only operators whose launches depend on values of inputs need this check, because submissions for
+// other operators are recorded before inputs are made. If the describer (CaseDescriber) has kept
+// values from an earlier job of the operator, the check records the public cases with these values.
+// Otherwise the check only imports the submission.
 //
 //   if (!passes_early_check(gpu, facts.target, run)) return;  // the verdict of `run` has the error
 //

@@ -24,7 +24,7 @@ SandboxConfig with_yielding_candidates(SandboxConfig config) {
   return config;
 }
 
-/// Returns the device files of one GPU that CUDA opens and that exist on this machine.
+/// Returns the device files that CUDA opens for this GPU, if they exist on this machine.
 GpuAccess gpu_access(const CudaOptions& options) {
   GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
   if (options.driver != "cuda") return access;
@@ -38,8 +38,8 @@ GpuAccess gpu_access(const CudaOptions& options) {
 }
 
 /// Returns the maximum number of jobs at a time. A job keeps its candidates while it waits for a
-/// judge or for a core. So the pool must have enough candidates for all jobs; otherwise jobs could
-/// wait for each other.
+/// judge or for its turn to compile. So the pool must have enough candidates for all jobs;
+/// otherwise jobs could wait for each other.
 int job_count(const SandboxConfig& config) {
   const int most =
       (CandidatePool::kSlots - config.parked_candidates) / std::max(config.recorders, 1);

@@ -1,4 +1,4 @@
-// GpuContext owns everything that the jobs of one GPU share: the scheduler, the queue of the
+// GpuContext owns everything that the jobs of one GPU share: the scheduler, the queue for the
 // judges, the processes (judges, launchers, candidates) and the caches.
 //
 //   GpuContext gpu(config, {.index = 0, .driver = "cuda", .judge_device = ""});
@@ -66,7 +66,7 @@ class GpuContext {
   LauncherPool launchers;
   CandidatePool candidates;  // candidates without the GPU
   HostTier host;
-  // JudgeQueue::Turn::judge() is an index into this list.
+  // The judges. JudgeQueue::Turn::judge() returns an index into this list.
   const std::vector<std::unique_ptr<Judge>> judges;
 
  private:

@@ -41,7 +41,7 @@ void GpuJob::execute() {
   }
   perform(watched);
   session_.reset();
-  unlock();  // release() waits if the judge is busy
+  unlock();  // before release(), which waits if the judge is busy
   if (judge_ != nullptr) judge_->release(run_.job().id, std::move(memory_));
 }
 
@@ -56,7 +56,8 @@ void GpuJob::perform(bool watched) {
     if (!passes_early_check(gpu_, facts_.target, run_) || !prepare()) return;
     gpu_.describer().learn(keys, run_.job(), prepared_);
   }
-  // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
+  // If the public cases can be recorded, the tier is `plan`. If they cannot, the tier may be
+  // `host`.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
@@ -115,7 +116,7 @@ bool GpuJob::prepare() {
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   unlock();
   turn_->prepared();
-  judge_ = &judge;  // also after a cancellation, when the judge makes the inputs nevertheless
+  judge_ = &judge;  // also after a cancellation, because the judge completes the inputs
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
     if (!is_as_described(prepared_.cases[i], prepared->cases[i]))
@@ -137,7 +138,7 @@ bool GpuJob::compute_references(std::size_t first, std::size_t end) {
     run_.enter(Stage::judge);
     const Status computed = judge_->compute_references({job.id, prepared_.cases[i].id}, timed[i],
                                                        run_.deadline(job.limits.judge_wall_ms));
-    unlock();  // a job that waits for the GPU alone waits for at most one case
+    unlock();  // so that a job that needs the GPU exclusively waits for one case at most
     if (!computed) return run_.fail_infrastructure(computed.error(), "computing references");
   }
   return true;
@@ -177,8 +178,8 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
   const bool watched = wants_sanitizer(job, gpu_.config);
-  // A profile has to explain why a plan fails, so the sanitizer runs first. In a grade, the
-  // sanitizer runs only if the outputs are right.
+  // In a profile, the sanitizer runs before the judge, because a profile has to explain why a plan
+  // fails. In a grade, the sanitizer runs only if the outputs are right.
   const bool first = watched && job.kind == JobKind::profile;
   if (first && !sanitize(plans)) {
     add_figures(std::move(recorded));
@@ -342,8 +343,8 @@ bool GpuJob::sanitize(const Plans& plans) {
         sanitize_case(run_, sanitizer, {prepared_, i, plans[i], outputs_[i].get()});
     if (!report) return false;
     if (!report->findings.empty()) fail_by_findings(run_.verdict(), request, *report);
-    // If a hidden case has a finding, the other cases still run. Otherwise the duration of the job
-    // would reveal which case has the finding.
+    // If a hidden case has a finding, the other cases still run. If the job ended here, its
+    // duration would reveal which case has the finding.
     if (!report->findings.empty() && !request.hidden) return false;
   }
   return all_right(run_.verdict());

@@ -61,14 +61,14 @@ class GpuJob {
   void on_host_tier();
   std::optional<CandidateResults> record();
   bool make_outputs();
-  /// Launches and judges one case for each plan. The cases are consecutive. `first` is the index of
-  /// the first case.
+  /// Launches and judges consecutive cases, one for each plan. `first` is the index of the first
+  /// case.
   bool launch_and_judge(std::size_t first, const Plans& plans);
   bool launch_and_judge_once(std::size_t first, const Plans& plans);
   void add_figures(CandidateResults recorded);
   Plans record_reference();
   bool measure(LaunchSession* session, const Plans& plans, Plans reference);
-  /// Replays the cases under the sanitizer. A finding fails its case.
+  /// Replays the cases under the sanitizer. A finding fails the case in which it occurs.
   bool sanitize(const Plans& plans);
   void profile(const Plans& plans);
   void describe(const std::string& plan, std::vector<KernelCounters> counters = {},

@@ -17,13 +17,14 @@
 namespace assay::sandbox {
 namespace {
 
-/// The judge's results, one for each case, up to the first case in which the communication failed.
+/// The judge's results. There is one for each case, up to the first case in which the communication
+/// between judge and candidate failed.
 struct Observed {
   std::vector<HostJudged> cases;
   std::optional<Error> error;  // set if the judge itself failed
 };
 
-/// The cases that the candidate receives together.
+/// The cases that the candidate receives in one request.
 struct HostBatch {
   std::vector<std::size_t> cases;  // indices into the prepared cases
   bool last = true;
@@ -41,8 +42,8 @@ std::vector<HostBatch> host_batches(const Job& job) {
   return {std::move(open), std::move(hidden)};
 }
 
-/// Makes the judge run the cases one after the other. `line` is the judge's end of its socket to
-/// the candidate.
+/// Makes the judge run the cases of the batch one after the other. `line` is the judge's end of its
+/// socket to the candidate.
 Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                  const std::vector<bool>& timed, const HostBatch& batch, int line) {
   Observed observed;
@@ -93,7 +94,7 @@ bool ended_by_itself(JobExecution& run, const Observed& observed) {
   return run.fail(kind_of(last.broken), last.message);
 }
 
-/// Adds the records of the judged cases: of all cases, or only of the public cases.
+/// Adds a record for each judged case. The hidden cases are not judged if a public case is wrong.
 void add_cases(JobExecution& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     CaseRecord record = std::move(cases[i].compared.record);
@@ -138,8 +139,8 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   request.dialect = run.job().dialect;
   request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0,
                             run.job().limits.gpu_memory_bytes};
-  // Only the candidate may keep its end of the socket open, so that the judge notices the
-  // candidate's death.
+  // After the request is sent, only the candidate has its end of the socket. So the judge notices
+  // the candidate's death.
   const auto sent = [&] { line->theirs.reset(); };
   CandidateRun candidate(
       run, pool(),

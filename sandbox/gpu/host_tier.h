@@ -1,6 +1,6 @@
 // HostTier runs a submission that cannot be recorded. The submission can use the GPU inside its
-// jail. The judge sends the inputs round by round and receives the outputs. Only the judge's clock
-// measures the time (sandbox/harness/judging/host_rounds.py).
+// jail. The judge runs each case in several rounds: in each round it sends the inputs and receives
+// the outputs. Only the judge's clock measures the time (sandbox/harness/judging/host_rounds.py).
 //
 //   HostTier host(config, spawner, gpu_access);
 //   if (!host.run(run, judge, prepared, timed)) return;  // the verdict of `run` has the error

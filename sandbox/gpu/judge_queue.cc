@@ -27,8 +27,8 @@ std::size_t JudgeQueue::home_of(const std::string& operator_name) {
   return homes_.emplace(operator_name, fewest - judges_.begin()).first->second;
 }
 
-/// Returns a judge that could begin at once and for which no job waits: the one with the fewest
-/// jobs, because the outputs of these jobs wait while the judge makes inputs.
+/// Among the judges that make no inputs and for which no job waits, returns the judge with the
+/// fewest jobs. The reason is that the outputs of a judge's jobs wait while the judge makes inputs.
 std::optional<std::size_t> JudgeQueue::idle_judge() const {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < judges_.size(); ++i) {

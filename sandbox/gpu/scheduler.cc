@@ -22,7 +22,8 @@ GpuScheduler::GpuScheduler(const Limits& limits)
     : limits_(limits),
       memory_slots_(limits.sharers, "the GPU's memory was in use for all of the time allowed") {}
 
-/// Tells whether a waiter of this mode has to get the lock before the next exclusive waiter.
+/// Returns true if a waiter of this mode belongs to the current batch. The next exclusive waiter
+/// waits until all waiters of the batch have had the lock.
 bool GpuScheduler::batch_waits(Mode mode) const {
   return std::any_of(waiters_.begin(), waiters_.end(), [mode, end = batch_end_](const Waiter& one) {
     return one.mode == mode && one.ticket < end;

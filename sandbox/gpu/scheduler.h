@@ -46,7 +46,7 @@ class GpuScheduler {
  public:
   enum class Mode { prepare, shared, exclusive };
 
-  /// The maximum number of exclusive holders in a row while others wait.
+  /// The maximum number of exclusive holders in a row while waiters of other modes wait.
   static constexpr int kExclusiveBatch = 4;
   /// The time after the start of a batch of waiters of the modes `prepare` and `shared`, in which
   /// later waiters of these modes may join the batch.
@@ -77,8 +77,8 @@ class GpuScheduler {
 
   explicit GpuScheduler(const Limits& limits);
 
-  /// These two functions wait. Errors: cancelled if the job is cancelled; resource_exhausted if the
-  /// deadline passes.
+  /// lock() and reserve_memory() wait until the job gets the lock or the slot. Errors: cancelled if
+  /// the job is cancelled; resource_exhausted if the deadline passes.
   Result<Guard> lock(Mode mode, const Deadline& deadline);
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);
@@ -117,11 +117,12 @@ class GpuScheduler {
   mutable Condition changed_;
   std::deque<Waiter> waiters_ ASSAY_GUARDED_BY(mutex_);  // oldest first
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// Other waiters with a ticket below this number get the lock before the next exclusive waiter.
+  /// Waiters of the modes `prepare` and `shared` with a ticket below this number get the lock
+  /// before the next exclusive waiter.
   std::uint64_t batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// The time until which others may join the batch, by the system's monotonic clock.
+  /// The time until which later waiters may join the batch, by the system's monotonic clock.
   std::int64_t batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// The number of exclusive holders since the last batch.
+  /// The number of exclusive holders since the last batch of other waiters.
   int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::array<int, 3> holders_ ASSAY_GUARDED_BY(mutex_) = {};  // for each mode
 };

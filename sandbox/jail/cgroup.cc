@@ -31,9 +31,9 @@ constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's default value
 constexpr const char* kMostWeight = "10000";    // the maximum in version 2
 constexpr const char* kMostShares = "262144";   // the maximum in version 1
-// The CPU weight of a cgroup that yields. It is a quarter of the default weight, which other
-// cgroups have. It is large enough that a candidate finishes within its time limits even on a busy
-// machine.
+// The CPU weight of a cgroup with CgroupLimits::yields, in version 2 and version 1. It is a quarter
+// of the default weight, which other cgroups have. With this weight, a candidate still finishes
+// within its time limits on a busy machine.
 constexpr const char* kYieldingWeight = "25";
 constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
@@ -84,8 +84,8 @@ std::string own_group(const std::string& controller, bool version2) {
   return "/";
 }
 
-/// Makes the controller available to the cgroups below a folder of version 2. The kernel refuses
-/// this if the folder's own cgroup contains processes.
+/// Makes the controller available to the cgroups below a folder of the version 2 hierarchy. The
+/// kernel refuses this if the folder's own cgroup contains processes.
 Status enable(const std::string& folder, const std::string& controller) {
   const std::string path = folder + "/cgroup.subtree_control";
   std::string enabled = read_small_file(path);
@@ -149,7 +149,8 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   Result<CgroupPlace> place = find_cgroup_place(controller);
   if (!place) return fail(place.error());
   const std::string folder = place->folder + "/" + name;
-  // In version 2, setting the limit of another controller may have created the folder already.
+  // In version 2, all controllers use the same folder. It exists already if the limit of another
+  // controller has been set.
   const bool shared = ::access(folder.c_str(), F_OK) == 0;
   if (Status made = make_group(folder); !made) return fail(made.error());
   if (Status set = set_limit(folder, place->version2); !set) {

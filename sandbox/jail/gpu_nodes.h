@@ -1,12 +1,12 @@
-// Maps cuda:N to the GPU's device file. Only GPUs whose device file exists are numbered, in the
-// order of their PCI addresses (as in CUDA under CUDA_DEVICE_ORDER=PCI_BUS_ID). In a jail that
-// shows the device file of only one GPU, this GPU is number 0.
+// Maps a device name cuda:N to the device file of that GPU. Only GPUs whose device file exists are
+// numbered, in the order of their PCI addresses (as in CUDA under CUDA_DEVICE_ORDER=PCI_BUS_ID). In
+// a jail that shows the device file of only one GPU, this GPU is number 0.
 //
 //   Result<std::string> node = gpu_node(1);    // outside the jail, for example "/dev/nvidia3"
 //   Result<int> ordinal = gpu_ordinal(*node);  // in a jail that shows only this file: 0
 //
-// If CUDA_VISIBLE_DEVICES is a list of numbers, cuda:N is the N-th GPU of the list. torch uses the
-// same GPU for cuda:N in this environment. The functions keep no state.
+// If CUDA_VISIBLE_DEVICES is a list of numbers, cuda:N is the GPU at position N of the list (from
+// 0). With the same variables, torch uses the same GPU for cuda:N. The functions keep no state.
 #pragma once
 
 #include <optional>
@@ -39,9 +39,9 @@ Result<std::string> gpu_node(int index, const std::optional<std::string>& visibl
                              const GpuPlaces& places = {});
 /// Returns the device file of cuda:`index`. Uses this process's CUDA_VISIBLE_DEVICES as the list.
 Result<std::string> gpu_node(int index);
-/// Returns the number of the GPU whose device file is `node`. CUDA uses this number in a process
-/// that sees the same GPUs as this one, if CUDA_DEVICE_ORDER is PCI_BUS_ID and CUDA_VISIBLE_DEVICES
-/// is not set. Errors: unavailable if the device file does not exist.
+/// Returns CUDA's number for the GPU whose device file is `node`. The number is valid in a process
+/// that sees the same device files as this process, if CUDA_DEVICE_ORDER is PCI_BUS_ID and
+/// CUDA_VISIBLE_DEVICES is not set. Errors: unavailable if the device file does not exist.
 Result<int> gpu_ordinal(const std::string& node, const GpuPlaces& places = {});
 
 /// The settings that let a process outside of a jail see exactly one GPU: the device name to use,

@@ -22,8 +22,9 @@ constexpr int kExecFailed = 127;
 // If a signal ended the command, the exit status is this value plus the signal's number, as in
 // shells.
 constexpr int kSignalStatus = 128;
-// A slot without its own user id shares a user id with other slots. The kernel counts all processes
-// of a user id together. So the process limit of such a slot is raised by this number.
+// If a slot has no user id of its own, the slots share one user id, and the kernel counts all
+// processes of this user id together. In this case the process limit of a job is raised by this
+// number.
 constexpr std::int64_t kSharedUserSlack = 4'096;
 
 const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
@@ -56,8 +57,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-/// Returns "NAME=value" strings in this order: the fixed list without the names that `added`
-/// contains, the variables of `added`, and ASSAY_TEMPLATE_LAYERS.
+/// Returns the environment as "NAME=value" strings in this order: the fixed list without the names
+/// that `added` contains, the variables of `added`, and ASSAY_TEMPLATE_LAYERS.
 std::vector<std::string> jail_environment(
     const std::vector<std::pair<std::string, std::string>>& added,
     const std::vector<LayerReport>& layers) {
@@ -174,7 +175,8 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   // Without this layer, two simultaneous jobs would share a network namespace, and could
   // communicate over the loopback interface or abstract sockets.
   layers.apply("job_network_namespace", enter_network_namespace);
-  // Without a separate mount namespace, these mounts would cover folders of the machine itself.
+  // These mounts need a separate mount namespace. Without it, they would cover folders of the
+  // machine itself.
   if (layers.apply("job_mount_namespace", enter_mount_namespace)) {
     layers.apply("job_tmp", [&] {
       return mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777");

@@ -7,8 +7,9 @@
 //   in TemplateJail. Its only devices are null, zero, the random devices and those in TemplateJail.
 //   Its environment variables come from a fixed list and from TemplateJail, so that no variable of
 //   the server (a key, a token, a path) reaches the jail.
-// - Job jail: every candidate enters it right after its fork. It has private memory file systems, a
-//   separate user id, no capabilities, and no system calls that a submission does not need.
+// - Job jail: every candidate enters it right after its fork. There the candidate has private
+//   memory file systems, a separate user id and no capabilities. It cannot make system calls that
+//   no submission needs.
 //
 // The supervisor adds cgroups (cgroup.h), wall limits and SIGKILL by pidfd (sandbox/pool). The
 // functions run_in_template_jail() and enter_job_jail() change the calling process permanently. The

@@ -37,7 +37,7 @@ constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // binding and connecting T
 // The bits for connecting to abstract sockets and for sending signals.
 constexpr std::uint64_t kScopes = bit(0) | bit(1);
 
-/// Returns all file rights that this version of the interface knows.
+/// Returns the bits of all file rights that this version of the Landlock interface knows.
 std::uint64_t files_of(int version) {
   if (version >= 5) return bit(16) - 1;  // ioctl on devices
   if (version >= 3) return bit(15) - 1;  // truncate

@@ -1,8 +1,8 @@
-// Applies Landlock, a second barrier for files, TCP and signals, in addition to mounts, namespaces
-// and user ids. The job may read every file that is visible in the jail. It may write only to its
-// own memory file systems and to the devices that it was given. It cannot bind or connect TCP
-// sockets. It cannot connect to abstract sockets of processes outside of the jail, and cannot send
-// signals to these processes.
+// Restricts a job with the kernel's Landlock. Mounts, namespaces and user ids already restrict
+// files, TCP and signals. Landlock is a second barrier. The job may read every file that is visible
+// in the jail. It may write only to its own memory file systems and to the devices that it was
+// given. It cannot bind or connect TCP sockets. It cannot connect to abstract sockets of processes
+// outside of the jail, and cannot send signals to these processes.
 //
 //   Status restricted = restrict_with_landlock({"/tmp", "/dev/shm"});
 //

@@ -15,10 +15,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kUsers = 1;  // number of user ids in addition to the namespace's root
+constexpr int kUsers = 1;  // number of user ids in the user namespace, besides root
 
-/// Returns true if every user of the machine may read and write the GPU's device files. Otherwise
-/// the launcher could not use the GPU with another user id.
+/// Returns true if every user of the machine may read and write the GPU's device files. Only then
+/// can the launcher change its user id and still use the GPU.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};
@@ -36,8 +36,9 @@ Status become_nobody(const std::vector<std::string>& devices) {
   return user ? become_user(*user) : fail(user.error());
 }
 
-/// Adds /proc, because a driver writes the names of its threads to /proc/self/task. The process
-/// cannot write to most other files of /proc, because they belong to other users.
+/// Adds /proc to the device files, because a GPU's driver writes the names of its threads to
+/// /proc/self/task. The process cannot write to most other files of /proc, because they belong to
+/// other users.
 std::vector<std::string> writable_files(std::vector<std::string> devices) {
   devices.emplace_back("/proc");
   return devices;
@@ -67,7 +68,8 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
       const Result<std::string> made = enter_root_filesystem(root);
       return entered = made ? Status() : fail(made.error());
     });
-    // A process with a half-built root filesystem cannot continue.
+    // An error here ends the process, because the process must not run with a half-built root
+    // filesystem.
     if (!entered) return fail(entered.error());
   } else {
     layers.missing("launch_root_filesystem", "there is no mount namespace to build it in");
@@ -79,7 +81,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   layers.apply("launch_no_dumps", forbid_dumps);
   layers.apply("launch_parent_death", die_with_parent);
   layers.apply("launch_no_new_privileges", forbid_new_privileges);
-  // A profiler may use TCP only if the jail has its own loopback interface.
+  // TCP is allowed only to a profiler, and only if the jail has its own loopback interface.
   layers.apply("launch_landlock", [&] {
     return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices),
                                   config.profile && own_network);

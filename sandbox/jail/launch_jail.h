@@ -36,9 +36,9 @@ struct LaunchJail {
       .processes = 1'024, .open_files = 4'096, .file_bytes = 1LL << 30, .data_bytes = 0};
 };
 
-/// Enters the jail and returns its isolation layers. Their names begin with launch_. Under strict
-/// isolation a missing layer is an error. A half-built root filesystem is always an error. After an
-/// error the caller must exit.
+/// Enters the jail and returns its isolation layers. The names of these layers begin with launch_.
+/// Under strict isolation a missing layer is an error. A half-built root filesystem is always an
+/// error. After an error the caller must exit.
 Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config);
 
 }  // namespace assay::sandbox

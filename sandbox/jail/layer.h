@@ -1,6 +1,6 @@
-// Records the isolation layers of the jail. A layer is one mechanism, such as a namespace. Each
-// layer reports whether it is active; if it is not, it reports the reason. So every missing layer
-// is noticed.
+// Records the isolation layers of the jail. A layer is one mechanism, such as a namespace. For each
+// layer, the list records whether the layer is active, and the reason if it is not. So every
+// missing layer is noticed.
 //
 //   LayerList list(strict);
 //   list.apply("no_new_privileges", forbid_new_privileges);
@@ -8,7 +8,7 @@
 //
 // A mutation leaves out layers on purpose. With a mutation, the escape suite can show which
 // attempts to break out succeed without a layer (docs/reference/generated/escapes.md). Mutations
-// need a build with ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out reports that it is
+// need a build with ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out is reported as
 // missing.
 //
 //   Status left = leave_out("seccomp,no_dumps");
@@ -42,7 +42,7 @@ class LayerList {
   bool apply(const std::string& name, const std::function<Status()>& mechanism);
   /// Records the result of a mechanism that has already run. Returns true if the layer is active.
   bool add(const std::string& name, const Status& outcome);
-  /// Records that a mechanism cannot be tried, and the reason `why`.
+  /// Records that the layer's mechanism cannot be tried, and the reason `why`.
   void missing(const std::string& name, const std::string& why) {
     add(name, fail(ErrorCode::unavailable, why));
   }

@@ -1,6 +1,7 @@
 // Reads the kernel's table of mounts (/proc/self/mounts). In a path, the kernel writes a space,
 // tab, line feed or backslash as a backslash and three octal digits. This parser converts such
-// sequences back. Otherwise the mounts below a folder whose name contains a space would be missed.
+// sequences back. Without this conversion, the mounts below a folder whose name contains a space
+// would be missed.
 //
 //   for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts")))
 //     if (mount.type == "cgroup2") show(mount.target);

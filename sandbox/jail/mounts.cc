@@ -22,13 +22,13 @@ namespace {
 
 constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // folders of /proc
 // Files in /proc that describe the whole machine, its load or its disks. torch, Triton and the C
-// library do not need these files. cpuinfo, meminfo and stat stay visible, because these programs
-// read them.
+// library do not need these files. The files cpuinfo, meminfo and stat stay visible, because torch,
+// Triton or the C library reads them.
 constexpr const char* kMachineFiles[] = {
     "cmdline",    "diskstats", "interrupts", "loadavg",
     "partitions", "softirqs",  "uptime",     "sys/kernel/random/boot_id"};
-// The number and the arguments of the system call mount_setattr, which some C libraries do not
-// know. The number is the same on every architecture.
+// The number of the system call mount_setattr, and constants for its arguments. They are defined
+// here because some C libraries lack them. The number is the same on every architecture.
 constexpr long kMountSetattr = 442;
 constexpr unsigned kAtRecursive = 0x8000;
 constexpr std::uint64_t kAttrReadOnly = 1, kAttrNoSuid = 2, kAttrNoDev = 4;
@@ -102,8 +102,8 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
   struct stat facts {};
   if (::stat(source.c_str(), &facts) != 0) return fail_errno("stat " + source);
   if (Status point = make_mount_point(target, S_ISDIR(facts.st_mode)); !point) return point;
-  // The bind mount is recursive, because in a copied namespace the kernel refuses a bind mount that
-  // would reveal files that other mounts hide.
+  // The bind mount includes the mounts below `source`. The reason is that in a copied namespace the
+  // kernel refuses a bind mount that would reveal files under such mounts.
   if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound)
     return bound;
   return make_read_only(target, devices);

@@ -16,7 +16,7 @@ Status enter_mount_namespace();
 Status make_directories(const std::string& path);
 
 /// Makes `source`, a file or directory, visible at `target`. Creates `target` if needed. The mount
-/// is read-only and ignores set-uid bits. Device files in it work only if `devices` is true.
+/// is read-only and ignores set-uid bits. Device files in the mount work only if `devices` is true.
 Status bind_read_only(const std::string& source, const std::string& target, bool devices);
 
 /// Mounts a new tmpfs with this mode (for example "1777"), a limit of bytes, and a limit of files.
@@ -32,12 +32,12 @@ Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
 /// drivers describe the machine's devices are hidden.
 Status mount_proc(const std::string& target);
 
-/// Makes the files about the machine's boot, load, interrupts and disks empty in a /proc that
-/// mount_proc() made. The folder that contains `target` must also contain "dev/null".
+/// In a /proc that mount_proc() has mounted, makes the files about the machine's boot, load,
+/// interrupts and disks empty. The folder that contains `target` must also contain "dev/null".
 Status empty_machine_files(const std::string& target);
 
 /// Makes a mount and all mounts below it read-only. A kernel without mount_setattr (before Linux
-/// 5.12) makes only the mount itself read-only. Other restrictions of the mounts are kept.
+/// 5.12) makes only the mount itself read-only. Keeps the other restrictions of the mounts.
 Status make_read_only(const std::string& target, bool devices);
 
 }  // namespace assay::sandbox

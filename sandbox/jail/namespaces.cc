@@ -24,8 +24,8 @@ namespace {
 constexpr std::string_view kHostName = "assay";
 
 // The first of the host's user ids that slots use. It is far above the ids of accounts, services
-// and subordinate-id ranges. Each jail uses its own block of ids, so that the kernel's per-user
-// counts of two supervisors are separate.
+// and subordinate-id ranges. Each jail uses its own block of ids. So two supervisors do not share a
+// user id, for which the kernel counts processes.
 constexpr std::uint32_t kHostSlotBase = 0x7000'0000;
 constexpr std::uint32_t kHostSlotBlock = 1024;
 constexpr std::uint32_t kHostSlotBlocks = 0x10000;
@@ -131,8 +131,8 @@ Result<uid_t> slot_user(int slot) {
     const std::uint64_t outside = std::strtoull(after, &after, 10);
     const std::uint64_t count = std::strtoull(after, &after, 10);
     at = after;
-    // This map belongs to the host's own user namespace, in which kFirstSlotUid is an ordinary
-    // account. So the slots use ids from kHostSlotBase on.
+    // The process is in the host's own user namespace if the id map has such an entry. There
+    // kFirstSlotUid is an ordinary account, so the slots use ids from kHostSlotBase on.
     if (inside == 0 && outside == 0 && count > kHostSlotBase) {
       if (::geteuid() == 0) return kHostSlotBase + static_cast<uid_t>(slot);
       return fail(ErrorCode::unavailable, "only root can change user ids without a user namespace");
@@ -165,8 +165,8 @@ Status enter_uts_namespace() {
 Status make_child_pid_namespace() {
   if (::unshare(CLONE_NEWPID) == 0) return {};
   if (errno != EINVAL) return fail_errno("unshare(CLONE_NEWPID)");
-  // The kernel refuses the next call while children are still set to start in another pid
-  // namespace.
+  // The kernel refuses unshare(CLONE_NEWPID) while children are still set to start in another pid
+  // namespace. So this setting is undone first.
   if (Status back = leave_child_pid_namespace(); !back) return back;
   return enter(CLONE_NEWPID, "unshare(CLONE_NEWPID)");
 }

@@ -20,8 +20,8 @@ inline constexpr uid_t kFirstSlotUid = 1000;
 /// Enters a new user namespace in which id 0 is mapped to the caller. The caller must have one
 /// thread. If the caller is root, the namespace also contains one user id for each of `slots`
 /// slots, starting with kFirstSlotUid. (Each running candidate has its own slot.) These ids are
-/// mapped to a range of host ids that no account uses. Returns the number of ids for slots:
-/// `slots`, or 0 if the namespace contains only id 0.
+/// mapped to a range of user ids of the host that no account uses. Returns the number of slots that
+/// have a user id: `slots`, or 0 if the namespace contains only id 0.
 Result<int> enter_user_namespace(int slots);
 
 /// Returns the user id of slot `slot` in the caller's user namespace. Errors: unavailable if the
@@ -39,7 +39,7 @@ Status enter_uts_namespace();
 /// function again for its next child. The caller must not start a thread before it has called
 /// leave_child_pid_namespace().
 Status make_child_pid_namespace();
-/// Makes later children start in the caller's own pid namespace again.
+/// Undoes make_child_pid_namespace(): later children start in the caller's own pid namespace.
 Status leave_child_pid_namespace();
 
 }  // namespace assay::sandbox

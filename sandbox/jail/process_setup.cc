@@ -84,8 +84,8 @@ Status set_resource_limits(const ResourceLimits& limits) {
   for (const auto& entry : wanted) {
     if (Status set = limit(entry.resource, entry.name, entry.value); !set) return set;
   }
-  // To set a niceness below the present niceness, the process would need a capability that it
-  // lacks.
+  // The niceness is only raised, because the process lacks the capability that is needed to lower
+  // it.
   if (limits.niceness > ::getpriority(PRIO_PROCESS, 0) &&
       ::setpriority(PRIO_PROCESS, 0, limits.niceness) != 0)
     return fail_errno("setpriority");
@@ -101,7 +101,7 @@ Status become_user(uid_t id) {
 }
 
 Status drop_capability_bounds() {
-  // A kernel without ambient capabilities has no ambient capabilities to clear.
+  // EINVAL means that the kernel has no ambient capabilities, so there is nothing to clear.
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
     return fail_errno("prctl(PR_CAP_AMBIENT_CLEAR_ALL)");
   for (int capability = 0; capability <= kHighestCapability; ++capability) {

@@ -12,8 +12,8 @@
 
 namespace assay::sandbox {
 
-/// Makes the kernel send SIGKILL to this process when the parent *thread* ends. A change of user
-/// ids cancels this setting, so call this function after the change.
+/// Makes the kernel send SIGKILL to this process when the thread that created it ends. A change of
+/// user ids cancels this setting, so call this function after the change.
 Status die_with_parent();
 
 /// Starts a new session, which has no terminal and no job control from outside.
@@ -29,7 +29,7 @@ struct ResourceLimits {
   // The limit of private writable memory in bytes, or 0 if the cgroup limits memory. The address
   // space is not limited, because CUDA reserves huge address ranges.
   std::int64_t data_bytes = 0;
-  int niceness = 0;  // as in setpriority(); a process with a higher niceness keeps its niceness
+  int niceness = 0;  // as in setpriority(); a process that already has a higher niceness keeps it
 };
 Status set_resource_limits(const ResourceLimits& limits);
 

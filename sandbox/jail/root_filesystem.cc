@@ -22,15 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The limits of the root itself. They are small, because the root contains only folders, links and
-// mount points.
+// The limits of the root's tmpfs. They are small, because this tmpfs contains only folders, links
+// and mount points.
 constexpr std::int64_t kRootBytes = 16LL << 20;
 constexpr std::int64_t kRootInodes = 16'384;
 // The limits of the zygote's /tmp. Each job gets its own /tmp.
 constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;
 constexpr std::int64_t kZygoteTmpInodes = 16'384;
 constexpr int kMaxLinks = 40;      // maximum number of links in the path of a Python interpreter
-const std::string kBase = "/tmp";  // covered by a tmpfs while the new root is built
+const std::string kBase = "/tmp";  // a tmpfs covers this folder while the new root is built
 const std::string kOld = "/old", kNew = "/new";
 
 // Files that are visible if the host has them: the linker's configuration, the alternatives of
@@ -45,8 +45,8 @@ const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/rando
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// Resolves every symbolic link in the path. This is needed because the path is later read below
-/// kOld, where an absolute link would lead to the wrong file.
+/// Resolves every symbolic link in the path. The reason is that the path is later read below kOld,
+/// where an absolute link would lead to the wrong file.
 Result<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
   if (real == nullptr) return fail_errno("realpath " + path);
@@ -95,7 +95,8 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // A parent folder is mounted before the folders inside it. Otherwise its mount would hide them.
+  // A parent folder is mounted before the folders inside it, because a later mount of the parent
+  // folder would hide the mounts inside it.
   std::multimap<std::string, Bind> ordered;
   for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
   contents.binds.clear();
@@ -121,8 +122,8 @@ Status enter_base() {
   return mount_tmpfs(kNew, kRootBytes, kRootInodes, "0755");
 }
 
-/// Returns true if the path leads through a link that is already visible. An example is the link
-/// /usr/local/cuda in /usr.
+/// Returns true if a part of the path is a symbolic link that is already visible in the new root.
+/// An example is the link /usr/local/cuda in /usr.
 bool leads_through_link(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     struct stat facts {};
@@ -132,8 +133,8 @@ bool leads_through_link(const std::string& path) {
   }
 }
 
-/// Makes the file visible at `place`. Does nothing if `place` already exists: in that case it is in
-/// a visible folder, in which no mount point can be created.
+/// Makes the file visible at `place`. Does nothing if `place` already exists, because then `place`
+/// is in a visible folder, in which no mount point can be created.
 Status show_at(const std::string& place, const Bind& bind) {
   return exists(kNew + place) ? Status()
                               : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
@@ -192,8 +193,8 @@ Result<std::string> show_proc(bool host_proc) {
 }
 
 /// Returns true if a folder is a virtual environment, which contains pyvenv.cfg, or a Python
-/// installation, whose library folder contains python3*. Returns false for / and /usr. Other
-/// folders, such as a ~/bin full of links, must not become visible.
+/// installation, whose library folder contains python3*. Returns false for / and /usr. A folder of
+/// another kind, such as a ~/bin full of links, must not become visible.
 bool is_prefix(const fs::path& folder) {
   std::error_code error;
   if (folder == "/usr" || folder == "/" || folder.empty()) return false;
@@ -264,7 +265,8 @@ Result<PythonFiles> find_python_files(const std::string& python) {
     if (!is_prefix(prefix)) files.links.emplace_back(path.string(), target.string());
     path = (target.is_absolute() ? target : path.parent_path() / target).lexically_normal();
   }
-  // Some folders of the path may be symbolic links themselves.
+  // Some folders of the interpreter's path may be symbolic links, so the folder of the resolved
+  // path is added too.
   const fs::path real = fs::canonical(path, error);
   if (!error) add_prefix(files, real.parent_path().parent_path());
   return files;

@@ -1,8 +1,8 @@
 // Builds the root filesystem of a jail: a tmpfs in which only the system's folders and the files
 // that a program needs are visible, read-only. Only /tmp, /dev/shm and the process's own files in
-// /proc are writable. Unless `binds` names them, no home directory, no store, no operators and no
-// socket of the host are visible. Its only devices are null, zero, the random devices and those in
-// `devices`. find_python_files() finds the files that a Python interpreter needs. It uses only the
+// /proc are writable. The host's home directories, store, operators and sockets are visible only if
+// `binds` names them. The only devices are null, zero, the random devices and those in `devices`.
+// find_python_files() finds the files that a Python interpreter needs. The function uses only the
 // interpreter's path and does not run the interpreter.
 //
 //   Result<PythonFiles> python = find_python_files("/srv/assay/.venv/bin/python");

@@ -46,8 +46,9 @@ Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
       result < 0) {
     return fail_errno("seccomp_attr_set(ACT_BADARCH)", -result);
   }
-  // The filter tests for a hundred rare calls. As a binary tree it is still fast for common calls.
-  // Older versions of libseccomp cannot build a tree, so a failure is ignored.
+  // The filter has rules for a hundred rare calls. The rules are ordered as a binary tree, so that
+  // common calls pass the filter fast. Older versions of libseccomp cannot build a tree, so a
+  // failure is ignored.
   seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (Status added = add_seccomp_rules(context.get(), profile); !added) return fail(added.error());
   Result<std::vector<sock_filter>> program = program_of(context.get());

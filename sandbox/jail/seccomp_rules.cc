@@ -25,8 +25,8 @@
 namespace assay::sandbox {
 namespace {
 
-// Calls that are denied whatever their arguments are. Names of calls that this machine's
-// architecture lacks are skipped.
+// Calls that are denied whatever their arguments are. A name is skipped if this machine's
+// architecture lacks the call.
 constexpr const char* kDenied[] = {
     // Calls that access the memory or the descriptors of other processes.
     "ptrace",
@@ -119,8 +119,8 @@ constexpr const char* kDeniedToCandidates[] = {
     // These calls would report what other jobs do with files that are visible to all jobs.
     "inotify_init",
     "inotify_init1",
-    // Requests of native asynchronous I/O count against one limit for the whole machine
-    // (fs.aio-max-nr).
+    // The whole machine has one limit for requests of native asynchronous I/O (fs.aio-max-nr), so a
+    // job could use up the limit for all other processes.
     "io_setup",
     "io_submit",
     "io_getevents",
@@ -136,8 +136,8 @@ constexpr const char* kDeniedToCandidates[] = {
     "readahead",
 };
 
-// For candidates these calls do nothing and report success. A job's own files are in memory.
-// Flushing a file that is visible to all jobs would flush the machine's disk.
+// Calls that do nothing for candidates and report success. A job's own files are in memory and need
+// no flush. To flush a file that is visible to all jobs would flush the machine's disk.
 constexpr const char* kIdleForCandidates[] = {"fsync", "fdatasync", "sync_file_range"};
 
 // Further denied calls. They are given by number, because some versions of libseccomp do not know
@@ -234,9 +234,9 @@ Status deny_by_argument(scmp_filter_ctx filter) {
         !added)
       return added;
   }
-  // These rules allow only unix and IPv4 sockets. deny_to_candidates() also denies IPv4 sockets.
-  // Other families (netlink, packet, vsock, AF_ALG, ...) are not needed, and some of them are not
-  // confined by a namespace.
+  // These rules allow only unix and IPv4 sockets. deny_to_candidates() also denies IPv4 sockets. No
+  // process needs sockets of other families (netlink, packet, vsock, AF_ALG, ...), and no namespace
+  // confines some of these families.
   for (const char* name : {"socket", "socketpair"}) {
     if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added)
       return added;
@@ -244,8 +244,8 @@ Status deny_by_argument(scmp_filter_ctx filter) {
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
-/// Denies all kinds of special files except named pipes. The kind is given by four bits of the
-/// mode. A rule cannot express "is not a named pipe". So the rules deny every mode without the bit
+/// Denies all kinds of special files except named pipes. Four bits of the mode give the kind of the
+/// file. A rule cannot express "is not a named pipe". So the rules deny every mode without the bit
 /// of named pipes, and every mode with any of the other three bits.
 Status deny_other_nodes(scmp_filter_ctx filter, int call, const char* name, unsigned mode) {
   static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
@@ -318,8 +318,8 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
       return added;
   }
   // With these options a process receives a handle (pidfd) of its peer or of a message's sender.
-  // For a job, that is the supervisor. The handle works across pid namespaces. Older kernels lack
-  // these options.
+  // For a job, the peer and the sender are the supervisor. The handle works across pid namespaces.
+  // Older kernels lack these options.
   for (const auto& [name, option] :
        {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
     const std::initializer_list<scmp_arg_cmp> asked = {

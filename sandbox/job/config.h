@@ -23,7 +23,7 @@ enum class Isolation { strict, best_effort };
 /// The highest value of SandboxConfig::recording_jobs.
 inline constexpr int kMostRecordingJobs = 64;
 
-/// The last part of a message. It says how to install NVIDIA Compute Sanitizer.
+/// The last part of error messages. It tells how to install NVIDIA Compute Sanitizer.
 inline constexpr const char* kSanitizerInstallation =
     "install it with `.venv/bin/python -m pip install nvidia-cuda-sanitizer-api`, or with the CUDA "
     "toolkit; `--sanitizer` names a program elsewhere (docs/how-to/find-races.md)";
@@ -57,8 +57,8 @@ struct SandboxConfig {
   /// If true, each candidate is a new Python process instead of a fork of the zygote. This takes
   /// seconds longer and serves only for comparison.
   bool spawn = false;
-  /// The limits that most jobs have. Candidates are forked in advance with these limits. For a job
-  /// with other limits, a new candidate is forked.
+  /// The limits that most jobs have. Candidates are forked in advance with these limits. If a job
+  /// has different limits, a candidate is forked for it when it starts.
   Limits job_limits = {};
   /// The target for which a device without a GPU compiles, if a job names none: one of kTargets
   /// (sandbox/job/target.h).
@@ -74,8 +74,9 @@ struct SandboxConfig {
   /// The maximum number of jobs that one GPU device accepts at a time. Of these jobs, at most
   /// `recording_jobs` compile, and at most `gpu_sharers` use the GPU. The other jobs wait.
   int gpu_jobs = 1;
-  /// The maximum number of jobs of one GPU whose candidates work at a time. The limit keeps
-  /// compilations from competing for the cores. A job that waits for a judge does not count.
+  /// The maximum number of jobs of one GPU whose candidates import, compile or record at a time.
+  /// The limit keeps compilations from competing for the CPU cores. A job that waits for a judge
+  /// does not count.
   int recording_jobs = kMostRecordingJobs;
   // The maximum number of jobs that share the GPU at a time while no job is timed.
   int gpu_sharers = 1;

@@ -33,7 +33,7 @@ struct DeviceInfo {
   std::string description;  // "NVIDIA H200, 132 SMs, 139 GiB, driver 580.159"
   bool can_time = false;
   Tier best_tier = Tier::none;
-  std::string default_target;  // target for which it compiles by default: "cuda:90"
+  std::string default_target;  // target for which the device compiles by default: "cuda:90"
   int concurrency = 1;         // maximum number of jobs that the device accepts at a time
 };
 

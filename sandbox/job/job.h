@@ -8,7 +8,7 @@
 //   Verdict verdict = device.execute(job, monitor);
 //
 // A pass needs positive evidence: one complete, passing CaseRecord for every case of the job. A
-// missing result, an early exit, an incomplete frame or a second result for a case is an error.
+// missing result, an early exit, an incomplete message or a second result for a case is an error.
 // Only the judge writes the numerical results in a CaseRecord. tools/json/verdict_json.h defines
 // the JSON form, and docs/reference/verdict.md documents it. Threads may copy and move these
 // structs. A struct must not change while several threads use it.
@@ -44,8 +44,8 @@ enum class Tier { plan, host, interpreter, none };
 /// The stages of a job, in their order. A verdict contains the stage at which the job ended.
 enum class Stage { queue, import, compile, record, launch, run, judge, baseline, recheck, done };
 
-/// The kinds of errors. There are no other kinds. tools/model/outcome_names.h maps each kind to an
-/// error type and group of TritonBench.
+/// The kinds of errors. tools/model/outcome_names.h maps each kind to an error type and group of
+/// TritonBench.
 enum class ErrorKind {
   none,
   // Exceptions of the submission's Python code. The names are TritonBench's.
@@ -71,7 +71,7 @@ enum class ErrorKind {
   output_mismatch,  // wrong number, dtype or shape of outputs
   wrong_result,     // numerics outside the tolerance (TritonBench: ResultsError)
   unattributed,     // the outputs are right, but the submission's own kernels did not compute them
-  hidden_case,      // shown to clients if only hidden cases failed; never stored
+  hidden_case,      // replaces the kind for clients if only hidden cases failed; never stored
   // Limits.
   timeout,
   memory_limit,
@@ -87,10 +87,10 @@ enum class ErrorKind {
   not_recordable,    // needs the host tier; `detail` names the operation and the line
   launch_failure,    // the driver rejected a launch
   gpu_fault,         // illegal address, device assert, misaligned access
-  canary_violation,  // wrote outside its buffers; in the interpreter: read or wrote outside
+  canary_violation,  // wrote outside a buffer; in the interpreter, also read outside a buffer
   floor_violation,   // faster than the physical limits allow
-  memory_error,      // by a sanitizer: an access outside of a buffer, or a read of unwritten memory
-  race,              // by a sanitizer: a race in shared memory, or a misused barrier
+  memory_error,      // found by a sanitizer: access outside a buffer, or read of unwritten memory
+  race,              // found by a sanitizer: a race in shared memory, or a misused barrier
   unsupported,       // this device cannot run the job; `detail` says why
   // Assay and its machine.
   cancelled,
@@ -99,7 +99,8 @@ enum class ErrorKind {
   internal_error,
 };
 
-/// The kinds of hints. Redaction and reports decide by the kind and never by the text.
+/// The kinds of hints. The code that hides or reports hints decides by the kind and never by the
+/// text.
 enum class HintKind {
   other,                 // from an old stored verdict, in which hints had no kinds
   would_be_slow,         // most of the GPU would be idle
@@ -120,7 +121,7 @@ enum class HintKind {
 
 /// The reason why a device skips a case.
 enum class SkipReason {
-  other,      // from an old stored verdict, in which there were no reasons
+  other,      // from an old stored verdict, in which skipped cases had no reasons
   too_many,   // there are more cases than one candidate process may run
   dtype,      // the device cannot compute with this dtype
   too_large,  // the device cannot run a case of this size
@@ -225,8 +226,8 @@ struct Job {
   /// Launch plans by case. The device replays them instead of recording `source`. Not persisted:
   /// empty for a job loaded from the store.
   std::map<std::string, std::string> plans;
-  /// The ids of the cases that profile and grade jobs time. If the list is empty, the large cases
-  /// are timed (worth_timing() in sandbox/job/verdict_builder.h). Not persisted.
+  /// The ids of the cases that profile and grade jobs time. If the list is empty, the device times
+  /// the large cases (worth_timing() in sandbox/job/verdict_builder.h). Not persisted.
   std::vector<std::string> timed_cases;
   Limits limits;
 };
@@ -246,13 +247,13 @@ struct Timing {
   double high_ns = 0;
   // The samples in the order in which they were taken, without discarded samples.
   std::vector<double> samples_ns;
-  // A time or a clock is 0 if it was not measured.
+  // Each of the following times and clocks is 0 if it was not measured.
   double warm_ns = 0;          // median of runs with warm caches
   double first_run_ns = 0;     // median of the samples that were the first run on their inputs
   double wall_ns = 0;          // median by the host's clock, from queueing to the end of the wait
   double overhead_ns = 0;      // overhead of the timer's marks, already subtracted from the samples
   double clock_mhz = 0;        // median clock of the multiprocessors during the samples
-  std::int64_t discarded = 0;  // number of samples whose clock was clearly below that median
+  std::int64_t discarded = 0;  // number of samples whose clock was clearly below `clock_mhz`
   double age_ms = 0;  // age of a time that a profile reuses; 0 if it was measured in this job
 };
 
@@ -381,14 +382,14 @@ struct Verdict {
   std::vector<DroppedArtifact> artifacts_dropped = {};  // the outcome never depends on this list
   std::string stdout_text, stderr_text;  // untrusted and bounded; escape them before showing
   /// True if a process of the submission had received hidden cases before this verdict was
-  /// complete. Such a process could reveal hidden cases in everything that it influences. It cannot
-  /// influence the records, kernels and hints of public cases, so public_verdict()
-  /// (tools/model/public_verdict.h) shows only these.
+  /// complete. Such a process could reveal hidden cases in every field that it influences. It
+  /// cannot influence the records, kernels and hints of public cases. So public_verdict()
+  /// (tools/model/public_verdict.h) then shows only these records, kernels and hints.
   bool tells_hidden = true;
   Tier tier = Tier::none;
   std::string tier_reason;
   std::optional<Profile> profile;            // set if the job is a profile and its kernels compiled
-  std::optional<SanitizerReport> sanitizer;  // about the last case that a sanitizer watched
+  std::optional<SanitizerReport> sanitizer;  // about the last case that ran under a sanitizer
   // The geometric mean of oracle latency / submission latency, over the cases that worth_timing()
   // selects.
   std::optional<double> perf;

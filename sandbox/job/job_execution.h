@@ -1,5 +1,5 @@
-// JobExecution runs one job through its stages. It contains the verdict so far, measures the time
-// of each stage, and creates deadlines.
+// JobExecution runs one job through its stages. It holds the verdict while the verdict is built,
+// measures the time of each stage, and creates deadlines.
 //
 //   JobExecution run(job, monitor);
 //   run.enter(Stage::judge);
@@ -29,16 +29,16 @@ class JobExecution {
   Verdict& verdict() { return verdict_; }
   Stage stage() const { return stage_; }
 
-  /// Starts the clock of a stage and tells the monitor. If a job enters a stage several times, the
-  /// times are added up.
+  /// Starts to measure the time of a stage and reports the stage to the monitor. If a job enters a
+  /// stage several times, the times are added up.
   void enter(Stage stage);
   /// Tells the monitor that `done` cases have completed the current stage. If `total` is not given,
   /// the monitor gets the total of the last call again.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
-  /// Notes that a process of the submission receives hidden cases from now on. The submission could
-  /// now fail on purpose at a stage of its choice. Progress reports would then reveal facts about
-  /// the hidden cases. So from now on the monitor learns only of stages that a job enters when all
-  /// its cases are right.
+  /// Records that a process of the submission receives hidden cases from now on. Such a process
+  /// could fail on purpose at a stage of its choice, and reports of the stages would then reveal
+  /// facts about the hidden cases. So from now on the monitor is told only of the stages from
+  /// `baseline` on. A job reaches these stages only if all its cases are right.
   void tell_hidden() { verdict_.tells_hidden = true; }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
@@ -50,7 +50,8 @@ class JobExecution {
   /// cancelled, `unsupported` if this device cannot do what the job needs, and otherwise
   /// `internal_error`.
   bool fail_infrastructure(const Error& error, const std::string& doing);
-  /// Removes the error that ended the job, so that the job can continue in another way.
+  /// Removes the error that ended the job, so that the job can continue, for example on the host
+  /// tier.
   void clear_error();
   bool failed() const {
     return verdict_.outcome == Outcome::error && verdict_.error_kind != ErrorKind::none;
@@ -60,8 +61,8 @@ class JobExecution {
   /// cancellation and limits and a separate verdict, and reports no progress.
   JobExecution auxiliary() const;
 
-  /// Like auxiliary(), but for another form of the job, for example with shorter limits. `job` must
-  /// outlive the result.
+  /// Returns an auxiliary execution of a changed copy of the job, for example with shorter limits.
+  /// `job` must outlive the returned object.
   JobExecution auxiliary(const Job& job) const;
 
   /// Writes the outcome and the summary of a job that has run. The cases decide the outcome

@@ -55,7 +55,7 @@ struct Roofline {
   double bytes_per_s = 0;  // peak of the memory
   double flops_per_s = 0;  // peak of `unit`
   std::string unit;        // the unit that the kernels use: "float32", "float16 tensor", ...
-  std::string source;      // source of the peaks
+  std::string source;      // where the peaks come from
   // The minimum time of the case: the time of the memory traffic or the time of the arithmetic,
   // whichever is longer.
   double floor_ns = 0;
@@ -73,7 +73,7 @@ struct OpcodeCount {
 struct LineCount {
   std::string file;         // the last two parts of a library's path; empty for the submission
   std::int64_t line = 0;    // from 1
-  std::string code;         // text of the line, if it is the submission's
+  std::string code;         // text of the line, if the line is in the submission
   std::int64_t count = 0;   // number of instructions
   std::int64_t looped = 0;  // number of instructions inside loops
   // The most frequent opcodes. If there are opcodes in loops, only opcodes in loops are listed.

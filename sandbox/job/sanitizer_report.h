@@ -20,7 +20,7 @@ struct SanitizerPlace {
   std::string kernel;
   std::string file;       // the last two parts of a library's path; empty for the submission
   std::int64_t line = 0;  // from 1; 0 if the binary has no line for the instruction
-  std::string code;       // text of the line, if it is the submission's
+  std::string code;       // text of the line, if the line is in the submission
 };
 
 struct SanitizerFinding {

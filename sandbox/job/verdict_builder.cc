@@ -123,8 +123,8 @@ void conclude(Verdict& verdict, const std::vector<std::string>& required_cases) 
       verdict.perf = geometric_mean_perf(verdict.cases);
     }
   }
-  // Outputs with a wrong dtype or shape are a wrong answer and not an error. It does not matter
-  // which process noticed them.
+  // Outputs with a wrong dtype or shape are a wrong answer, whichever process detects them. So the
+  // outcome is `fail` and not `error`.
   if (verdict.error_kind == ErrorKind::output_mismatch) verdict.outcome = Outcome::fail;
   verdict.summary = summarise(verdict);
 }

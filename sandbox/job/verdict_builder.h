@@ -42,13 +42,13 @@ void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind);
 /// Adds a hint, unless the verdict has a hint of the same kind and text.
 void add_hint(Verdict& verdict, Hint hint);
 
-/// Decides the outcome from the case records and writes the summary. A verdict that has ended with
-/// an error keeps the error, and only gets the summary. A failed verdict gets the error kind of its
+/// Decides the outcome from the case records and writes the summary. A verdict that already has an
+/// error keeps the error, and only gets the summary. A failed verdict gets the error kind of its
 /// first failing case.
 void conclude(Verdict& verdict, const std::vector<std::string>& required_cases);
 
-/// Returns the sentence that an agent reads first. If the verdict is a pass, the text `allowed`
-/// follows the largest error, for example "of 0.01 allowed".
+/// Returns the sentence that an agent reads first. If the verdict is a pass, the sentence states
+/// the largest error, followed by `allowed`, for example "of 0.01 allowed".
 std::string summarise(const Verdict& verdict, const std::string& allowed = "");
 
 /// A case is timed if its traffic or arithmetic is at least this share of the largest case's
@@ -61,8 +61,8 @@ struct CaseCost {
 
 std::vector<CaseCost> costs_of(const std::vector<CaseRecord>& records);
 
-/// Returns for each cost whether its case is timed. If all costs are 0, as for an imported operator
-/// or a simulated device, all cases are timed.
+/// Returns for each cost whether the case with this cost is timed. If all costs are 0, as for an
+/// imported operator or a simulated device, all cases are timed.
 std::vector<bool> worth_timing(const std::vector<CaseCost>& costs);
 
 /// Returns the geometric mean of oracle latency / submission latency, over the cases that

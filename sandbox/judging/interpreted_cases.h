@@ -7,10 +7,10 @@
 //   if (!full.perform({0, 1}, false)) return;
 //   judge_case(run, judge, {job.cases[0], prepared.cases[0], full.outputs(0), full.file(0)});
 //
-// A candidate that waits for its next batch could still write to its files. So perform() copies the
-// outputs of each batch except the last. After the last batch the candidate has ended. Outputs
-// therefore cannot change after they are judged, and the outputs of public cases cannot contain
-// anything about hidden cases. Use an object only on the thread of its job.
+// While a candidate waits for its next batch, it could still write to its files. So perform()
+// copies the outputs of each batch except the last. After the last batch the candidate has ended.
+// Outputs therefore cannot change after they are judged, and the outputs of public cases cannot
+// contain anything about hidden cases. Use an object only on the thread of its job.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Judges a case: makes the judge compare the outputs, and checks that the submission's own kernels
-// computed the outputs and wrote nowhere else.
+// Judges a case. The judge process compares the outputs. The functions also check that the
+// submission's own kernels computed the outputs and did not write to the inputs.
 //
 //   CaseRecord* record = judge_case(
 //       run, judge, {request, prepared.cases[i], launched.outputs, output_fd});
@@ -8,19 +8,21 @@
 //   check_side_effects(run, judge, session, {case_plan, launched}, *record);
 //
 // With a GPU, a launch plan contains only kernels, fills and copies, and must launch at least one
-// kernel. Its kernels are the submission's. But the driver or trusted kernels perform the copies
-// and casts that the submission requests from torch. A plan with copies or casts is therefore
-// launched once more without the submission's kernels, and the judge compares the outputs of both
-// launches (harness/judging/attribution.py).
+// kernel. The kernels in the plan belong to the submission. But the driver or trusted kernels
+// perform the copies and casts that the submission requests from torch. A plan with copies or casts
+// is therefore launched once more without the submission's kernels, and the judge compares the
+// outputs of both launches (harness/judging/attribution.py).
 //
-// Without a GPU, attribute() does the same: a second candidate runs the entry on the same inputs,
-// and its outputs lack the results of its kernels (harness/interpreting/interpret.py). The judge
-// compares the outputs by the same rules.
+// Without a GPU, attribute() makes an equivalent check: a second candidate runs the entry function
+// on the same inputs, and its outputs lack the results of its kernels
+// (harness/interpreting/interpret.py). The judge compares the outputs of both candidates by the
+// same rules.
 //
-// For an operator of family `layout`, the order of the elements is the whole work. So copies that
-// torch requests must not change the order on the way to an output (launcher/plan/layout.h).
+// An operator of the family `layout` only changes the order of elements. So its kernels must do
+// this work: copies that the submission requests from torch must not change the order of an
+// output's elements (launcher/plan/layout.h).
 //
-// Use the functions and structs of this header only on the job's thread.
+// Use the functions and structs of this file only on the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +54,7 @@ struct CaseOutputs {
 /// null if the verdict has become an error.
 CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outputs);
 
-/// Returns true if every record so far is a pass.
+/// Returns true if every record that the verdict has so far is a pass.
 bool all_right(const Verdict& verdict);
 
 /// Fails a case as `unattributed`: its outputs are right, but the submission's kernels did not
@@ -87,8 +89,8 @@ struct LaunchedPlan {
 };
 
 /// Fails the case's record if the plan wrote to an input, or if the submission's kernels did not
-/// compute the outputs. The launch without kernels uses the same autotuner alternatives as the
-/// launch of `performed`. Returns false if the verdict has become an error.
+/// compute the outputs. If the plan has to be launched again without kernels, that launch uses the
+/// same autotuner alternatives as `performed`. Returns false if the verdict has become an error.
 bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
                         const LaunchedPlan& performed, CaseRecord& record);
 

@@ -1,7 +1,7 @@
 // Looks for races between the programs of a grid, without a GPU. A candidate runs one case again:
 // the programs of each grid run in the reverse order, and no program sees what another program
 // stored (harness/interpreting/program_order.py). A submission without a race gives right outputs
-// again.
+// in this order as well.
 //
 //   if (!check_order(run, pool, judge, {job, prepared, request}, smallest)) return false;
 //
@@ -32,10 +32,10 @@ std::size_t smallest_case(const Job& job, const std::vector<std::size_t>& cases)
 
 /// Runs case `at` again, in reverse order. Record `at` of the verdict must belong to this case and
 /// must be a pass. If the outputs are wrong now, the record becomes a failure with the reason, and
-/// the verdict gets a hint of the kind not_deterministic. If the run returns no outputs, the
-/// verdict only notes in `tier_reason` that the order was not checked. Such a run is no failure,
-/// because in reverse order a correct program may wait for another program forever. Returns false
-/// if the verdict has become an error.
+/// the verdict gets a hint of the kind not_deterministic. If the run returns no outputs, the case
+/// still passes, and `tier_reason` says that the order was not checked. The reason is that in
+/// reverse order a correct program may wait for another program forever. Returns false if the
+/// verdict has become an error.
 bool check_order(JobExecution& run, CandidatePool& pool, Judge& judge,
                  const InterpretedJob& interpreted, std::size_t at);
 

@@ -68,7 +68,7 @@ std::vector<Row> rows_of(std::string_view text) {
         names = std::move(cells);
       units = true;
     } else if (units) {
-      units = false;  // skips the line with the units
+      units = false;  // this line has the units and is skipped
     } else if (cells.size() == names.size()) {
       Row row;
       for (std::size_t i = 0; i < cells.size(); ++i) row[names[i]] = std::move(cells[i]);

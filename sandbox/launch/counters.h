@@ -38,11 +38,11 @@ Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const Count
                                                   const std::string& plan, int output_fd);
 
 /// Parses ncu's report (CSV, page raw, base units). Returns the counters of the kernels in
-/// `wanted`, in the same order. The result omits kernels that the report does not contain. If a
-/// kernel has several launches, its counters are those of the longest launch. Lines that begin with
-/// == are messages of ncu and are skipped. A pure function; `text` may contain anything. Errors:
-/// unavailable if there is no report, and the message contains ncu's messages; permission_denied if
-/// the driver refuses counters.
+/// `wanted`, in the same order. Kernels that the report does not contain are left out. If a kernel
+/// has several launches, its counters are those of the longest launch. Lines that begin with == are
+/// messages of ncu and are skipped. This function is pure. `text` is untrusted. Errors: unavailable
+/// if there is no report, and the message contains ncu's messages; permission_denied if the driver
+/// refuses counters.
 Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text,
                                                     const std::vector<KernelReport>& wanted);
 

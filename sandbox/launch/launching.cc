@@ -12,9 +12,10 @@ namespace {
 
 constexpr std::int64_t kTakeMs = 30'000;
 
-// Returns the maximum number of operations that a multiprocessor performs in one cycle. The figure
-// is the rate of the narrowest dense type, for example fp8 or int8. So no honest kernel of any type
-// is faster than the floor that physics_floor() computes from it.
+// Returns the maximum number of operations that a multiprocessor performs in one cycle. The number
+// is the rate for the narrowest type, for example fp8 or int8, without sparsity. physics_floor()
+// computes the minimum time of a case from this number. So no correct kernel of any type can be
+// faster than that minimum time.
 double peak_operations_per_cycle(const std::string& target) {
   if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
   if (target == "cuda:90") return 8'192;
@@ -55,7 +56,8 @@ std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const Prepared
   return inputs;
 }
 
-/// Returns true if the plan was performed to its end, so that its launcher can be used again.
+/// Returns true if a launch with this kind of error was performed to its end. Its launcher can then
+/// be used again.
 bool is_harmless(ErrorKind kind) {
   return kind == ErrorKind::none || kind == ErrorKind::wrong_result ||
          kind == ErrorKind::output_mismatch;
@@ -203,8 +205,8 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
                                         where);
       break;
     case ErrorCode::unavailable:
-      // The launcher runs no host code of a submission. So device code or the driver caused the
-      // launcher to end.
+      // The launcher has ended. It runs no host code of a submission, so device code or the driver
+      // caused its end.
       run_.fail(status && status->by_signal() ? ErrorKind::crash : ErrorKind::gpu_fault,
                 error.message + where);
       break;

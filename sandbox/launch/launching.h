@@ -8,8 +8,8 @@
 //
 // A session uses one launcher process. The launcher of a grade performs the plans of one submission
 // and no other plans. The launcher of a test or a profile is kept for the next job of the same run
-// (Job::run). The launcher of an oracle is kept for the next oracle. Each session belongs to one
-// thread.
+// (Job::run). The launcher of an oracle is kept for the next job's oracle. Each session belongs to
+// one thread.
 #pragma once
 
 #include <cstdint>
@@ -35,13 +35,13 @@ struct CasePlan {
 };
 
 struct LaunchOptions {
-  std::optional<TimedBlock> time = std::nullopt;  // if set, takes these samples
+  std::optional<TimedBlock> time = std::nullopt;  // if set, the launcher takes these samples
   /// The alternatives (autotuner configurations) that an earlier launch chose for the plan's
   /// tunables. If the list is empty, a timed launch chooses the alternatives, and an untimed launch
   /// uses the first alternatives.
   std::vector<std::int64_t> chosen = {};
-  /// If true, measures the plan's timeline after the samples, and checks whether the plan is
-  /// deterministic.
+  /// If true, the launcher measures the plan's timeline after the samples and checks whether the
+  /// plan is deterministic.
   bool inspect = false;
   /// A function that launch() calls between warm-up and samples. It replaces the inputs by new
   /// inputs. If the function returns false, it has written the reason into the verdict, and
@@ -57,9 +57,9 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// Gets a launcher before the job takes the GPU lock. Without this call launch() gets the
-  /// launcher, and the job may hold the lock while the launcher starts. Returns false if the
-  /// verdict has become an error.
+  /// Gets a launcher. Call this function before the job takes the GPU lock. Without this call,
+  /// launch() gets the launcher, and the job may hold the lock while the launcher starts. Returns
+  /// false if the verdict has become an error.
   bool ready();
   /// Performs a plan. Returns nothing if the verdict has become an error.
   std::optional<Launched> launch(const CasePlan& plan, const LaunchOptions& options = {});
@@ -77,7 +77,7 @@ class LaunchSession {
   JobExecution& run_;
   LauncherPool& launchers_;
   const Whose whose_;
-  const std::string kept_for_;  // the run that may reuse the launcher; empty if no run may
+  const std::string kept_for_;  // the run that may reuse the launcher; empty if no run may reuse it
   bool failed_ = false;         // true after a failed launch
   std::unique_ptr<LauncherClient> launcher_;
 };

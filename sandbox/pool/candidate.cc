@@ -23,7 +23,7 @@ namespace {
 // to end its context while other processes use the driver.
 constexpr std::int64_t kCandidateReapMs = 15'000;
 constexpr std::size_t kDrainBytes = 64U << 10;
-constexpr int kYieldingNiceness = 6;  // lowers the priority even without a cgroup
+constexpr int kYieldingNiceness = 6;  // lowers the CPU priority even without a cgroup
 // The number of reads from one pipe before next() checks the deadline again.
 constexpr int kDrainRounds = 64;
 
@@ -135,8 +135,8 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   layers_ = layers.layers();
   if (!grouped) {
     for (LayerReport& layer : layers_) layer = {layer.name, false, grouped.error().message};
-    // If the child has already ended, the cgroup's error is only a consequence. The cause is
-    // another missing layer, and the child's output names that layer.
+    // If the child has already ended, it could not be added to the cgroup, so the cgroup's error is
+    // not the cause. The cause is another missing layer, and the child's output names that layer.
     if (strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);
@@ -183,8 +183,8 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
       case FrameReceiver::State::broken: return {Kind::malformed, {}, receiver_.message()};
       case FrameReceiver::State::again: break;
     }
-    // All messages of the candidate have been read by now. The candidate's children may still keep
-    // the stream open.
+    // The candidate has ended, and all its messages have been read. The function does not wait for
+    // the end of the stream, because the candidate's children may still keep the stream open.
     if (was_exited) return {Kind::ended, {}, "the process ended"};
     std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0},
                                    {out_pipe_.get(), POLLIN, 0},

@@ -8,9 +8,10 @@
 //   std::optional<ExitStatus> status = candidate->end();  // kills the process if it still runs
 //
 // After end() returns, no process of the candidate can write anything. next() also reads the
-// candidate's output, up to a bound. Only the zygote's waitid tells how the candidate ended; the
-// end of a stream proves nothing. The destructor kills the candidate. The classes are not
-// thread-safe, but a candidate may be passed from one thread to another.
+// candidate's output, up to a bound. Only the zygote, which calls waitid, knows how the candidate
+// ended. The end of a stream does not prove that the process ended. The destructor kills the
+// candidate. The classes are not thread-safe, but a candidate may be passed from one thread to
+// another.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +77,7 @@ class Candidate {
   const Zygote& zygote() const { return *zygote_; }
   /// The isolation layers of the candidate's jail and cgroup.
   const std::vector<LayerReport>& layers() const { return layers_; }
-  /// Tells whether the candidate was forked with the same limits as `limits`.
+  /// Returns true if the candidate was forked with the limits `limits`.
   bool suits(const Limits& limits) const;
   bool alive() const;
 
@@ -89,12 +90,13 @@ class Candidate {
   /// Kills the candidate unless it exits by itself within `grace_ms`, and waits until it has ended.
   /// Returns nothing if the zygote cannot tell how the candidate ended.
   std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
-  /// Tells whether end() had to kill the candidate.
+  /// Returns true if end() had to kill the candidate.
   bool was_killed() const { return was_killed_; }
-  /// Tells whether the candidate's process has ended. If it has, every other process of its pid
+  /// Returns true if the candidate's process has ended. Then every other process of its pid
   /// namespace has ended too.
   bool exited() const;
-  /// Tells whether the candidate sent anything that next() has not returned. Call this after end().
+  /// Returns true if the candidate sent anything that next() has not returned. Call this after
+  /// end().
   bool has_unread();
 
   bool out_of_memory() const { return cgroup_.out_of_memory(); }

@@ -42,7 +42,7 @@ std::optional<PoolFacts> CandidatePool::facts() const {
 Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits,
                                                        const Deadline& deadline) {
   MutexLock lock(mutex_);
-  failure_.reset();  // this call starts a new attempt
+  failure_.reset();  // take() starts a new attempt
   changed_.notify_all();
   std::unique_ptr<Candidate> candidate;
   const auto ready = [&]() ASSAY_REQUIRES(mutex_) {
@@ -80,7 +80,7 @@ std::unique_ptr<Candidate> CandidatePool::pop_parked() {
     parked_.pop_front();
     if (candidate->alive()) return candidate;
     used_slots_.erase(candidate->slot());
-    changed_.notify_all();  // the thread parks another candidate
+    changed_.notify_all();  // wakes the pool's thread, which parks another candidate
   }
   return nullptr;
 }

@@ -37,7 +37,7 @@ struct PoolFacts {
 
 class CandidatePool {
  public:
-  /// The maximum number of candidates of one pool, parked ones included.
+  /// The maximum number of candidates of one pool, including parked candidates.
   static constexpr int kSlots = kMaxSlots / 2;
 
   CandidatePool(const SandboxConfig& config, Spawner& spawner);
@@ -49,9 +49,9 @@ class CandidatePool {
   /// candidate has these limits. Errors: unavailable if the zygote does not start, and the message
   /// says why; resource_exhausted if the deadline passes; cancelled.
   Result<std::unique_ptr<Candidate>> take(const Limits& limits, const Deadline& deadline);
-  /// Waits for one of the `config.recording_jobs` slots for jobs whose candidates work. A job holds
-  /// its slot while its candidates import and compile, but not while it waits for a judge or for
-  /// the GPU. Errors: cancelled; resource_exhausted if the deadline passes.
+  /// Waits until the job's candidates may work. At most `config.recording_jobs` jobs hold a slot at
+  /// a time. A job holds its slot while its candidates import and compile, but not while it waits
+  /// for a judge or for the GPU. Errors: cancelled; resource_exhausted if the deadline passes.
   Result<FifoSemaphore::Slot> begin_work(const Deadline& deadline) {
     return working_.acquire(deadline);
   }

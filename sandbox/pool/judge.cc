@@ -72,7 +72,7 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
                          const std::string& job, const std::string& case_id,
                          const Deadline& deadline) {
   Result<Frame> reply = ask_in_turn(request, fds, job, case_id, deadline);
-  send_releases();  // those that came while this request was in progress
+  send_releases();  // releases that were requested while the judge was busy
   return reply;
 }
 
@@ -114,8 +114,8 @@ Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vecto
 Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& request,
                                          const Deadline& deadline) {
   Result<Frame> reply = ask(request, {}, job.id, {}, deadline);
-  // The operator code of an earlier job may have broken the CUDA context. This job is then the
-  // first to notice, so the request is repeated with a new process.
+  // Operator code of an earlier job may have broken the judge's CUDA context. The error then says
+  // nothing about this job, so the request is repeated once with a new process.
   if (!reply && reply.error().code == ErrorCode::unavailable)
     reply = ask(request, {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
@@ -236,8 +236,8 @@ void Judge::release(const std::string& job, std::optional<FifoSemaphore::Slot> m
   send_releases();
 }
 
-/// Sends the releases if no request is in progress. Otherwise the thread of that request sends
-/// them.
+/// Sends the waiting releases if no request is in progress. If a request is in progress, its thread
+/// sends the releases later.
 void Judge::send_releases() {
   while (has_releases()) {
     const Result<FifoSemaphore::Slot> turn = turn_.acquire(Deadline::after_ms(0));
@@ -251,7 +251,7 @@ bool Judge::has_releases() {
   return !released_.empty();
 }
 
-/// Sends the releases. The caller holds the slot of turn_.
+/// Sends the waiting releases. The caller must hold the slot of turn_.
 void Judge::send_releases_now() {
   std::vector<Release> releases;
   {

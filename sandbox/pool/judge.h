@@ -37,7 +37,7 @@ struct PreparedJob {
   std::vector<UniqueFd> fds;  // Argument::fd is an index into this list
 };
 
-/// Names a case of a job that the judge has prepared.
+/// Identifies a case of a job that the judge has prepared.
 struct CaseName {
   std::string job, case_id;
 };
@@ -76,7 +76,7 @@ class Judge {
   /// arguments have bytes. The judge makes inputs only if the description depends on them. The
   /// judge does not remember the job.
   Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
-  /// Like describe(), but returns nothing if the judge would have to make inputs.
+  /// Does the same as describe(), but returns nothing if the judge would have to make inputs.
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
                                                              const Deadline& deadline);
   /// Makes inputs for all cases from new seeds.
@@ -100,13 +100,14 @@ class Judge {
   /// replaced.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,
                               const Deadline& deadline);
-  /// Waits until the judge has computed the references of a case. If the computation fails, the
-  /// error is the result of compare(). Set `timed` if the case will be timed.
+  /// Waits until the judge has computed the references of a case. If the computation fails, this
+  /// call succeeds, and compare() returns the error later. Set `timed` if the case will be timed.
   Status compute_references(const CaseName& of, bool timed, const Deadline& deadline);
   /// Waits until the judge has finished its work on the device. The judge may still compute
   /// references after prepare() has returned.
   Status settle(const std::string& job, const Deadline& deadline);
-  /// Times PyTorch's own implementation on the device. Returns the times in nanoseconds.
+  /// Times PyTorch's own implementation of the operator for one case, on the judge's device.
+  /// Returns the times in nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id,
                                              const Deadline& deadline);
   /// Compiles the operator's reference with torch.compile, and times one case of it. The

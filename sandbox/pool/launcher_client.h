@@ -30,7 +30,7 @@ namespace assay::sandbox {
 
 using LaunchOutcome = std::variant<Launched, LaunchFailure>;
 
-/// A tool of NVIDIA Compute Sanitizer that watches a launcher.
+/// A tool of NVIDIA Compute Sanitizer under which a launcher runs.
 struct LauncherSanitizer {
   std::string path;  // of compute-sanitizer
   SanitizerTool tool = SanitizerTool::memcheck;
@@ -40,9 +40,9 @@ struct LauncherSanitizer {
 struct LauncherOptions {
   int device = 0;
   std::string driver = "cuda";  // or "fake" for tests
-  std::string ncu = {};         // path of the profiler that runs the launcher, or empty
-  // The sanitizer that runs the launcher. Such a launcher serves no other purpose: it is slow, and
-  // its memory is laid out for the tool.
+  std::string ncu = {};         // path of the profiler under which the launcher runs, or empty
+  // The sanitizer under which the launcher runs. Such a launcher is used only for the sanitizer,
+  // because it is slow and allocates memory in the way that the tool needs.
   std::optional<LauncherSanitizer> sanitizer = {};
 };
 
@@ -61,8 +61,7 @@ class LauncherClient {
   const LauncherReady& ready() const { return ready_; }
   /// The number of calls of launch().
   int launches() const { return launches_; }
-  /// The number of device faults that were counted before the launcher started. LauncherPool sets
-  /// this number.
+  /// The number of device faults that LauncherPool had counted when the launcher started.
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
@@ -87,7 +86,7 @@ class LauncherClient {
   /// Closes the socket, waits until the process exits by itself, and returns the last part of its
   /// log. This part contains a profiler's report. Errors: resource_exhausted; cancelled.
   Result<std::string> finish(const Deadline& deadline);
-  /// Ends a launcher that a sanitizer watches, and returns the sanitizer's report. Errors:
+  /// Ends a launcher that runs under a sanitizer, and returns the sanitizer's report. Errors:
   /// resource_exhausted, cancelled; unavailable if the report does not come.
   Result<Sanitized> finish_sanitized(const Deadline& deadline);
   /// Returns the last `bytes` of the output of the launcher and its tool.

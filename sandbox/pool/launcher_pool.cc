@@ -134,7 +134,8 @@ bool LauncherPool::may_keep(const LauncherClient& used) const {
   return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
 }
 
-/// Ends the launchers that are kept for runs, except for the `most` of them that were used last.
+/// Of the launchers that are kept for runs, keeps the `most` launchers that were used last, and
+/// ends the others.
 void LauncherPool::end_kept_for_runs(std::size_t most) {
   while (of_runs_.size() > most) {
     of_runs_.front().launcher->kill();
@@ -177,8 +178,8 @@ std::optional<std::string> LauncherPool::last_start_error() const {
   return last_start_error_;
 }
 
-/// Returns true if a start has failed, not counting the first `before` starts. The failures of
-/// those starts say nothing about the present state of the device.
+/// Returns true if a start has failed that is not among the first `before` starts. A failure of
+/// those earlier starts says nothing about the present state of the device.
 bool LauncherPool::failed_since(int before) const {
   return failure_ && failure_->attempt >= before;
 }
@@ -233,7 +234,8 @@ void LauncherPool::perform(Start start) {
   --starting_;
   if (started) {
     ready_ = (*started)->ready();
-    // A launcher that started before the last fault may have checked the device before that fault.
+    // If a fault has occurred since the launcher started, the launcher may have checked the device
+    // before that fault. So the launcher is ended.
     const bool trusted = start.faults_before == faults_;
     (*started)->set_faults_before(start.faults_before);
     (trusted ? parked_ : retired_).push_back(std::move(*started));

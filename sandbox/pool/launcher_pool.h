@@ -13,7 +13,7 @@
 //
 // A grade gets a launcher that has performed no other plans. The tests and profiles of one run may
 // share a launcher, because they do not count for a score. Oracles are trusted, so they share a
-// launcher too. Otherwise half of all device contexts would be created for oracles.
+// launcher too. Without this sharing, half of all device contexts would be created for oracles.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
 // starts one launcher after the other, unless several callers are waiting. A start disturbs a job
@@ -64,7 +64,8 @@ class LauncherPool {
   /// ended.
   void discard(std::unique_ptr<LauncherClient> used);
   /// Keeps a working launcher that came from take_for_oracle(). Discards the launcher instead if
-  /// another launcher is already kept, or if this launcher has performed kMostKeptLaunches.
+  /// another launcher is already kept, if this launcher has performed kMostKeptLaunches, or if a
+  /// device fault has occurred since it started.
   void keep(std::unique_ptr<LauncherClient> used);
   /// Returns a launcher for a test or a profile of `run`: an unused launcher, or a launcher that
   /// has performed only plans of `run`.

@@ -94,7 +94,8 @@ struct CandidateJob {
   CandidateMode mode = CandidateMode::interpret;
   std::string entry, dialect, target;
   bool artifacts = false;
-  // If true, every autotuner configuration is recorded. Otherwise only the first one is recorded.
+  // If true, every autotuner configuration is recorded. Otherwise only the first configuration is
+  // recorded.
   bool alternatives = false;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
@@ -153,13 +154,12 @@ struct PreparedCase {
   std::vector<std::string> structural, inout;
   std::map<std::string, std::int64_t> axes;  // the axes that occur in the shapes
   std::vector<PreparedOutput> outputs;
-  /// The size of the memory for outputs, in bytes. It is large enough even for outputs of a wrong,
-  /// wider dtype. So the judge can read such outputs and name their dtype in the error.
+  /// The size of the memory for outputs, in bytes. The memory is large enough even for outputs of a
+  /// wrong, wider dtype. So the judge can read such outputs and name their dtype in the error.
   std::int64_t output_bytes = 0;
   std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
-  // True if the operator only rearranges elements, so that the order of the outputs is all its
-  // work.
+  // True if the operator only changes the order of elements (family `layout`).
   bool is_layout = false;
 };
 struct DeviceMemory {
@@ -226,8 +226,8 @@ Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 /// broken, so that every later request will fail; resource_exhausted if the device has too little
 /// free memory; unsupported if the operator needs a GPU and the judge has none; otherwise internal.
 Error parse_judge_error(const Frame& frame);
-/// Tells whether a judge's reply answers the request for `job` and `case_id`. `case_id` may be
-/// empty.
+/// Returns true if the frame is a judge's reply to a request about this job and case. `case_id` may
+/// be empty.
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id);
 
 nlohmann::json to_header(const ForkRequest& request);
@@ -247,8 +247,9 @@ nlohmann::json compare_header(const std::string& job, const std::string& case_id
 nlohmann::json attribute_header(const std::string& job, const std::string& case_id,
                                 const std::vector<Argument>& outputs,
                                 const std::vector<Argument>& without);
-/// Builds an attribution request for outputs of which the judge has kept a copy. In the shared
-/// device memory, the outputs of the run without kernels have overwritten the original outputs.
+/// Builds an attribution request for outputs of which the judge has kept a copy. The copy is needed
+/// because in the shared device memory the run without kernels has overwritten the outputs of the
+/// full run.
 nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id,
                                      const std::vector<Argument>& without);
 /// Builds a request for new inputs of a case whose inputs are in shared device memory.

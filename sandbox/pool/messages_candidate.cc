@@ -37,8 +37,8 @@ Exited read_exited(HeaderReader& in) {
   return message;
 }
 
-/// Tells whether a candidate may report an error of this kind. Only the supervisor decides about
-/// the other kinds.
+/// Returns true if a candidate may report an error of this kind. Only the supervisor may report
+/// errors of the other kinds.
 bool may_claim(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::none:
@@ -63,7 +63,7 @@ bool may_claim(ErrorKind kind) {
   }
 }
 
-/// Tells whether a candidate works in this stage.
+/// Returns true if a candidate can be at work in this stage.
 bool may_be_in(Stage stage) {
   return stage == Stage::import || stage == Stage::compile || stage == Stage::record ||
          stage == Stage::run;

@@ -39,8 +39,7 @@ void probe_sandbox(const SandboxConfig& config, Probe& found) {
   pool.give_back(std::move(*candidate));
 }
 
-/// Starts the launcher with --probe and returns its output. This process itself never loads a
-/// driver.
+/// Starts the launcher with --probe and returns its output. So this process never loads a driver.
 Result<std::string> launcher_output(const std::string& launcher, const std::string& driver) {
   const UniqueFd output(::memfd_create("assay-probe", MFD_CLOEXEC));
   if (!output) return fail_errno("memfd_create");

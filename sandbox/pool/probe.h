@@ -4,8 +4,8 @@
 //   Probe found = probe(config);
 //   for (const LayerReport& layer : found.layers) std::puts(layer.name.c_str());
 //
-// probe() starts a zygote and parks a candidate, as for a job. So a job would have the same
-// versions and isolation layers. The call takes seconds.
+// probe() starts a zygote and parks a candidate, as for a job. So the reported versions and
+// isolation layers are those that a job would have. The call takes seconds.
 #pragma once
 
 #include <string>

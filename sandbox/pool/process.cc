@@ -117,7 +117,8 @@ void Process::kill() {
 }
 
 void Process::kill_group() {
-  // Linux does not reuse a process id before the process is reaped.
+  // pid_ still belongs to the process, because Linux does not reuse a process id before the process
+  // is reaped.
   if (pid_ > 0 && !status_) ::kill(-pid_, SIGKILL);
   kill();
 }

@@ -1,6 +1,6 @@
 // A Process is a child process of the supervisor. A pidfd identifies it. Spawner starts processes.
 //
-//   Spawner spawner;  // has the thread that forks every child
+//   Spawner spawner;  // owns the thread that forks every child
 //   Result<Process> child = spawner.spawn(
 //       {.argv = {python, "-I", main}, .environment = {}, .inherit = {socket}, .log = path});
 //   child->kill();

@@ -143,8 +143,9 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
   const auto answered = [&]() ASSAY_REQUIRES(mutex_) {
     return !alive() || forked_.contains(request.slot);
   };
-  // A cancelled caller still waits for the answer, which comes within milliseconds. Otherwise this
-  // function would have to drop the zygote, although other callers need it.
+  // A cancelled caller still waits for the answer, which comes within milliseconds. If it did not
+  // wait, this function would have to end the zygote, because a late answer would belong to no
+  // request. But other callers need the zygote.
   if (!deadline.wait(changed_, lock, answered) && deadline.cancelled()) {
     const std::int64_t left_ms = std::min(deadline.remaining_ms(), kCancelledForkMs);
     changed_.wait_for(lock, std::chrono::milliseconds(left_ms), answered);
@@ -155,7 +156,7 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
     return pidfd;
   }
   if (!alive()) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
-  // The answer may still come late. It would then be mistaken for the answer to the next request
+  // The answer may still come later, and would then be mistaken for the answer to the next request
   // for this slot. So this zygote gets no further requests.
   set_ended();
   return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");

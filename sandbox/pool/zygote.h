@@ -7,8 +7,8 @@
 //   std::optional<ExitStatus> status = (*zygote)->wait_exit(request.slot, deadline);
 //
 // Thread-safe. A reader thread receives the zygote's answers. Each answer contains a slot, which
-// identifies the caller that waits for it. When the zygote ends, the kernel also kills all of its
-// candidates, and all calls fail.
+// identifies the caller that waits for the answer. When the zygote ends, the kernel also kills all
+// of its candidates, and all calls fail.
 #pragma once
 
 #include <map>
@@ -63,7 +63,7 @@ class Zygote {
   FifoSemaphore sending_{1, "the zygote took no request in time"};  // one request at a time
   mutable Mutex mutex_;
   Condition changed_;
-  // The children's pidfds by slot, until fork() returns them.
+  // The pidfds of new children, by slot. An entry is removed when fork() returns the pidfd.
   std::map<int, UniqueFd> forked_ ASSAY_GUARDED_BY(mutex_);
   std::map<int, ExitStatus> exited_ ASSAY_GUARDED_BY(mutex_);
   std::stop_source ended_;

@@ -64,7 +64,8 @@ std::string roof_text(const Roofline& roof) {
              : formatted("%.4g TFLOP/s (%s)", roof.flops_per_s / 1e12, roof.unit.c_str());
 }
 
-/// Describes the probable reason why the kernel waits, if no peak rate explains the time.
+/// Describes the probable reason why the kernel waits. Used if no peak rate explains the kernel's
+/// time.
 std::string what_waits(const BoundInput& input) {
   const std::int64_t widest = widest_grid(input.kernels);
   if (widest > 0 && input.multiprocessors > 0 &&
@@ -149,7 +150,7 @@ Roofline roofline(const RooflineInput& input) {
   roof.bytes_per_s = input.peaks.bytes_per_s;
   roof.unit = unit_of(input);
   roof.flops_per_s = input.peaks.flops_per_s(roof.unit);
-  if (roof.flops_per_s <= 0) {  // the device lacks this unit, so the vector units do its work
+  if (roof.flops_per_s <= 0) {  // the device lacks this unit, so the vector units do the work
     roof.unit = "float32";
     roof.flops_per_s = input.peaks.float32;
   }

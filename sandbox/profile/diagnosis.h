@@ -9,10 +9,10 @@
 //       find_bound({.roofline = roof, .kernels = kernels, .counters = {}, .multiprocessors = 132});
 //   // finding.bound is Bound::memory, and finding.reason has the number that shows it
 //
-// A bound is derived from the best available evidence: from hardware counters, else from a measured
-// latency, else from the compiled code. A suggestion comes from the first rule that applies. The
-// rules are sorted by the time that is usually wasted, largest first. docs/explanation/profiling.md
-// describes all rules. Pure functions.
+// A bound is derived from the best available evidence: hardware counters are better than a measured
+// latency, and a latency is better than the compiled code. A suggestion comes from the first rule
+// that applies. The rules are sorted by the time that is usually wasted, largest first.
+// docs/explanation/profiling.md describes all rules. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@
 
 namespace assay::sandbox {
 
-/// A kernel with at least this much traffic has work for every multiprocessor. In that case a small
-/// grid is a choice of the submission, not a consequence of the problem's size.
+/// A kernel with at least this much traffic has work for every multiprocessor. If such a kernel has
+/// a small grid, the cause is the submission and not the size of the case.
 inline constexpr double kWorkForWholeGpuBytes = 4 << 20;
 
 struct RooflineInput {
@@ -34,9 +34,10 @@ struct RooflineInput {
   std::string dtype;  // the case's dtype, which selects the unit if the code is unknown
   std::vector<CodeDigest> code;
 };
-/// Returns the roofline without a latency. If the kernels have matrix instructions, the roofline's
-/// unit is the unit of these instructions. If they have none, it is the vector unit, "float64" or
-/// "float32". If the code is unknown, the dtype determines the unit.
+/// Returns the roofline. Its latency is not set. If the kernels have matrix instructions, the
+/// roofline's unit is the unit of these instructions. If they have no matrix instructions, the unit
+/// is the vector unit, "float64" or "float32". If the code is unknown, the dtype determines the
+/// unit.
 Roofline roofline(const RooflineInput& input);
 
 struct BoundInput {

@@ -77,8 +77,8 @@ std::string nvidia_width(std::string_view base, std::string_view text) {
   return "32";
 }
 
-/// Returns the number of bits that an access moves. It is derived from a name like
-/// "global_load_dwordx4", "ds_read_b128" or "buffer_load_ushort".
+/// Returns the number of bits that an access moves. The number is derived from the instruction's
+/// name, such as "global_load_dwordx4", "ds_read_b128" or "buffer_load_ushort".
 std::string amd_width(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, const char*>, 12> kWidths = {{
       {"x4", "128"},
@@ -156,8 +156,8 @@ Opcode amd_opcode(std::string_view text) {
   Opcode opcode;
   opcode.kind = amd_kind(text);
   opcode.name = text.substr(0, kMaxNameBytes);
-  // In an instruction's name, the operand type follows the extents: v_mfma_f32_32x32x8_f16
-  // multiplies f16.
+  // In the name of a matrix instruction, the operand type follows the extents. For example,
+  // v_mfma_f32_32x32x8_f16 multiplies matrices of f16.
   if (opcode.kind == Kind::tensor)
     opcode.unit = amd_unit(text.substr(text.rfind('x') == text.npos ? 0 : text.rfind('x')));
   if (is_access(opcode.kind)) opcode.width = amd_width(text);

@@ -13,8 +13,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The maximum numbers of entries in a verdict's profile. For the kernels of the profile, the
-// artifacts contain the whole listings.
+// The maximum numbers of entries in a verdict's profile. The artifacts contain the whole listings
+// of the kernels in the profile.
 constexpr std::size_t kKeptKernels = 6;
 constexpr std::size_t kKeptOpcodes = 6, kKeptOpcodesInDetail = kMaxDigestOpcodes;
 constexpr std::size_t kKeptLines = 2, kKeptLinesInDetail = 10;
@@ -114,7 +114,8 @@ std::string profile_target(const Job& job, const std::string& own) {
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s) {
   Peaks peaks = peaks_of(target).value_or(Peaks{});
   const auto limits = target_limits(target);
-  // This device may have another number of multiprocessors than the device in the target's table.
+  // The peak rates are scaled, because this device may have a different number of multiprocessors
+  // than the device in the target's table.
   if (limits && sms > 0) {
     const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
     for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor,

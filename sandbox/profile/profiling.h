@@ -6,8 +6,8 @@
 //   add_profile(run, pool, subject);
 //   std::string advice = run.verdict().profile->suggestion;
 //
-// A profile needs only a recording. Times and counters make the profile more exact. Only the job's
-// thread may call the functions that take a JobExecution or a recording.
+// A recording is enough for a profile. Times and counters make the profile more exact. Only the
+// job's thread may call the functions that take a JobExecution or a recording.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ struct ProfileSubject {
   std::map<std::string, std::string> missing = {};  // requested part -> reason why it is missing
 };
 
-/// Returns the subject for a recording of one case. Its list of kernels is empty, because the
-/// verdict has the kernels.
+/// Returns the subject of a profile for a recording of one case. The subject's list of kernels is
+/// empty: the caller takes the kernels from the verdict.
 ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
                           const PreparedCase& prepared, const CandidateResults& recorded);
 

@@ -9,9 +9,9 @@
 //
 // The text comes from submitted binaries and may contain anything. The result has a limited size.
 // It contains counts, names of instructions, and lines of the submission. A loop is the code
-// between a label and a later branch to this label. The code is not a loop if it contains an
-// instruction that always ends the program: ptxas moves rare paths behind such an instruction, and
-// these paths jump back. Pure functions.
+// between a label and a later branch to this label. Such code does not count as a loop if it
+// contains an instruction that always ends the program. The reason is that ptxas moves rarely
+// executed code behind such an instruction, and this code jumps back. Pure functions.
 #pragma once
 
 #include <string>

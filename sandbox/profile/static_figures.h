@@ -1,7 +1,7 @@
-// Computes what a recording shows without a run: the kernels with their occupancy, hints about
-// their speed, and artifacts ("static figures"). They are the whole result of a compile job. The
-// CPU device adds them to its verdicts. A GPU job adds them to its verdict before the submission is
-// timed.
+// Computes static figures: the facts about kernels that a recording shows without a run on a GPU.
+// They are the kernels with their occupancy, hints about their speed, and artifacts. Static figures
+// are the whole result of a compile job. The CPU device adds them to its verdicts. A GPU job adds
+// them to its verdict before the submission is timed.
 //
 //   add_static_figures(run.verdict(), std::move(results), "cuda:90", cost_bytes, keep_artifacts);
 //   std::vector<Hint> hints = static_hints(kernels, "cuda:90", "large", cost_bytes);
@@ -34,9 +34,9 @@ void fill_occupancy(KernelReport& kernel);
 std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::string_view target,
                                const std::string& case_id, double cost_bytes);
 
-/// Returns a copy of the job, with a new id and with only one case, for static figures. This case
-/// is the largest public case, or the largest case if no case is public. If the job has no cases,
-/// the copy has none either.
+/// Returns a copy of the job for static figures. The copy has a new id and only one case: the
+/// largest public case, or the largest case if no case is public. If the job has no cases, the copy
+/// has no cases.
 Job largest_case_only(const Job& job);
 
 /// Adds the kernels (with their occupancy), the hints and the artifacts of a recording to the
@@ -52,7 +52,7 @@ struct CompileTools {
   const std::string& default_target;
 };
 
-/// Runs a compile job. It records the largest case, or every case if the job requests that, for
+/// Runs a compile job: records the largest case, or every case if the job requests every case, for
 /// each target of the job. A later test of the same source finds these recordings in the cache.
 void compile_job(JobExecution& run, const CompileTools& tools);
 

@@ -7,10 +7,10 @@
 //   const Occupancy o = occupancy(*target_limits("cuda:90"), 128, 40, 16384);
 //   // o.fraction is 0.75 and o.limiter is "registers"
 //
-// Peaks are dense rates at the highest clock, without structured sparsity. They are from the
+// Peaks are the rates at the highest clock, without structured sparsity. They come from the
 // manufacturers' data sheets. The limits are from the table of technical specifications in the CUDA
-// programming guide. For gfx942 and gfx950 they are from AMD's ISA documents of CDNA3 and CDNA4.
-// Pure functions.
+// programming guide. The limits of gfx942 and gfx950 are from AMD's ISA documents of CDNA3 and
+// CDNA4. Pure functions.
 #pragma once
 
 #include <cstdint>

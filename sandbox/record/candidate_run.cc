@@ -91,8 +91,8 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
     const Status given = candidate_->send(sent, batch.fds, run_->deadline(kSendMs));
     if (!given && given.error().code == ErrorCode::cancelled)
       return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
-    // If the candidate closed its socket or does not read, the failure is ignored here. follow()
-    // reports the error instead, because it finds out how the candidate ended.
+    // If the candidate closed its socket or does not read, this function ignores the failure.
+    // follow() then reports an error that also says how the candidate ended.
   }
   limit_time(left_ms);
   if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))
@@ -115,8 +115,8 @@ bool CandidateRun::follow(const std::function<bool()>& reached) {
   return true;
 }
 
-/// Ends the candidate. Returns false if the candidate sent anything after `done`, or if it could
-/// not be ended. Data that the candidate wrote after its last result is not judged.
+/// Ends the candidate. Returns false if the candidate sent anything after the message `done`, or if
+/// it could not be ended. No output is judged before the candidate has ended.
 bool CandidateRun::close() {
   candidate_->end();
   if (!candidate_->exited())
@@ -167,10 +167,10 @@ bool CandidateRun::on(Artifact& artifact) {
   return true;
 }
 
-/// Puts an error that the candidate reports into the verdict. The supervisor sets the error's stage
-/// itself. It trusts the candidate only for the stage `compile`, which is a part of `record` and
-/// `run`. If the source has already been parsed, a syntax error does not come from the source's
-/// text: the code of the submission raised it.
+/// Puts an error that the candidate reports into the verdict. The supervisor determines the stage
+/// of the error. It believes the candidate only if the candidate names the stage `compile`, which
+/// is a part of `record` and `run`. After the source has been parsed, the source's text has no
+/// syntax error. A later SyntaxError was raised by code of the submission.
 bool CandidateRun::on(CandidateError& error) {
   candidate_->end();
   if (error.kind == ErrorKind::timeout &&
@@ -254,7 +254,7 @@ void CandidateRun::limit_time(std::int64_t wall_ms) {
 }
 
 /// Returns the time since the current deadline was set. A candidate stops itself only shortly
-/// before its deadline (harness/entry/time_limit.py), so an earlier report of a timeout is false.
+/// before its deadline (harness/entry/time_limit.py). So an earlier report of a timeout is false.
 double CandidateRun::passed_ms() const {
   return static_cast<double>(system_clock().monotonic_ns() - since_ns_) / kNsPerMs;
 }

@@ -13,11 +13,10 @@
 // files are final. After an earlier batch the candidate still lives and could write to its files,
 // so copy the files before you read them.
 //
-// Hidden cases are sent in a batch of their own, after the public cases. perform() notes in the
-// verdict that the submission receives hidden cases (Verdict::tells_hidden). Messages that the
-// candidate sent before that moment cannot depend on hidden cases; all later messages can. Only the
-// supervisor sets this flag, and it relies on no claim of the candidate. Use an object only on the
-// job's thread.
+// Hidden cases are sent in a batch of their own, after the public cases. Before they are sent, the
+// verdict's flag Verdict::tells_hidden is set. Messages that the candidate sent before that moment
+// cannot depend on hidden cases, but all later messages can. Only the supervisor sets this flag,
+// and it does not rely on what the candidate reports. Use an object only on the job's thread.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +67,8 @@ class CandidateRun {
   std::optional<std::vector<CaseDone>> perform(const CandidateInputs& batch, bool last);
   /// Returns the candidate's artifacts. Call this after the last batch.
   std::vector<Artifact> take_artifacts() { return std::move(artifacts_); }
-  /// From this call on, errors and output go to the verdict of `run`, which is another execution of
-  /// the same job.
+  /// Redirects errors and output: from this call on, they go to the verdict of `run`, which is
+  /// another execution of the same job.
   void report_to(JobExecution& run) { run_ = &run; }
 
  private:
@@ -111,8 +110,8 @@ bool is_hidden(const Job& job, const std::string& id);
 /// more processes). Returns `kind` if the exception reports no limit.
 ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic);
 
-/// Returns `line` if `source` has a line with this number; the first line has the number 1.
-/// Otherwise returns nothing. The check is needed because a candidate can send any number.
+/// Returns `line` if `source` has a line with this number. Otherwise returns nothing. The first
+/// line has the number 1. The check is needed because a candidate can send any number.
 std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
                                            std::string_view source);
 

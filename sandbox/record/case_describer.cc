@@ -14,7 +14,8 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kAlignment = 256;  // of the bytes of an argument in a file
+// The offset of an argument's bytes in a file is a multiple of this number.
+constexpr std::size_t kAlignment = 256;
 
 bool same_argument(const Argument& a, const Argument& b) {
   return a.name == b.name && a.is_tensor == b.is_tensor && a.dtype == b.dtype &&

@@ -8,10 +8,10 @@
 //   if (described && *described) record(**described);  // prepare() returns the same description
 //
 // The judge describes each case of an operator once, and CaseDescriber keeps the description. In
-// most imported operators, a description depends on values that a seed determines. Then describe()
-// returns the same values for kJobsPerSeed jobs. After these jobs it returns values from a new
-// seed. These values are valid inputs of the case, so a submission that cannot be compiled for them
-// is wrong. But prepare() will choose other values. Thread-safe.
+// most imported operators, a description depends on values of inputs, which a seed determines. For
+// such an operator, describe() returns the same values for kJobsPerSeed jobs, and then values from
+// a new seed. These values are valid inputs of the case, so a submission that cannot be compiled
+// for them is wrong. But prepare() will choose other values. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -46,16 +46,17 @@ class CaseDescriber {
   /// structural arguments have bytes. The judge makes inputs if the description depends on values
   /// and no values are kept.
   Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
-  /// Returns a description that is the same for every seed, or nothing if there is none.
+  /// Returns a description that is the same for every seed. Returns nothing if the description
+  /// depends on values of inputs.
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
                                                              const Deadline& deadline);
 
-  /// Returns a description that depends on the values of an earlier job, or nothing if none is
-  /// kept. Asks no judge.
+  /// Returns a description of the cases with the input values of an earlier job, or nothing if no
+  /// such values are kept. Asks no judge.
   std::optional<PreparedJob> values_of_earlier_job(const Job& job);
   /// Keeps the description that is part of prepared inputs, with the values of structural
-  /// arguments. Leaves out hidden cases. The caller must have computed `keys` before the inputs
-  /// were made, because the operator's files may have changed since then.
+  /// arguments. Leaves out hidden cases. The caller must compute `keys` before the inputs are made,
+  /// because the operator's files may change in the meantime.
   void learn(const Keys& keys, const Job& job, const PreparedJob& prepared);
   /// Returns a key for each case. The key contains the operator's revision, so the judge describes
   /// an operator again after a change of its files. Returns no keys if the revision is unknown.
@@ -72,7 +73,7 @@ class CaseDescriber {
   };
 
   enum class Kind { fixed, any };
-  /// Returns the kept descriptions if there is a usable one for every key.
+  /// Returns the kept descriptions if there is a usable description for every key.
   std::optional<PreparedJob> find(const Keys& keys, Kind kind);
   void keep(const Keys& keys, const PreparedJob& described);
   void keep(const std::string& key, PreparedCase one, const std::vector<UniqueFd>& fds);

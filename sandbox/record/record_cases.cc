@@ -38,7 +38,8 @@ struct Part {
   std::optional<CandidateResults> results;
 };
 
-/// Records one part. Turns an exception (no memory, no thread) into an error of this part only.
+/// Records one part of the cases. An exception (no memory, no thread) becomes an error of this part
+/// only.
 std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExecution& run,
                                          const std::vector<std::size_t>& part) {
   try {
@@ -70,8 +71,8 @@ CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, Candidate
   return all;
 }
 
-/// Appends the output of another candidate, unless both texts are equal. The texts are equal, for
-/// example, if the submission prints only during its import.
+/// Appends the output `more` of another candidate, unless it is equal to `text`. The texts are
+/// equal, for example, if the submission prints only during its import.
 void append_output(std::string& text, const std::string& more) {
   if (more != text) text += more;
 }
@@ -119,7 +120,7 @@ class Recording {
   std::optional<CandidateResults> perform_both() {
     if (!begin_work()) return std::nullopt;
     std::optional<CandidateResults> open = perform(open_parts_, open_, true, hidden_.empty());
-    slot_.reset();  // before_hidden() waits for a judge and for the GPU
+    slot_.reset();  // because before_hidden() waits for a judge and for the GPU
     if (!open || hidden_.empty()) return open;
     if (request_.options.before_hidden && !request_.options.before_hidden(open->cases))
       return std::nullopt;
@@ -197,7 +198,8 @@ std::vector<std::size_t> all_cases(const PreparedJob& prepared) {
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts) {
-  // Cases of one kind stay together. The kinds are in the order in which they first occur.
+  // Cases with the same specialisation stay together. The specialisations are in the order in which
+  // they first occur.
   std::vector<std::string> kinds;
   for (const std::size_t i : cases) kinds.push_back(specialisation(prepared[i]));
   std::vector<std::size_t> order(cases.size());

@@ -1,7 +1,7 @@
 // Records the cases of one submission in several candidates at once. Several candidates save time,
 // because most of a recording is compilation, and each specialisation of a kernel is compiled
-// separately. If the job contains launch plans, stored_plans() returns them, and nothing has to be
-// recorded.
+// separately. If the job contains launch plans, nothing has to be recorded, and stored_plans()
+// returns these plans.
 //
 //   std::optional<CandidateResults> results = record_cases(
 //       run, pool, {prepared, all_cases(prepared), target, source, {.candidates = 2}});
@@ -43,8 +43,8 @@ struct RecordOptions {
 /// Divides `cases` (indices into `prepared`) into at most `parts` parts of nearly equal size. Each
 /// part is in ascending order, and the first part contains the first case. Cases for which Triton
 /// compiles the same kernels go to the same part if possible, so that fewer kernels are compiled
-/// twice. Two cases have the same kernels if their dtypes are equal and each integer is of the same
-/// kind in both: 1, divisible by 16, or any other number.
+/// twice. Two cases have the same kernels if their dtypes are equal and each integer belongs to the
+/// same class in both cases: equal to 1, divisible by 16, or neither.
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);

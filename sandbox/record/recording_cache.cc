@@ -149,7 +149,8 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
   RecordRequest missing = request;
   missing.cases.clear();
   for (const std::size_t i : unknown) missing.cases.push_back(request.cases[i]);
-  // The caller wants the results of all public cases, including those that are in the cache.
+  // The caller's before_hidden() needs the results of all public cases, including the results in
+  // the cache.
   missing.options.before_hidden = [&](const std::vector<CaseDone>& recorded) {
     std::vector<CaseDone> results;
     auto next = recorded.begin();

@@ -10,12 +10,12 @@
 // candidate can read or write the cache, and Triton's own cache is deleted with each candidate. The
 // key contains everything that a recording depends on: source, language, entry, dialect, target,
 // whether all autotuner configurations are wanted, the arguments without the contents of tensors,
-// the axes, the outputs, and whether the case is hidden. Because of the last field, a recording
-// that was made with knowledge of hidden cases is never used for a public case. A recording of a
-// case with structural arguments is never kept, because host code may read their values. A
-// recording during which the submission printed something is never kept either, because the cache
-// does not keep the printed text. Thread-safe. The size is bounded in bytes; the oldest entry is
-// removed first.
+// the axes, the outputs, and whether the case is hidden. The key says whether the case is hidden.
+// So a recording that was made with knowledge of hidden cases is never used for a public case. A
+// recording of a case with structural arguments is never kept, because host code may read the
+// values of these arguments. A recording during which the submission printed something is never
+// kept either, because the cache does not keep the printed text. Thread-safe. The size is bounded
+// in bytes; the oldest entry is removed first.
 #pragma once
 
 #include <cstdint>

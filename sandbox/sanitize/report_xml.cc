@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 2> kSubmissions = {"submission.py", "subm
 
 enum class Meaning {
   finding,  // a mistake of the kernel
-  other,    // no statement about the kernel
+  other,    // says nothing about the kernel
   trouble,  // the sanitizer could not do its work
 };
 
@@ -33,7 +33,7 @@ struct RecordKind {
   Meaning meaning;
 };
 
-// The kinds of records that versions 2022 to 2026 can write.
+// The kinds of records that versions 2022 to 2026 of Compute Sanitizer can write.
 constexpr std::array kRecordKinds = {
     RecordKind{"precise", Meaning::finding},
     RecordKind{"imprecise", Meaning::finding},

@@ -5,8 +5,8 @@
 //   const bool clean = findings && findings->empty();
 //
 // The report is untrusted, because the submission chooses the names of kernels and of files in it.
-// A submission's binary could even attack the driver in the process that the tool watches. So the
-// text may be anything, and sizes are bounded. The elements `kind` and `level`, which the tool
+// A submission's binary could even attack the driver in the process in which the tool runs. So the
+// parser accepts any text, and bounds all sizes. The elements `kind` and `level`, which the tool
 // writes, decide whether a record is a finding. Both must be in a closed list (report_xml.cc); any
 // other kind or level is an error. NVIDIA publishes no schema of the report. Pure functions.
 #pragma once

@@ -23,8 +23,8 @@ struct Watched {
   std::string raw = {};  // the report, and what the tool printed
 };
 
-/// Returns the findings of a run that ended. Returns an error if there is no finding, and the plan
-/// or the sanitizer failed, because the tool may not have watched every launch.
+/// Returns the findings of a run that has ended. If there is no finding but the plan or the
+/// sanitizer failed, returns an error, because the tool may not have checked every launch.
 Result<std::vector<SanitizerFinding>> findings_of(const LaunchOutcome& outcome,
                                                   const Sanitized& ended, SanitizerTool tool,
                                                   const std::string& source) {

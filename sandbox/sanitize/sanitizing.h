@@ -6,8 +6,8 @@
 //   std::optional<SanitizerReport> report = sanitize_case(run, sanitizer, {prepared, 0, plan, fd});
 //   if (report && !report->findings.empty()) fail_by_findings(run.verdict(), request, *report);
 //
-// A new launcher runs for each tool and ends afterwards. The outputs and times of such a launcher
-// are never used. A failure of the sanitizer is an error of Assay and not of the submission. Call
+// A new launcher runs for each tool and ends afterwards. Assay never uses the outputs and times of
+// such a launcher. A failure of the sanitizer is an error of Assay and not of the submission. Call
 // the functions that take a JobExecution only on the job's thread. The caller holds the GPU lock,
 // shared or exclusively.
 #pragma once
@@ -33,8 +33,8 @@ struct Sanitizer {
   std::string driver;
 };
 
-/// Returns true if the job's cases are replayed under the sanitizer: a profile that requests it, or
-/// a grade of a server that requires it.
+/// Returns true if the job's cases are replayed under the sanitizer. This is so for a profile that
+/// requests the sanitizer, and for a grade if the server's configuration requires it.
 bool wants_sanitizer(const Job& job, const SandboxConfig& config);
 
 /// Returns the findings for one case. Runs the tools in order, and stops after the first tool that
@@ -45,8 +45,8 @@ bool wants_sanitizer(const Job& job, const SandboxConfig& config);
 std::optional<SanitizerReport> sanitize_case(JobExecution& run, const Sanitizer& sanitizer,
                                              const CasePlan& plan);
 
-/// Fails the case of a report with findings. The kind is `memory_error` or `race`. If the verdict
-/// has no record of the case, this function adds one.
+/// Fails the case that has these findings, with the error kind `memory_error` or `race`. If the
+/// verdict has no record of the case, this function adds one.
 void fail_by_findings(Verdict& verdict, const CaseRequest& request, const SanitizerReport& report);
 
 }  // namespace assay::sandbox

@@ -1,7 +1,7 @@
 // BaselineCache keeps the times of the oracle and of PyTorch for some minutes, so that a profile
 // need not measure them again. This is acceptable because a profile is only advice. A grade always
-// times the oracle together with the submission, because a drift of the clocks must affect both
-// alike (sandbox/timing/timing_session.h).
+// times the oracle together with the submission, because a drift of the clocks must affect the
+// oracle and the submission equally (sandbox/timing/timing_session.h).
 //
 //   BaselineCache cache;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
@@ -42,7 +42,7 @@ class BaselineCache {
   /// Returns the times that are at most kMostAge old. Unknown and older times are not set. The
   /// oracle's timing includes its age.
   BaselineTimes find(const std::string& key) const;
-  /// Replaces the times that are set in `times`. Other times stay as they are.
+  /// Stores the times that are set in `times`. The cached values of the other times stay unchanged.
   void put(const std::string& key, const BaselineTimes& times);
 
  private:

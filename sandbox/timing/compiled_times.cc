@@ -96,8 +96,8 @@ void add_compiled_times(Verdict& verdict, const std::string& state_dir) {
         std::find_if(times->cases.begin(), times->cases.end(),
                      [&](const CompiledTime& one) { return one.case_id == record.id; });
     if (!record.latency || found == times->cases.end()) continue;
-    // The CUDA events around the call have the same overhead as the timer's marks, so the overhead
-    // is subtracted.
+    // The time was measured with CUDA events around the call. These events have the same overhead
+    // as the timer's marks, so this overhead is subtracted.
     if (found->ns)
       record.torch_compile_ns = std::max(0.0, *found->ns - record.latency->overhead_ns);
     else

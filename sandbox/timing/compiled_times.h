@@ -6,10 +6,10 @@
 //   Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});
 //   add_compiled_times(verdict, state_dir);  // reads the file of the verdict's operator
 //
-// The times are not measured together with a submission. Compiling takes seconds to minutes, and
-// the code, memory and threads of a process that compiles would disturb the series. There is one
-// file for each device, operator and revision of the operator's files. So an operator has no times
-// after a change of its files. The functions are thread-safe, because a file is replaced as a
+// The times are not measured in the same series as a submission. The reason is that compiling takes
+// seconds to minutes, and that a process that compiles would disturb the submission's times. There
+// is one file for each device, operator and revision of the operator's files. So an operator has no
+// times after a change of its files. The functions are thread-safe, because a file is replaced as a
 // whole.
 #pragma once
 
@@ -35,7 +35,7 @@ std::string compiled_times_path(const std::string& state_dir, const std::string&
 /// Returns the times in a file. Returns nothing if there is no file, or if its form is wrong.
 std::optional<CompiledTimes> read_compiled_times(const std::string& path);
 
-/// Creates the file's folder if it is missing. Errors: io.
+/// Writes the file. Creates its folder if the folder is missing. Errors: io.
 Status write_compiled_times(const std::string& path, const CompiledTimes& times);
 
 /// Sets the time, or the reason why there is none, in each record that has a latency. Does nothing

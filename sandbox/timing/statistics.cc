@@ -9,7 +9,7 @@ namespace assay::sandbox {
 namespace {
 
 // A median is precise enough if half of the width of its 95 % interval is at most this share of the
-// median. With a limit half as large, ratios of medians were not more reproducible.
+// median. A limit half as large did not make ratios of medians more reproducible.
 constexpr double kSteady = 0.01;
 // A median is also precise enough if half of the width of its interval is at most this time, in
 // nanoseconds. The device's timer has ticks of 32 ns, so no measurement has a finer resolution. The
@@ -18,27 +18,29 @@ constexpr double kSteadyNs = 17;
 // The minimum time by the host's clock, as a share of the time by the device's clock.
 constexpr double kClockTolerance = 0.9;
 // The upper limit of the time by the host's clock is kMostHostFactor times the device's time, plus
-// kMostHostNs, plus kMostHostNsPerLaunch for each launch. Among 1,010 honest series on an H200,
-// none took more than 1.5 times the device's time plus 9,300 ns (timing-h200.json, perf-h200.json,
-// oracles-h200.json).
+// kMostHostNs, plus kMostHostNsPerLaunch for each launch. In 1,010 series of correct kernels on an
+// H200, the host's time was at most 1.5 times the device's time plus 9,300 ns (timing-h200.json,
+// perf-h200.json, oracles-h200.json).
 constexpr double kMostHostFactor = 1.5;
 constexpr double kMostHostNs = 50'000;
 constexpr double kMostHostNsPerLaunch = 5'000;
 // The upper limit of the time of warm runs is this multiple of the time of cold runs, plus
-// kMostWarmSlackNs. In the series above, warm runs took at most 1.011 times as long as cold runs.
+// kMostWarmSlackNs. In the 1,010 series on an H200, warm runs took at most 1.011 times as long as
+// cold runs.
 constexpr double kMostWarmFactor = 1.25;
 constexpr double kMostWarmSlackNs = 5'000;
-// The upper limit of the overhead of the timer's marks. In the series above, the overhead was at
-// most 4,406 ns.
+// The upper limit of the overhead of the timer's marks. In the 1,010 series on an H200, the
+// overhead was at most 4,406 ns.
 constexpr double kMostOverheadNs = 6'000;
 // The upper limit of a measured clock rate, as a multiple of the device's highest clock rate. In
-// the series above, on an H200, the greatest multiple was 1.001. In other series on an H100 it was
-// 1.008.
+// the 1,010 series on an H200, the greatest multiple was 1.001. In series on an H100, the greatest
+// multiple was 1.008.
 constexpr double kMostClockFactor = 1.03;
 // An oracle's block is throttled if its clock rate is below this share of the highest clock rate of
 // the oracle's blocks.
 constexpr double kThrottledShare = 0.97;
-// The minimum number of first runs. The median of fewer first runs would be mostly noise.
+// The minimum number of first runs on new inputs. The median of fewer first runs would be mostly
+// noise.
 constexpr std::size_t kLeastFirstRuns = 3;
 // First runs are slow if they take more than this multiple of the median of all samples, and also
 // kFirstRunSlackNs longer than this median. The slack is needed because the clock's noise is large

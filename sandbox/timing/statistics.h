@@ -33,7 +33,7 @@ enum class TimingDoubt {
   impossible_clock,   // the measured clock is above the highest clock of the device
   host_below_device,  // another program used the GPU in the middle of most samples
   host_above_device,  // the device worked outside of the timer's marks, or a mark was moved
-  warm_above_cold,    // the plan does more work in the runs that are not ranked
+  warm_above_cold,    // warm runs, which do not count for Perf, took longer than cold runs
   slow_marks,         // something else delayed the kernel whose duration is known
 };
 
@@ -45,8 +45,8 @@ struct BlockFacts {
 };
 
 /// Compares the times of a block with each other. Code of the submission runs in the same process
-/// as the measurement, so it could falsify a time. A time that contradicts another time must not be
-/// ranked.
+/// as the measurement, so it could falsify a time. A time that contradicts another time must not
+/// count for Perf.
 TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts);
 
 /// Returns a phrase for use inside a message. The phrase says which times contradict each other,
@@ -69,10 +69,10 @@ bool known_well_enough(const MedianInterval& interval);
 bool first_runs_are_slow(const Timing& timing);
 
 /// The maximum number of blocks that confirm_first_runs() takes. Three first runs can look slow by
-/// chance; nineteen do not.
+/// chance, but nineteen first runs do not.
 inline constexpr int kConfirmingBlocks = 16;
-/// Takes more blocks as long as `in_doubt` returns true, which means that first runs are slow or
-/// unknown. Returns false if a block could not be taken.
+/// Takes more blocks as long as `in_doubt` returns true, but at most kConfirmingBlocks. `in_doubt`
+/// returns true if the first runs are slow or unknown. Returns false if a block could not be taken.
 bool confirm_first_runs(const std::function<bool()>& in_doubt,
                         const std::function<bool()>& take_block);
 

@@ -31,8 +31,8 @@ constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
 // The number of rounds for PyTorch. Few rounds are enough, because no score depends on its time.
 constexpr int kPyTorchRounds = kMinRounds;
-// The time limit for PyTorch's samples in one case. A reference may consist of thousands of
-// launches.
+// The time limit for PyTorch's samples in one case. The limit is needed because PyTorch may make
+// thousands of launches for one case.
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);
 // The number of side samples in each block after the first: samples with warm caches, and as many
 // samples by the host's clock.
@@ -109,8 +109,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   std::chrono::nanoseconds pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const std::chrono::nanoseconds begin = now();
-  // With several rounds, a drift affects all timed subjects equally. If only the submission is
-  // timed, one round is enough.
+  // Several rounds are taken so that a drift of the clocks affects the submission, the oracle and
+  // PyTorch equally. If only the submission is timed, one round is enough.
   const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
   for (int round = 0; round < kMaxRounds && !distrusted_ &&
                       (round < least || !submission.steady() || !oracle.steady());
@@ -284,8 +284,9 @@ void TimingSession::distrust(std::size_t case_index, const std::string& why) {
            {HintKind::times_not_trusted, id, "case '" + id + "' has no time: " + why});
 }
 
-/// Checks the outputs of the alternatives that were timed. If these are the first alternatives, the
-/// check is not needed: GpuJob::launch_and_judge() has already done it.
+/// Launches the plan with the alternatives that were timed, and checks the outputs. If these are
+/// the first alternatives, this is not needed, because GpuJob::launch_and_judge() has already
+/// checked their outputs.
 bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
                                  const std::string& plan, const std::vector<std::int64_t>& chosen) {
   if (std::all_of(chosen.begin(), chosen.end(), [](std::int64_t index) { return index == 0; }))

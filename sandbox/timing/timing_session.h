@@ -1,5 +1,5 @@
 // TimingSession times a submission, its oracle and PyTorch together, in one series for each case.
-// So a drift of the GPU's clocks affects all three alike.
+// So a drift of the GPU's clocks affects all three times equally.
 //
 //   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs, oracle_plans);
 //   if (!session.measure(&launches, plans)) return;  // the verdict of `run` has the error
@@ -21,9 +21,9 @@
 // A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
 // and the judge compares only the outputs of its first block. A grade always times the oracle
 // together with the submission. It may reuse PyTorch's time from an earlier grade, because no score
-// depends on it. A grade never reuses a time that a profile measured. Otherwise a client could
-// repeat profiles until PyTorch's time is long, and then submit. Use a session only on the job's
-// thread.
+// depends on that time. A grade never reuses a time that a profile measured. Otherwise a client
+// could repeat profiles until PyTorch's time is long, and then submit. Use a session only on the
+// job's thread.
 #pragma once
 
 #include <atomic>
@@ -38,8 +38,8 @@
 
 namespace assay::sandbox {
 
-/// Returns for each case whether it is timed. The timed cases are those that the job names. If it
-/// names none, they are the large cases (sandbox/job/verdict_builder.h).
+/// Returns for each case whether it is timed. The timed cases are the cases in Job::timed_cases. If
+/// that list is empty, the large cases are timed (sandbox/job/verdict_builder.h).
 std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
 
 /// Earlier measurements that later jobs of one GPU reuse. Thread-safe.
@@ -96,8 +96,8 @@ class TimingSession {
   bool rechecks(bool first_block) const {
     return first_block || run_.job().kind != JobKind::profile;
   }
-  /// Compares the outputs of a launch with the reference. If they are wrong, `when` is added to the
-  /// reason.
+  /// Compares the outputs of a launch with the reference. If the outputs are wrong, adds `when` to
+  /// the record's reason.
   bool still_right(CaseRecord& record, const Launched& launched, int output, const char* when,
                    bool keep = false);
   bool above_floor(CaseRecord& record);
@@ -107,14 +107,14 @@ class TimingSession {
   const PreparedJob& prepared_;
   const std::vector<UniqueFd>& outputs_;
   const std::vector<std::string> baseline_;
-  // The execution of the oracle, because the oracle's errors are not the submission's.
+  // The execution that gets the oracle's errors, which must not become errors of the submission.
   JobExecution auxiliary_;
   LaunchSession oracle_;
   std::mt19937 random_;
   const std::vector<bool> timed_;  // one element for each case
   bool warm_;                      // true if the GPU's clocks are high because of recent work
   // State of the case that is being measured:
-  bool distrusted_ = false;        // true if the submission's times must not be ranked
+  bool distrusted_ = false;        // true if the submission's times must not count for Perf
   double highest_oracle_mhz_ = 0;  // highest clock of the oracle's blocks; 0 before the first block
 };
 

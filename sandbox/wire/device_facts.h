@@ -1,7 +1,7 @@
 // DeviceFacts contains the properties of a GPU that its driver reports. The launcher reads the
 // properties and sends them in the message `ready` and in the output of `--probe`
-// (sandbox/wire/launch_reply.h). The supervisor computes the physical floor and the peaks of a
-// profile from them.
+// (sandbox/wire/launch_reply.h). From these properties, the supervisor computes the minimum time of
+// a case (physical floor) and the peak rates of a profile.
 //
 //   DeviceFacts facts;
 //   facts.name = "NVIDIA H200";

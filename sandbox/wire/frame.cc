@@ -122,8 +122,8 @@ FrameReceiver::State FrameReceiver::receive() {
   int reads = 0;
   while (true) {
     while (buffer_.size() < wanted_) {
-      // Returns after kReadsAtOnce reads even if more bytes have arrived. Otherwise a sender of
-      // small pieces could keep the caller from checking its deadline.
+      // Returns after kReadsAtOnce reads even if more bytes have arrived. Without this limit, a
+      // peer that sends small pieces could keep the caller from checking its deadline.
       if (++reads > kReadsAtOnce) return State::again;
       const State state = read_some();
       if (state != State::frame) return state;

@@ -115,7 +115,8 @@ class FrameReceiver {
 /// Errors: corrupt if the text is not such a header.
 Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
 
-/// The depth and the number of values of a JSON text. Both are meaningless if the text is not JSON.
+/// The depth and the number of values of a JSON text. Both numbers are meaningless if the text is
+/// not JSON.
 struct TextShape {
   int nesting = 0;         // the deepest nesting of arrays and objects
   std::size_t values = 1;  // an upper bound: an empty array counts like an array with one entry

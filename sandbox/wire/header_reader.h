@@ -30,7 +30,7 @@ inline constexpr std::int64_t kHighestInteger = std::numeric_limits<std::int64_t
 class HeaderReader {
  public:
   /// The maximum length of a text field. Texts are quoted in messages, stored and passed on, and
-  /// each of these steps makes them slightly longer.
+  /// each of these steps makes the text slightly longer.
   static constexpr std::size_t kMaxTextBytes = 64U << 10;
 
   /// The caller owns `object`. Each error message begins with `where`.
@@ -58,7 +58,7 @@ class HeaderReader {
   /// Returns the object. Records an error and returns nullptr if the field is absent or not an
   /// object.
   const nlohmann::json* object(const char* name);
-  /// Like object(), but an absent field or a null is no error.
+  /// Returns the object. Returns nullptr, without an error, if the field is absent or null.
   const nlohmann::json* optional_object(const char* name);
   bool has(const char* name) const;
 

@@ -4,9 +4,9 @@
 //   const LaunchError error{LaunchErrorKind::invalid_plan, "fill: the width is 0"};
 //   const std::string_view name = to_string(error.kind);  // "invalid_plan"
 //
-// LaunchError is separate from Error in base/result.h, because its kind decides the verdict: it
-// says whether the submission, its device code or the launcher is at fault. Plain structs and pure
-// functions. Thread-safe.
+// LaunchError is separate from Error in base/result.h, because the kind of a LaunchError decides
+// the verdict. The kind says whether the submission, its device code or the launcher caused the
+// failure. Plain structs and pure functions. Thread-safe.
 #pragma once
 
 #include <array>

@@ -33,8 +33,8 @@ struct LauncherReady {
 nlohmann::json to_header(const LauncherReady& ready);
 Result<LauncherReady> parse_launcher_ready(const Frame& frame);
 
-/// The launcher sends this message when only the samples remain to be taken. The supervisor may now
-/// change the inputs. Then the supervisor sends a SampleRequest.
+/// The launcher sends this message after the preparation, before it takes the samples. The
+/// supervisor may now change the inputs. Then the supervisor sends a SampleRequest.
 struct Primed {
   std::string case_id = {};
 };

@@ -35,8 +35,9 @@ struct LaunchSamples {
   // Warm samples. An untimed run and a refill of the inputs precede each sample, so the caches
   // always have the same contents.
   std::vector<double> warm_ns = {};
-  // Cold samples by the host's clock, on a stream that is not blocked. A sample begins before the
-  // work is queued, and ends when the device has finished. So it is the time that a caller waits.
+  // Samples by the host's clock with cold caches, on a stream that is not blocked. A sample begins
+  // before the work is queued and ends when the device has finished. So a sample is the time for
+  // which a caller waits.
   std::vector<double> wall_ns = {};
   // The overhead of the timer's marks with cold caches. It is already subtracted from the cold
   // samples. The overhead with warm caches is subtracted from the warm samples.

@@ -77,8 +77,8 @@ Result<std::uint64_t> check_foreign_memfd(int fd) {
 
 Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, bool writable) {
   if (bytes == 0) return Mapping();
-  // A mapping for reading is private, because before Linux 6.7 a file that is sealed against
-  // writing cannot be mapped shared.
+  // A mapping for reading is private (MAP_PRIVATE), because Linux before 6.7 refuses a shared
+  // mapping of a file that is sealed against writing.
   void* memory = writable ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                           : ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (memory == MAP_FAILED)

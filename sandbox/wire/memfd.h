@@ -3,8 +3,8 @@
 //   Result<UniqueFd> output = create_memfd("outputs", bytes);  // its size is fixed
 //   Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
 //
-// The destructor of a Mapping unmaps it. A Mapping may be moved between threads. Processes that map
-// the same file share its bytes.
+// The destructor of a Mapping unmaps the file. A Mapping may be moved between threads. Processes
+// that map the same file share its bytes.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace assay::sandbox {
 /// against resizing and further seals. A page uses memory only after it is first touched.
 Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 
-/// Creates a memory file with these contents. Seals protect it against every change.
+/// Creates a memory file with these contents. The file is sealed, so no process can change it.
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
 /// Creates a memory file with the present contents of the memory file `fd`. `fd` must be sealed

@@ -1,5 +1,6 @@
-// OperationTime is the time of one operation of a launch plan. The launcher measures it, a
-// `launched` message contains it, and a verdict shows it. So all three share this definition.
+// OperationTime is the time of one operation of a launch plan. The launcher measures this time, a
+// `launched` message contains it, and a verdict shows it. The launcher, the message and the verdict
+// share this definition.
 //
 //   const OperationTime copy{.name = "copy", .submitted = false, .ns = 1'200};
 //

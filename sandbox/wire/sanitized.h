@@ -1,4 +1,4 @@
-// Defines the message in which a launcher sends the findings of a tool of NVIDIA Compute Sanitizer
+// Defines the message in which a launcher sends the report of a tool of NVIDIA Compute Sanitizer
 // (docs/reference/frames.md, "Launcher").
 //
 //   Status sent = send_frame(socket, to_header(Sanitized{.exit_status = 0}), xml, {}, deadline);

@@ -19,8 +19,9 @@ enum class SanitizerTool {
   synccheck,  // wrong use of barriers
 };
 
-/// All tools, in the order in which a plan is checked. The documentation of Compute Sanitizer says
-/// that the results of the other tools are reliable only where memcheck finds nothing.
+/// All tools, in the order in which they check a plan. memcheck comes first, because the
+/// documentation of Compute Sanitizer says that the results of the other tools are reliable only if
+/// memcheck finds nothing.
 inline constexpr std::array kSanitizerTools = {SanitizerTool::memcheck, SanitizerTool::racecheck,
                                                SanitizerTool::initcheck, SanitizerTool::synccheck};
 

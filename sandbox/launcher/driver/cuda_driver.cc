@@ -12,8 +12,8 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-// The maximum shared memory that a kernel may use without opting in to more. It includes static and
-// dynamic shared memory.
+// The maximum sum of static and dynamic shared memory of a kernel that has not opted in to more
+// shared memory.
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
@@ -307,8 +307,8 @@ class CudaDriver final : public GpuDriver {
   LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel,
                                          std::uint32_t shared_bytes) {
     LoadedKernel loaded;
-    // The driver finds the end of the image from the image's headers. If the image is truncated,
-    // the zero byte at the end of this copy keeps the driver from reading other memory.
+    // The driver derives the image's size from the image's headers. If the image is truncated, the
+    // zero byte at the end of this copy keeps the driver from reading other memory.
     const std::string bytes(image);
     if (const CUresult result = api_.cuModuleLoadData(&loaded.module, bytes.c_str());
         result != kSuccess) {
@@ -352,8 +352,8 @@ class CudaDriver final : public GpuDriver {
       params.push_back(bytes);
     if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
     if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
-    // If a kernel opts in to more shared memory, the driver is set to prefer shared memory over L1.
-    // Triton's own launcher does the same.
+    // A kernel that needs more shared memory has to opt in. For such a kernel, the driver is set to
+    // prefer shared memory over L1, as in Triton's own launcher.
     if (LaunchStatus s =
             check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str());
         !s)

@@ -279,7 +279,8 @@ LaunchStatus FakeDriver::launch_async(KernelHandle kernel, const LaunchShape& sh
   if (known == known_.end()) return {};
   FakeLaunch launch{*this, shape, {params.begin(), params.end()}, loaded_[kernel].variable};
   if (LaunchStatus ran = known->second.body(launch); !ran) {
-    // As on a GPU, the next wait reports the fault, and the context is lost.
+    // As on a GPU, the launch itself succeeds. The next wait reports the fault, and the context is
+    // lost.
     lost_ = ran.error();
   }
   return {};

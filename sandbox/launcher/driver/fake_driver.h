@@ -11,8 +11,8 @@
 // Copies and fills are performed at once, and only inside allocations. An address outside of all
 // allocations is an illegal address and makes the context unusable, as on a GPU. Every launch is
 // recorded. If a C++ function with the kernel's name was added, the launch also calls this
-// function. Device time is simulated: each operation has a fixed cost, each byte adds to it, and
-// each launch adds a small deterministic jitter. Not thread-safe.
+// function. Device time is simulated: each operation takes a fixed time plus a time for each byte,
+// and each launch adds a small deterministic jitter. Not thread-safe.
 #pragma once
 
 #include <cstdint>

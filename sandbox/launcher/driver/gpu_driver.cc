@@ -7,8 +7,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The number of words to test. They are 256 KiB in total, so that every memory partition of a
-// current GPU contains a part of the test.
+// The number of words to test. The words take 256 KiB in total, so that every memory partition of a
+// current GPU contains some of them.
 constexpr std::uint64_t kWords = 1 << 16;
 constexpr std::uint32_t kPatterns[] = {0x5aa5c33c, 0xa55a3cc3};
 

@@ -53,8 +53,8 @@ struct LaunchShape {
   bool dependent_launch = false;  // programmatic dependent launch
 };
 
-/// A TMA descriptor in the form in which a kernel receives it. Its bytes are opaque, and include
-/// the tensor's address.
+/// A TMA descriptor in the form in which a kernel receives it. The driver defines the meaning of
+/// the bytes, which include the tensor's address.
 struct alignas(128) TensorMap {
   std::array<std::byte, 128> bytes{};
 };
@@ -106,8 +106,8 @@ class GpuDriver {
   virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
                                           std::uint32_t shared_bytes) = 0;
   virtual void unload(KernelHandle kernel) = 0;
-  /// Loads the same image again under the same handle. This resets the image's variables to their
-  /// first values. Waits for the queued work.
+  /// Waits for the queued work, and loads the kernel's image again under the same handle. So the
+  /// image's variables get their first values again.
   virtual LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
                               std::uint32_t shared_bytes) = 0;
   virtual const KernelFacts& kernel_facts(KernelHandle kernel) const = 0;

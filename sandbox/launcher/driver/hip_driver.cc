@@ -14,8 +14,8 @@ namespace {
 constexpr double kNsPerMs = 1e6;
 constexpr std::uint32_t kWholeValue = 0xFFFFFFFF;
 // The size of the buffer for kernel parameters. The runtime copies as many bytes as the image
-// declares. If an image declares more bytes than the plan passes, the runtime copies zeros from
-// this buffer instead of other memory of this process.
+// declares. If an image declares more bytes than the plan passes, the runtime copies zeros from the
+// rest of this buffer and no other memory of this process.
 constexpr std::size_t kParameterRoomBytes = 64 << 10;
 
 struct LoadedKernel {

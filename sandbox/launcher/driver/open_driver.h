@@ -5,8 +5,8 @@
 //   Result<std::vector<DeviceFacts>> devices = list_cuda_devices();
 //
 // CudaDriver uses the CUDA driver API, the device's primary context, one non-blocking stream and
-// two events. To block the stream, it makes the stream wait for a value in a word of mapped host
-// memory.
+// two events. To block the stream, CudaDriver makes the stream wait for a value in a word of mapped
+// host memory.
 //
 // HipDriver uses AMD's HIP. It refuses features that AMD's GPUs lack (clusters, programmatic
 // dependent launch, tensor maps) and features that are not implemented (cooperative launches,

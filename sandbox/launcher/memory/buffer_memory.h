@@ -22,9 +22,9 @@
 //   restored = initial.restore_async();               // restores the new inputs
 //
 // stage() copies new inputs to device memory before they are needed, because the first run on new
-// inputs must not be slower than later runs. Reading a source maps shared memory and unmaps it
-// again. After memory is unmapped, the next kernel is about 300 ns slower, because the GPU fetches
-// its instructions again.
+// inputs must not be slower than later runs. A direct read of the source would make this run
+// slower: it maps shared memory and unmaps it again, and the next kernel is then about 300 ns
+// slower, because the GPU fetches the kernel's instructions again.
 //
 // The destructors free all memory. Not thread-safe.
 #pragma once
@@ -47,7 +47,7 @@ inline constexpr unsigned char kGuardByte = 0xC5;
 
 class GuardedMemory {
  public:
-  /// Without guards, each buffer is an allocation of exactly its size. A memory checker then
+  /// With Guards::none, each buffer is an allocation of exactly its size. A memory checker then
   /// notices every access outside of a buffer, including reads.
   enum class Guards { kept, none };
   explicit GuardedMemory(GpuDriver& gpu, Guards guards = Guards::kept)
@@ -107,12 +107,12 @@ class InitialState {
   /// restore_async() reads the source instead.
   LaunchStatus keep_on_device();
   /// Reads the new contents from each source, masks them with a new key, and stores them in
-  /// separate device memory. restore_async() still restores the old contents. If `trusted` is null
-  /// (the device cannot run trusted kernels), stage() does nothing, and swap_inputs() reads the
-  /// sources.
+  /// separate device memory. Until swap_inputs() is called, restore_async() still restores the old
+  /// contents. If `trusted` is null (the device cannot run trusted kernels), stage() does nothing,
+  /// and swap_inputs() reads the sources.
   LaunchStatus stage(TrustedKernels* trusted);
   /// Makes restore_async() restore the new contents from now on. Returns true if no kernel can have
-  /// read the new contents and if their use does not slow down the first run. Returns false if the
+  /// read the new contents and if the switch does not slow down the first run. Returns false if the
   /// device lacked memory for the first copy or for the staged contents.
   LaunchResult<bool> swap_inputs();
   /// Queues the copies that restore the contents. Where possible, the copies are from device to

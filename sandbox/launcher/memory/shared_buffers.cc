@@ -9,8 +9,8 @@ namespace {
 
 constexpr std::uint64_t kPieceBytes = 16 << 20;  // number of bytes that the host compares at a time
 
-/// Compares `bytes` bytes of device memory at `a` with the bytes that expected(offset, size)
-/// returns, piece by piece.
+/// Compares, piece by piece, the `bytes` bytes of device memory at `a` with the bytes that
+/// expected(offset, size) returns.
 template <class Expected>
 LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t bytes,
                                   Expected expected) {
@@ -42,8 +42,8 @@ DeviceBuffers::~DeviceBuffers() {
 
 LaunchStatus DeviceBuffers::open() {
   if (base_ != 0) return {};
-  // All earlier kernels must have ended, because they could access the memory as soon as it is
-  // mapped.
+  // Waits until all earlier kernels have ended, because they could access the memory as soon as it
+  // is mapped.
   if (LaunchStatus s = gpu_.synchronize(); !s) return s;
   LaunchResult<DevicePtr> base = gpu_.map_shared(memory_.fd, memory_.bytes);
   if (!base) return tl::unexpected(base.error());

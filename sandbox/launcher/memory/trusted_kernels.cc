@@ -147,8 +147,8 @@ NEXT:
 }
 )";
 
-/// A kernel in which each thread adds one to its own word. No kernel that reads and writes memory
-/// does less work. measurements/ground_truth.py reads this text.
+/// A kernel in which each thread adds one to its own word. Its work is the minimum for a kernel
+/// that reads and writes memory. measurements/ground_truth.py reads this text.
 constexpr const char* kTouchText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -175,10 +175,10 @@ constexpr const char* kTouchText = R"(.version 7.0
 /// again with the same key restores the contents.
 ///
 /// The launcher keeps new inputs in device memory while the submission's kernels still run on the
-/// old inputs. A kernel can guess the address of the new inputs, so the bytes at that address must
-/// be useless to the kernel. stream(i) applies splitmix64's finalizer twice. Before each
-/// application it adds half of the key, so that known words do not reveal the key. Each key is used
-/// for milliseconds only.
+/// old inputs. A kernel of the submission can guess the address of the new inputs. So the bytes at
+/// that address must be useless to it. stream(i) applies splitmix64's finalizer twice, and adds
+/// half of the key before each application, so that known words do not reveal the key. Each key is
+/// used for milliseconds only.
 constexpr const char* kMaskText = R"(.version 7.0
 .target sm_70
 .address_size 64

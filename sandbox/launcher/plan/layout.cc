@@ -67,8 +67,8 @@ class Events {
     events_.push_back(std::move(event));
   }
 
-  /// Returns the part of a buffer that a copy kernel may read or write. The part extends to the
-  /// buffer's end, because the plan does not contain the size of the copy.
+  /// Returns the part of the buffer that a copy kernel may read or write through this pointer. The
+  /// part extends to the buffer's end, because the plan does not contain the size of the copy.
   Part rest_from(const PointerParam& pointer) const {
     return {pointer.buffer, pointer.offset, plan_.buffers[pointer.buffer].bytes};
   }
@@ -100,7 +100,7 @@ std::vector<Event> copies_to(std::set<std::uint32_t> reached, const std::vector<
   return copies;
 }
 
-/// Returns true if the elements are in memory in the order of their indices.
+/// Returns true if the output's elements are in memory in the order of their indices.
 bool in_index_order(const PlanOutput& output) {
   std::int64_t reach = 0;
   for (std::size_t dim = output.shape.size(); dim-- > 0;) {

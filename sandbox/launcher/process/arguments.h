@@ -28,7 +28,7 @@ struct LauncherArguments {
   std::string driver = "cuda";
   std::string ncu;        // path of Nsight Compute; empty if no counters are read
   std::string sanitizer;  // path of Compute Sanitizer; empty if this launcher does not start it
-  std::optional<SanitizerTool> tool;  // the tool that watches the launches
+  std::optional<SanitizerTool> tool;  // the tool under which this launcher runs, or which it starts
   bool strict = false;
   // True if ncu or the sanitizer started this launcher inside the jail that the first launcher
   // built.

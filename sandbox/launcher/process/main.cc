@@ -6,12 +6,12 @@
 //                  [--counters NCU | --sanitizer COMPUTE_SANITIZER --tool TOOL]
 //   assay-launcher --probe [--driver DRIVER]
 //
-// The first form serves frames on descriptor N until the end of the stream. With --counters it
-// serves them inside Nsight Compute, which writes its report to standard output at the end. With
-// --sanitizer it serves them inside Compute Sanitizer, and then sends the report in a last frame.
-// The second form prints one line of JSON about the devices. DRIVER is cuda, hip, fake, fake-sick
-// or fake-full; ISOLATION is strict or best_effort; TOOL is memcheck, racecheck, initcheck or
-// synccheck.
+// The first form serves frames on descriptor N until the end of the stream. With --counters, the
+// launcher serves frames inside Nsight Compute, which writes its report to standard output at the
+// end. With --sanitizer, the launcher serves frames inside Compute Sanitizer, and then sends the
+// sanitizer's report in a last frame. The second form prints one line of JSON about the devices.
+// DRIVER is cuda, hip, fake, fake-sick or fake-full; ISOLATION is strict or best_effort; TOOL is
+// memcheck, racecheck, initcheck or synccheck.
 //
 // Exit status: 0 after serving to the end of the stream, or after finding devices; 1 if the peer
 // broke the protocol or the device failed; 2 for wrong arguments; 3 if --probe found no device.
@@ -50,7 +50,7 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-// The number of bytes that fake-full leaves free. This is enough for check_health().
+// The number of bytes that the driver fake-full leaves free. They are enough for check_health().
 constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "

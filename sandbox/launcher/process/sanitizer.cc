@@ -85,8 +85,8 @@ std::vector<std::string> sanitizer_words(const SanitizerCommand& command,
       break;
     case SanitizerTool::racecheck: add({"--racecheck-report", "analysis"}); break;
     case SanitizerTool::initcheck:
-      // The launcher copies the outputs even if the submission has not written them. Such a copy
-      // must not be a finding.
+      // initcheck does not report copies by the launcher. The launcher copies an output even if the
+      // submission has not written it, and such a copy must not be a finding.
       add({"--check-api-memory-access", "no"});
       break;
     case SanitizerTool::synccheck: break;
@@ -98,7 +98,7 @@ std::vector<std::string> sanitizer_words(const SanitizerCommand& command,
 
 std::vector<std::string> sanitizer_folders(const std::string& sanitizer) {
   const std::string folder = parent_folder(sanitizer);
-  // /usr is visible in the jail anyway.
+  // A folder below /usr needs no mount, because /usr is always visible in the jail.
   return folder.starts_with("/usr/") ? std::vector<std::string>() : std::vector{folder};
 }
 

@@ -27,8 +27,8 @@ namespace assay::sandbox {
 /// buffer causes one record.
 inline constexpr int kMaxSanitizerRecords = 100;
 
-/// memcheck watches this number of bytes after each allocation. An access to these bytes is a
-/// finding, even if other memory follows.
+/// The number of bytes that memcheck reserves after each allocation. An access to these bytes is a
+/// finding.
 inline constexpr std::size_t kSanitizerPaddingBytes = 4096;
 
 struct SanitizerCommand {

@@ -14,9 +14,9 @@ std::string parent_folder(const std::string& path) {
 
 Status become_tool(std::vector<std::string> command, const std::string& launcher) {
   const std::string name = command.front().substr(command.front().rfind('/') + 1);
-  // The tool would report only that it cannot start the launcher, so this function checks the
-  // access and reports the reason. This process already runs with a user id that owns nothing, so
-  // it may not be allowed to read a folder of root.
+  // Checks that the tool can start the launcher, and reports the reason if it cannot. The tool's
+  // own message does not contain the reason. The access can fail, because this process already runs
+  // with a user id that owns nothing.
   if (::access(launcher.c_str(), X_OK) != 0)
     return fail_errno("in the jail of " + name + ", access " + launcher);
   // The tools write files below HOME and TMPDIR. In the jail, /tmp is a writable folder.

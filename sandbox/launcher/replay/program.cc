@@ -275,8 +275,8 @@ LaunchStatus Program::run(const std::vector<Step>& steps) {
 LaunchStatus Program::run(const Step& step) {
   if (const auto* launch = std::get_if<Launch>(&step)) {
     LaunchStatus s = gpu_.launch_async(launch->kernel, launch->shape, launch->params);
-    // A fault that this call reports comes from an earlier kernel. The driver does not name this
-    // earlier kernel, so the message names no kernel.
+    // If a launch reports a fault, an earlier kernel caused the fault. The driver does not name
+    // that kernel, so the message names no kernel.
     if (!s && s.error().kind != LaunchErrorKind::gpu_fault)
       return launch_fail(s.error().kind, launch->what + ": " + s.error().message);
     return s;

@@ -1,6 +1,6 @@
 // Program is a checked plan that is ready to run. Its binaries are loaded, its parameters match the
-// parameters that the binaries declare, and every buffer has an address. enqueue() does nothing
-// except driver calls, because its execution is timed.
+// parameters that the binaries declare, and every buffer has an address. enqueue() only makes
+// driver calls, because it is timed.
 //
 //   LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu, plan, buffers, scratch);
 //   LaunchStatus queued = (*program)->enqueue();
@@ -45,8 +45,8 @@ class Program {
   /// Resets the variables that binaries have in device memory. If there are such variables, waits
   /// for the queued work first.
   LaunchStatus forget();
-  /// Returns the operations that enqueue() queues with the current alternatives, in order. Times
-  /// in the result are 0.
+  /// Returns the operations that enqueue() queues with the current alternatives, in order. The
+  /// times of the returned operations are 0.
   std::vector<OperationTime> sequence() const;
   /// Queues the operations of sequence() from index `first` up to, but not including, index `last`.
   LaunchStatus enqueue_range(std::size_t first, std::size_t last);
@@ -94,8 +94,8 @@ class Program {
     KernelHandle handle;
     PlanBinary binary;
   };
-  /// A section of the plan. A section of fixed operations has one alternative and no tunable. A
-  /// section for a choice has several alternatives.
+  /// A section of the plan: either consecutive operations without a choice (one alternative and no
+  /// tunable), or one choice (several alternatives).
   struct Stage {
     std::optional<std::size_t> tunable;
     std::vector<std::vector<Step>> alternatives;

@@ -47,8 +47,8 @@ LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
   return status;
 }
 
-/// Returns the number of bytes of the limit that remain for local memory, after the plan's buffers,
-/// scratch memory and variables are subtracted.
+/// Subtracts the plan's buffers, scratch memory and variables from the memory limit. Returns the
+/// bytes that remain for the kernels' local memory. Returns an error if the limit is exceeded.
 LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) {
   std::uint64_t left = limit;
   const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
@@ -77,8 +77,8 @@ LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) 
   return left;
 }
 
-/// Checks that the kernels' local memory needs at most `left` bytes. The driver reserves a kernel's
-/// local memory for all threads that can be resident on the device. All kernels share one
+/// Checks that the local memory of each kernel needs at most `left` bytes. The driver reserves a
+/// kernel's local memory for all threads that can be resident on the device. All kernels share one
 /// reservation, so each kernel is checked alone and the sizes are not added.
 LaunchStatus check_local_memory(const Program& program, const DeviceFacts& facts,
                                 std::uint64_t left) {
@@ -116,7 +116,7 @@ std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& shared) {
 /// in reverse order, so the kernels are unloaded before the memory is freed.
 class Replay {
  public:
-  /// `left` is the number of bytes of the memory limit that remain after the plan's buffers.
+  /// `left` is the return value of check_memory().
   Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared, const ReplayRequest& request,
          const Clock& clock, std::uint64_t left)
       : left_(left),
@@ -232,10 +232,10 @@ class Replay {
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    // Draws the sample whose outputs are checked. With probability 1/2 it is the first sample,
-    // because only the first sample cannot use results that were kept from an earlier sample.
-    // Otherwise it is one of the later samples, each with the same probability. To draw it, the
-    // n-th later sample replaces the sample drawn so far with probability 1/n (reservoir sampling).
+    // Draws at random the sample whose outputs are checked. The first sample is drawn with
+    // probability 1/2, because it is the only sample that cannot use results kept from an earlier
+    // sample. Otherwise one of the later samples is drawn, each with the same probability: the n-th
+    // later sample replaces the sample drawn so far with probability 1/n (reservoir sampling).
     const bool the_first = std::bernoulli_distribution(0.5)(random);
     work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
       const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(
@@ -312,7 +312,7 @@ class Replay {
   }
 
   /// Closes the shared buffers, because submitted code must not run while they are mapped. Returns
-  /// the error of `status`, if there is one, and otherwise the result of closing.
+  /// the error of `status`, if it has one, and otherwise the status of close().
   LaunchStatus closed(LaunchStatus status) {
     LaunchStatus end = shared_.close();
     return status ? end : status;

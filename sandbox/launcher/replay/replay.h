@@ -7,7 +7,8 @@
 //
 // The steps:
 //  1. Check the plan, and its memory against the limit.
-//  2. Allocate the buffers between canaries, and load the binaries.
+//  2. Allocate the buffers between canaries (bytes that reveal a write outside a buffer), and load
+//     the binaries.
 //  3. Fill inputs and constants, and poison all other memory.
 //  4. Run the plan once. Check the canaries.
 //  5. If requested, find the fastest alternative of each choice, and time the plan.

@@ -1,18 +1,18 @@
 // Times parts of a program in extra runs. These runs are not part of the reported samples.
 //
 // tune() chooses the alternative of each tunable on the device, as an autotuner does. An
-// alternative is one configuration of the autotuner. tune() times each alternative at the first
-// choice of the tunable, on the inputs that the kernel has there, and chooses the fastest. The
-// candidate that recorded the plan has only named the alternatives, and never learns their times.
-// If the driver refuses to launch an alternative, tune() skips it, as Triton's autotuner does. A
-// fault ends the replay, because the context is then unusable.
+// alternative is one configuration of the autotuner. tune() times each alternative at the place
+// where the plan first uses the tunable, on the data that the buffers contain there, and chooses
+// the fastest alternative. The candidate that recorded the plan has only named the alternatives,
+// and never learns their times. If the driver refuses to launch an alternative, tune() skips it, as
+// Triton's autotuner does. A fault ends the replay, because the context is then unusable.
 //
 //   LaunchStatus tuned = tune(gpu, *program, [&] { return initial.restore_async(); }, clock);
 //
 // inspect() checks whether two runs of a plan give the same bits, and measures the time of each
-// operation. It is called after the samples, and restores the inputs before each run. All
-// operations that precede an operation in the plan run before it is timed, because its time can
-// depend on the contents of its buffers. The caches are cold before these operations.
+// operation. It is called after the samples, and restores the inputs before each run. Before
+// inspect() times an operation, it makes the caches cold and runs all operations that precede this
+// operation in the plan, because the time can depend on the contents of the operation's buffers.
 //
 //   LaunchResult<Inspection> seen = inspect(gpu, *program, work, {outputs, trusted, overhead_ns});
 //
@@ -34,11 +34,12 @@
 
 namespace assay::sandbox {
 
-// The number of samples of each alternative. A warm-up run precedes the samples and is not one of
-// them. The median of the samples is used.
+// The number of samples of each alternative. A warm-up run precedes the samples and does not count.
+// tune() compares the medians of the samples.
 inline constexpr std::int64_t kTuneSamples = 5;
-// The time limit of tune() for all tunables together, in milliseconds. After this limit, tune()
-// tries alternatives of a tunable only until one of them works, and skips the others.
+// The time limit of tune() for all tunables together, in milliseconds. After this limit, as soon as
+// one alternative of a tunable has worked, tune() tries no more alternatives of this tunable. It
+// uses the fastest alternative that it has tried.
 inline constexpr std::int64_t kMaxTuneMs = 10'000;
 // If the warm-up of an alternative takes more than this multiple of the best time so far, the
 // alternative gets no samples.

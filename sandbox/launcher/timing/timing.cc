@@ -60,8 +60,9 @@ class Series {
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
     discard_slow_clocks();
-    // At least one warm sample and one sample by the host's clock are taken, because the supervisor
-    // checks the cold samples against them (doubt_about() in sandbox/timing/statistics.cc).
+    // The loop takes at least one warm sample and one sample by the host's clock, because the
+    // supervisor compares the cold samples with these samples (doubt_about() in
+    // sandbox/timing/statistics.cc).
     for (std::int64_t i = 0; i < rules_.side_samples && (i == 0 || elapsed() < budget()); ++i) {
       if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = take_wall(); !s) return tl::unexpected(s.error());
@@ -103,9 +104,9 @@ class Series {
     return {};
   }
 
-  /// Measures the overhead of the timer's marks. It is the time between two marks around a kernel
-  /// of known duration, minus that duration. It includes the time until the kernel's writes are
-  /// complete.
+  /// Measures the overhead of the timer's marks. The overhead is the time between two marks around
+  /// a kernel of known duration, minus that duration. So the overhead includes the time until the
+  /// kernel's writes are complete.
   LaunchResult<double> overhead(bool flushed) {
     std::vector<double> samples;
     for (int i = 0; i < kOverheadSamples; ++i) {
@@ -165,7 +166,7 @@ class Series {
 
   /// Takes a sample with warm caches. An untimed run warms the caches. Then the buffers are
   /// restored, because the untimed run may have changed its inputs. So the caches also contain data
-  /// of the restore.
+  /// from this restoring.
   LaunchStatus take_warm() {
     if (LaunchStatus s = work_.restore(); !s) return s;
     if (LaunchStatus s = work_.enqueue(); !s) return s;

@@ -47,7 +47,7 @@ struct TimingRules {
   std::int64_t side_samples = 3;
 };
 
-/// The callbacks of a measurement. A callback with a default value may be empty.
+/// The functions that a measurement calls. A function with a default value may be empty.
 struct TimedWork {
   // This function is called once, before the first sample. It may allocate the remaining device
   // memory, because the memory that flushes the L2 cache is already allocated.

@@ -80,7 +80,8 @@ def divided(
     imported: list[dict[str, Any]], before: list[dict[str, Any]], only: list[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Returns the files to judge, and the files that keep an earlier result. If `only` names files,
-    all other files keep their result. Otherwise the files whose tier is `plan` keep it."""
+    these files are judged, and all other files keep their results. Otherwise the files whose tier
+    is `plan` keep their results."""
     said = {file["file"]: file for file in before}
     if unknown := sorted({*only, *said} - {file["file"] for file in imported}):
         raise SystemExit(f"the suite has no file {', '.join(unknown)}")

@@ -39,7 +39,8 @@ INSTRUCTION_BYTES = 16
 # The low 12 bits of an instruction are its operation.
 LOAD_ADDRESS, CALL, STORE = 0x94E, 0x343, 0x986
 NO_OP = struct.pack("<QQ", 0x7918, 0x000FC00000000000)
-# The distance in bytes from the load instruction to the address that it loads.
+# The distance in bytes from the instruction LOAD_ADDRESS to the code address that it loads, which
+# is the return address of the call.
 ADDRESS_AFTER_CALL = 0x20
 BIG_KERNELS = 12
 BIG_INSTRUCTIONS = 3_000  # the number in each big kernel; ptxas is slow for larger kernels

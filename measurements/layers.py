@@ -126,7 +126,7 @@ def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitS
             "run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"}
         )["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
-        # The call returns before the verdict only the first time, while torch is still being
+        # Only the first call can return before the verdict is ready, while torch is still being
         # imported.
         while answer.get("status") in ("queued", "running"):
             answer = client.call(

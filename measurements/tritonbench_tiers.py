@@ -47,7 +47,8 @@ def judge(client: StdioClient, name: str, source: str) -> dict[str, Any]:
 
 
 def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
-    """Returns the tier of a file and the reason. It is the worst tier of the file's operators."""
+    """Returns the tier of a file and the reason. A file's tier is the worst tier of its
+    operators."""
     failed = [one for one in operators if one["verdict"]["outcome"] != "pass"]
     if failed:
         return "neither", f"{failed[0]['name']}: {failed[0]['verdict']['summary']}"

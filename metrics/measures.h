@@ -73,8 +73,8 @@ struct Peaks {
 /// the peaks are not positive.
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns);
 
-/// Returns the same share as gpu_efficiency(), but from the time that the work takes at the
-/// device's peak: floor / latency.
+/// Returns the same share as gpu_efficiency(), computed as floor / latency. The floor is the time
+/// that the work takes at the device's peak rates.
 std::optional<double> efficiency_of_floor(double floor_ns, double latency_ns);
 
 /// Returns cost / rate. If the rate is the pass rate, the result is what TritonGym calls cost per

@@ -10,10 +10,10 @@ docs/reference/generated/agreement.md.
     python measurements/agreement.py compare cpu.jsonl gpu.jsonl --page PAGE --out RESULT.json
 
 A file of answers has lines {"id", "operator", "code"}. The files of verdicts have no code. Files
-may end in .gz. Two verdicts agree if both are a pass or none is. A pair is not compared if one of
-the verdicts is `unsupported` or an error of Assay, because that device did not judge the
-submission. The cause of a disagreement follows from the kinds of the two verdicts, and never from
-their texts."""
+may end in .gz. Two verdicts agree if both are a pass or neither is a pass. A pair is not compared
+if one of its verdicts is `unsupported` or an error of Assay, because such a verdict says nothing
+about the submission. The cause of a disagreement follows from the kinds of the two verdicts, and
+never from their texts."""
 
 from __future__ import annotations
 

@@ -8,10 +8,10 @@ them, a submission can change the kernels that measure it. The steps are:
 1. Load a victim kernel that stores the address of its own code. No PTX instruction returns this
    address. But the call of an external function (vprintf) puts the address into register 20. So the
    script replaces this call in the compiled victim by a no-op, and makes the store use register 20.
-2. A second kernel reads the victim's store instruction, which lies at a known distance from this
-   address. The script compares it with the instruction in the compiled victim.
-3. A third kernel overwrites this instruction with one that stores another register. Then the victim
-   runs again.
+2. A second kernel reads the victim's store instruction, which lies at a known distance from the
+   stored address. The script compares the instruction with that in the compiled victim.
+3. A third kernel overwrites the store instruction, so that it stores another register. Then the
+   victim runs again.
 4. Kernels whose code is larger than the instruction caches run on every multiprocessor. This
    removes the victim's code from the caches. Then the victim runs a third time.
 

@@ -5,8 +5,9 @@
     with fastest_configuration():
         golden_kernel()  # Triton's own autotuner works
 
-A candidate has no device on which Triton's autotuner could time configurations. The golden kernels
-of the judge need not be fast."""
+A candidate has no device on which Triton's autotuner could time configurations, so it records the
+configurations as alternatives. The judge's golden kernels need not be fast, so the judge uses the
+first configuration that fits."""
 
 from __future__ import annotations
 

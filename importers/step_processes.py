@@ -68,7 +68,8 @@ class StepProcesses:
 
 
 def _kill_group(group: int) -> None:
-    """Kills all processes of a group. It is no error if the group has no process left. The group
-    keeps its id as long as it has a process, even if the process with this id has ended."""
+    """Kills all processes of a group. Does nothing if the group has no process left. A group's id
+    stays valid as long as the group has a process, even after the process with the same id has
+    ended."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)

@@ -7,9 +7,10 @@
 A line of '#' divides each file into two parts. Above the line is the kernel part, which becomes the
 operator's oracle, and which a submission replaces. Below the line is the test part, which makes the
 inputs; only the judge uses it (harness/imported/golden.py). The tier of a file is `plan` if every
-call is recorded as in a scored submission. It is `host` if a call cannot be recorded, for example
-because host code reads values, but could work with a GPU inside the jail. It is `neither` after any other failure, for example if the
-file does not compile or its test part fails. Assay contains no part of the benchmark."""
+call is recorded as in a scored submission. It is `host` if a call cannot be recorded (for example,
+because host code reads values), but may work with a GPU inside the jail. It is `neither` after any
+other failure, for example if the file does not compile or its test part fails. Assay contains no
+part of the benchmark."""
 
 from __future__ import annotations
 

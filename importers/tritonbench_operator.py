@@ -6,9 +6,9 @@ last line of its output is one JSON object, the report.
     # `record` records the operators' oracles like submissions.
     python importers/tritonbench_operator.py record OPERATOR_DIR...
 
-A trace without `--arithmetic` records the calls like those of a scored submission, so it shows if
-the file fits the plan tier. If the recorder refuses a call, a trace with `--arithmetic` still finds
-the shapes of the outputs, so that the operators can be written for the host tier."""
+A trace without `--arithmetic` records the calls like those of a scored submission, so it shows
+whether the file fits the plan tier. If the recorder refuses a call, a trace with `--arithmetic`
+still finds the shapes of the outputs, so that the operators can be written for the host tier."""
 
 from __future__ import annotations
 

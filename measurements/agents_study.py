@@ -14,8 +14,8 @@ The study has two parts, and each part uses one server. The part `device` uses r
 speed into each kernel, and the device reports this speed. So this part covers the features of
 agents that depend on times. Every agent gets the same operators, seeds and number of samples. So
 the first answers are the same for all agents, and agents are compared pair by pair. MODELS contains
-the assumptions of the simulated model. If a feature of an agent has an effect here, the agent's
-loop turns such an assumption into results. The effect says nothing about any language model."""
+the assumptions of the simulated model. An effect of a feature in this study shows that the agent's
+loop makes use of these assumptions. It says nothing about any language model."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ from paired import bootstrap, difference, mean, wilson
 
 Rows = Sequence[dict[str, Any]]
 
-# Each entry consists of the part of the study (PARTS in agents_study.py), the claim, the agent with the feature, the agent without the
-# feature, and the metric that shows the difference.
+# Each entry consists of the part of the study (PARTS in agents_study.py), the name of a feature,
+# the agent with the feature, the agent without the feature, and the metric that shows the
+# difference.
 CLAIMS = [
     ("device", "feedback (1 attempt against 5)", "alphaevolve", "one_shot", "passed"),
     ("device", "feedback (edits)", "leader", "one_shot", "passed"),

@@ -10,10 +10,10 @@ docs/reference/generated/agreement.md.
     python measurements/agreement.py compare cpu.jsonl gpu.jsonl --page PAGE --out RESULT.json
 
 A file of answers has lines {"id", "operator", "code"}. The files of verdicts have no code. Files
-may end in .gz. Two verdicts agree if both are a pass or none is. A pair is not compared if one of
-the verdicts is `unsupported` or an error of Assay, because that device did not judge the
-submission. The cause of a disagreement follows from the kinds of the two verdicts, and never from
-their texts."""
+may end in .gz. Two verdicts agree if both are a pass or neither is a pass. A pair is not compared
+if one of its verdicts is `unsupported` or an error of Assay, because such a verdict says nothing
+about the submission. The cause of a disagreement follows from the kinds of the two verdicts, and
+never from their texts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ WAIT_S = 20  # the time that one call of the tool `job` waits
 INCONCLUSIVE = {"cancelled", "aborted", "device_unhealthy", "internal_error", "cut", "hang"}
 STRAY = {"canary_violation", "gpu_fault"}
 LIMITS = {"timeout", "memory_limit", "process_limit"}
-# Maps each cause to its explanation in the page.
+# Maps each cause of a disagreement to its explanation in the generated page.
 CAUSES = {
     "skipped_case": "the verdict without a GPU is a pass that names cases which it did not run; the GPU runs all",
     "compiler": "the GPU's verdict is an error of the compiler, and the other one is a pass",
@@ -154,8 +154,8 @@ class Pair:
 
     @property
     def needs_gpu(self) -> bool:
-        """Returns True if the submission had access to the GPU in its jail. There is no such access
-        on a CPU."""
+        """Returns True if the submission could run on the GPU machine only because its jail gave it
+        access to the GPU. On a machine without a GPU there is no such access."""
         return self.gpu.get("tier") == "host" and kind(self.cpu) == "not_recordable"
 
 

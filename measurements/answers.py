@@ -4,11 +4,12 @@ server. Each agent makes its calls of `run_tests` (or of `compile`) one after th
     python measurements/answers.py --answers answers.jsonl.gz --suite SUITE --device cuda:0 \
         --agents 24 --seconds 200 --before OLD_BINARY --out measurements/results/answers-h100.json
 
-A file of answers has lines {"id", "operator", "code"}. With `--before`, the script measures this
-binary and an older one in turns, on the same answers in the same order. So a drift of the machine
-affects both. For each binary the result has counts, percentiles and the kinds of its verdicts. It
-also has a line of samples for each verdict: id, operator, kind, stage, seconds, the milliseconds of
-each stage, and the time of the verdict in seconds after the turn began.
+A file of answers has lines {"id", "operator", "code"}. With `--before`, the script measures two
+binaries in turns, the one of this build and the older one that the option names. Both get the same
+answers in the same order. So a drift of the machine affects both. For each binary the result has
+counts, percentiles and the kinds of its verdicts. It also has a line of samples for each verdict:
+id, operator, kind, stage, seconds, the milliseconds of each stage, and the time of the verdict in
+seconds after the turn began.
 
 The script also compares the verdicts of both binaries, because a change that makes the server
 faster must not change any verdict."""
@@ -56,8 +57,8 @@ def percentiles(values: list[float]) -> dict[str, float]:
 def judge_for(
     server: Server, tasks: list[Task], agents: int, seconds: float, tool: str
 ) -> dict[str, Any]:
-    """Sends tasks until the time is up, or until there are no more. Calls that are then in flight
-    are not counted, so that the rate is that of the time given."""
+    """Sends tasks until `seconds` have passed, or until there are no more tasks. Calls that are in
+    flight at that moment are not counted, because they end after the measured time."""
     waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
     for task in tasks:
         waiting.put(task)

@@ -35,7 +35,7 @@ END_S = 20.0  # the time that the processes of a stopped bench have to end
 
 
 def ends_of(journal: Path) -> list[dict[str, Any]]:
-    # If the bench was stopped, the journal's last line may be incomplete.
+    # If the bench was stopped, the journal's last line may be incomplete. Such a line is skipped.
     whole = [line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
     return [line for line in map(json.loads, whole) if line["kind"] == "finished"]
 

@@ -3,8 +3,9 @@ runs and compares. measurements/skeleton.py compares the duration with Assay's.
 
     python measurements/fresh_process.py OPERATOR_DIR SUBMISSION DEVICE CASE...
 
-For these cases it does the same work as the tool `run_tests`: it makes inputs, runs the submission
-and the reference, and compares the outputs. Exits with status 0 if all outputs are correct."""
+For the given cases, this program does the same work as the tool `run_tests`: it makes inputs, runs
+the submission and the reference, and compares the outputs. Exits with status 0 if all outputs are
+correct."""
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ The goal is a factor of at least 1.9 with two GPUs and 3.8 with four GPUs.
 The agents are those of sandbox.py, with the same number of agents for each GPU. Each agent names
 its device. Both servers run the whole time and are loaded in turns, so that other load on the
 machine affects both. `run_tests` of vector_add is the smallest possible verdict. The number of such
-verdicts is limited by the rate at which the driver creates contexts (contexts.py). `submit` goes
-through several operators of common kinds, and submissions are timed."""
+verdicts is limited by the rate at which the driver creates contexts (contexts.py). The calls of
+`submit` go through several operators of common kinds, and each submission is timed."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ Perf is within 1 % if it differs from the operator's value by at most 1 % of thi
 that 95 % of the values of Perf under load are within 1 %. The same share for the phases `alone`
 shows the noise without load.
 
-Perf comes from the store, because an answer has three digits only. A device that times nothing
-(cpu) has no Perf: the script then runs to its end, and its shares are null."""
+The script reads Perf from the store, because a tool's answer shows only three digits of it. A
+device that times nothing (cpu) gives no Perf. With such a device the script runs to its end, and
+the shares in its result are null."""
 
 from __future__ import annotations
 

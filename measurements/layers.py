@@ -7,12 +7,13 @@ layer, and with each layer left out in turn.
         assay_fake_cuda_guard
     python measurements/layers.py --out measurements/results/layers-cpu.json
 
-A variant is a set of layers that are left out. The processes of all variants of a batch exist at
-the same time. The variants are measured one after the other, and each round begins with another
-variant. Every batch contains the variant with all layers. For each other variant, `saves_ms` is the
-median, over the rounds, of the time with all layers minus the time of that variant. A verdict is a
-`run_tests` of vector_add on the CPU with a parked candidate. A launcher uses the fake driver, so
-that nearly all of its start is the creation of its jail."""
+A variant is a set of layers that are left out. The variants are divided into batches. The processes
+of all variants of a batch exist at the same time. A batch is measured in rounds: in each round, its
+variants are measured one after the other, and each round begins with a different variant. Every
+batch contains the variant with all layers. For each other variant, `saves_ms` is the median, over
+the rounds, of the time with all layers minus the time of that variant. A verdict is a `run_tests`
+of vector_add on the CPU with a parked candidate. A launcher uses the fake driver, so that nearly
+all of its start is the creation of its jail."""
 
 from __future__ import annotations
 
@@ -56,9 +57,9 @@ OF_THE_ZYGOTE = (
     "session",
     "parent_death",
 )
-# These layers are left out only together with all others. If only the zygote's pid namespace is
-# left out, the zygote cannot return to the host's pid namespace after a fork. So it would fork only
-# one candidate.
+# These layers are left out only in the variant without any layer. If only the zygote's pid
+# namespace is left out, the zygote cannot return to the host's pid namespace after a fork. So it
+# would fork only one candidate.
 NOT_ALONE = ("zygote_pid_namespace",)
 
 Sample = Callable[[], float]  # milliseconds
@@ -125,7 +126,7 @@ def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitS
             "run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"}
         )["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
-        # The call returns before the verdict only the first time, while torch is still being
+        # Only the first call can return before the verdict is ready, while torch is still being
         # imported.
         while answer.get("status") in ("queued", "running"):
             answer = client.call(

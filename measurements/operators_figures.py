@@ -12,8 +12,8 @@ from typing import Any
 
 LARGE = "large"
 WIDTH = 100
-# The peak rates of an H200, from NVIDIA's data sheet. They only decide whether an operator's figure
-# is a memory rate or an arithmetic rate.
+# The peak rates of an H200, from NVIDIA's data sheet. They decide whether the table shows an
+# operator's memory rate or its arithmetic rate.
 PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = 4.8e12, 989.5e12
 COPY_SHARE = 0.85
 EACH_S = 160  # the limit for each reference in measurements/pytorch_times.py

@@ -116,8 +116,9 @@ def specs() -> list[dict[str, Any]]:
 
 
 def measured_of(verdict: dict[str, Any], compiled: float | None) -> tuple[str, str, str, str]:
-    """Returns, for the large case, the time, the achieved rate, and PyTorch's multiples. `compiled`
-    is the time in nanoseconds of torch.compile's version."""
+    """Returns, for the large case: the oracle's time, the rate that it achieves, and the times of
+    PyTorch eager and of torch.compile divided by the oracle's time. `compiled` is the time of
+    torch.compile's version in nanoseconds."""
     case = large_of(verdict)
     if case is None:
         return "-", "-", "-", "-"

@@ -1,5 +1,6 @@
-"""Checks the bound (memory, compute or latency) that the tool `profile` finds from times alone. It
-should agree with the bound from Nsight Compute's counters. Uses every oracle's last public case.
+"""Checks the bound (memory, compute or latency) that the tool `profile` finds from times alone.
+This bound should agree with the bound from Nsight Compute's counters. The script uses every
+oracle's last public case.
 
     python measurements/profile_bound.py --device cuda:0 \
         --out measurements/results/profile-bound-h200.json

@@ -6,7 +6,7 @@ after faults, and the memory of the idle processes.
 An agent is a thread of this process with its own HTTP connection. It calls run_tests of vector_add
 with a different source each time, one call after the other. To measure recovery, the script sends a
 submission that harms the device and then at once a correct submission. Recovery is the time from
-the first verdict to the verdict `pass` on the correct submission."""
+the verdict on the harmful submission to the verdict `pass` on the correct submission."""
 
 from __future__ import annotations
 

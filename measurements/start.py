@@ -4,10 +4,10 @@ of the program to its end, and the processor time of the program with all its pr
     python measurements/start.py --samples 9 --before OLD_BINARY --before-root OLD_TREE \\
         --out measurements/results/start-cpu2.json
 
-With `--before`, the script measures this binary and another one in turns, so that a drift of the
-machine does not favour one of them. `--before-root` is the source tree of the other binary. It must
-have the harness of that revision, compiled as `./run setup` does, because reading source files
-instead of compiled files takes time."""
+With `--before`, the script measures two binaries in turns, the one of this build and the older one
+that the option names, so that a drift of the machine does not favour one of them. `--before-root`
+is the source tree of the older binary. The Python files of its harness must be compiled, as `./run
+setup` compiles them, because reading source files takes longer."""
 
 from __future__ import annotations
 

@@ -101,7 +101,8 @@ def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> di
             if ours and theirs and ours >= LEAST_NS:
                 ratios.append((ours / theirs, record["operator"], record["case"]))
         # CUPTI's durations leave out the gaps between operations, but the time that a caller waits
-        # includes them. So only kernels with a single operation are compared with CUPTI.
+        # includes them. So only cases in which the oracle consists of a single operation are
+        # compared with CUPTI.
         single = [one for one in ratios if known[one[1:]].get("operations") == 1]
         several = [one for one in ratios if one not in single]
         found[key] = (

@@ -47,7 +47,8 @@ def judge(client: StdioClient, name: str, source: str) -> dict[str, Any]:
 
 
 def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
-    """Returns the tier of a file and the reason. It is the worst tier of the file's operators."""
+    """Returns the tier of a file and the reason. A file's tier is the worst tier of its
+    operators."""
     failed = [one for one in operators if one["verdict"]["outcome"] != "pass"]
     if failed:
         return "neither", f"{failed[0]['name']}: {failed[0]['verdict']['summary']}"
@@ -80,7 +81,8 @@ def divided(
     imported: list[dict[str, Any]], before: list[dict[str, Any]], only: list[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Returns the files to judge, and the files that keep an earlier result. If `only` names files,
-    all other files keep their result. Otherwise the files whose tier is `plan` keep it."""
+    these files are judged, and all other files keep their results. Otherwise the files whose tier
+    is `plan` keep their results."""
     said = {file["file"]: file for file in before}
     if unknown := sorted({*only, *said} - {file["file"] for file in imported}):
         raise SystemExit(f"the suite has no file {', '.join(unknown)}")

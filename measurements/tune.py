@@ -83,7 +83,8 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
     with shared(lock):
         arguments = {case.id: operator.inputs(case, SEED) for case in cases}
         for name, source in sources.items():
-            # The alarm ends this process, because only that stops a kernel that hangs.
+            # The alarm ends this process, because a kernel that hangs stops only when its process
+            # ends.
             signal.alarm(CHECK_LIMIT_S)
             try:
                 entry = entry_of(source, operator.spec["entry"])

@@ -8,10 +8,10 @@ them, a submission can change the kernels that measure it. The steps are:
 1. Load a victim kernel that stores the address of its own code. No PTX instruction returns this
    address. But the call of an external function (vprintf) puts the address into register 20. So the
    script replaces this call in the compiled victim by a no-op, and makes the store use register 20.
-2. A second kernel reads the victim's store instruction, which lies at a known distance from this
-   address. The script compares it with the instruction in the compiled victim.
-3. A third kernel overwrites this instruction with one that stores another register. Then the victim
-   runs again.
+2. A second kernel reads the victim's store instruction, which lies at a known distance from the
+   stored address. The script compares the instruction with that in the compiled victim.
+3. A third kernel overwrites the store instruction, so that it stores another register. Then the
+   victim runs again.
 4. Kernels whose code is larger than the instruction caches run on every multiprocessor. This
    removes the victim's code from the caches. Then the victim runs a third time.
 
@@ -39,7 +39,8 @@ INSTRUCTION_BYTES = 16
 # The low 12 bits of an instruction are its operation.
 LOAD_ADDRESS, CALL, STORE = 0x94E, 0x343, 0x986
 NO_OP = struct.pack("<QQ", 0x7918, 0x000FC00000000000)
-# The distance in bytes from the load instruction to the address that it loads.
+# The distance in bytes from the instruction LOAD_ADDRESS to the code address that it loads, which
+# is the return address of the call.
 ADDRESS_AFTER_CALL = 0x20
 BIG_KERNELS = 12
 BIG_INSTRUCTIONS = 3_000  # the number in each big kernel; ptxas is slow for larger kernels

@@ -1,7 +1,8 @@
 // Estimates a mean over operators with its 95 % confidence interval. Every mean in a report is such
-// an estimate. The interval comes from a bootstrap over the operators. If a bootstrap would claim
-// certainty, a share gets Wilson's score interval, and any other mean has no interval. The same
-// values and the same seed give the same interval on every machine. Pure functions, thread-safe.
+// an estimate. The interval comes from a bootstrap over the operators. If there is only one
+// operator, or if all values are equal, a bootstrap interval would have width 0. In that case a
+// share gets Wilson's score interval, and any other mean has no interval. The same values and the
+// same seed give the same interval on every machine. Pure functions, thread-safe.
 //
 //   const std::vector<double> passed = {1, 0, 1, 1};
 //   std::optional<Estimate> pass = estimate_share(passed);  // value 0.75, method bootstrap
@@ -36,9 +37,9 @@ struct Estimate {
   IntervalMethod method = IntervalMethod::none;
 };
 
-/// Returns the mean of `values` with a bootstrap interval. There is no interval for a single value
-/// and for values that are all equal, because a bootstrap would then claim certainty. Returns
-/// nothing if there are no values.
+/// Returns the mean of `values` with a bootstrap interval. There is no interval for a single value,
+/// or if all values are equal, because the interval would have width 0. Returns nothing if there
+/// are no values.
 std::optional<Estimate> estimate(std::span<const double> values, std::uint64_t seed = kReportSeed);
 
 /// Returns the mean of shares (0 to 1) with an interval: the bootstrap interval of estimate(), or

@@ -73,13 +73,13 @@ struct Peaks {
 /// the peaks are not positive.
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns);
 
-/// Returns the same share as gpu_efficiency(), but from the time that the work takes at the
-/// device's peak: floor / latency.
+/// Returns the same share as gpu_efficiency(), computed as floor / latency. The floor is the time
+/// that the work takes at the device's peak rates.
 std::optional<double> efficiency_of_floor(double floor_ns, double latency_ns);
 
-/// Returns cost / rate. With the pass rate this is what TritonGym calls cost per pass ($24.08 /
-/// 0.401 = $60.1), although the result depends on the size of the suite. With Perf@1 as the rate
-/// this is TritonGym's $/Perf. Returns nothing if the rate is not positive.
+/// Returns cost / rate. If the rate is the pass rate, the result is what TritonGym calls cost per
+/// pass ($24.08 / 0.401 = $60.1); it grows with the size of the suite. If the rate is Perf@1, the
+/// result is TritonGym's $/Perf. Returns nothing if the rate is not positive.
 std::optional<double> cost_per_rate(double cost_usd, double rate);
 
 /// Returns the cost of one solved operator. `solved` is the number of right submissions among all

@@ -66,8 +66,7 @@ struct Summary {
 
 Summary summarise(std::span<const OperatorSamples> suite);
 
-/// Returns Perf@1 without its interval. Returns nothing under the conditions under which
-/// Summary::perf_at_1 is absent.
+/// Returns Perf@1 without its interval. Returns nothing if Summary::perf_at_1 would be absent.
 std::optional<double> perf_at_1(std::span<const OperatorSamples> suite);
 
 /// Returns the points of the pass@k curve: k = 1 to 8, then 16, 32 and so on. The last k is the

@@ -1,8 +1,9 @@
-// alphaevolve evolves programs with a model that sees earlier, scored programs. The model replies
-// with a whole module, or, if the option `diff` is on, with a list of edits of the parent. The
-// resulting program is evaluated in a cascade: a program that does not compile is not tested, and a
-// wrong program is not timed. The next prompt shows a parent with its verdict and metrics, and a
-// few other programs as sources of ideas and of errors to avoid.
+// alphaevolve evolves programs with a model that sees earlier, scored programs. A prompt shows the
+// parent, which is the program to improve, with its verdict and metrics. It also shows a few other
+// programs as sources of ideas and of errors to avoid. (A first prompt shows no program.) The model
+// replies with a whole module, or, if the option `diff` is on, with a list of edits of the parent.
+// The resulting program is evaluated in a cascade: a program that does not compile is not tested,
+// and a wrong program is not timed.
 //
 // The defaults are the setting of TritonGym: there are 5 attempts, the parent is the best program,
 // and the other programs are the newest. The options `islands`, `migrate`, `archive` and `min_perf`

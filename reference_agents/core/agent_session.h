@@ -110,7 +110,7 @@ class AgentSession {
   /// prompt kMostPromptRefusals times. After this error prompt_refused() is true, and the agent can
   /// only call submit_best().
   Result<CompletionReply> ask(CompletionRequest prompt);
-  /// Asks with one system text and one message.
+  /// Asks the model with one system text and one user message.
   Result<CompletionReply> ask(const std::string& system, const std::string& text);
 
   /// Calls the tools compile and run_tests, and profile if the device measures times. Each stage

@@ -43,8 +43,8 @@ struct AttemptRequest {
   std::function<void(const std::string& step)> step;  // called before each step; can be empty
 };
 
-/// The error kind of an attempt that ended because the endpoint refused a prompt, and no version
-/// existed that could be submitted.
+/// The error kind of an attempt that ended without a submission, because the endpoint refused a
+/// prompt before any version was evaluated.
 inline constexpr const char* kPromptRefused = "prompt_refused";
 
 /// A hint in the verdict: its kind (docs/reference/verdict.md) and its sentence.

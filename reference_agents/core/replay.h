@@ -41,9 +41,9 @@ struct Step {
 /// corrupt if a line is not a JSON object.
 Result<std::vector<Step>> read_steps(const std::filesystem::path& transcript);
 
-/// Describes the first difference, such as "step 4: run_tests ended in fail (wrong_result) there
-/// and in pass here". Returns "" if there is no difference. If `whole` is false, `replayed` may
-/// have fewer steps than `recorded`.
+/// Describes the first difference between the two lists of steps, such as "step 4: run_tests ended
+/// in fail (wrong_result) there and in pass here". Returns "" if there is no difference. If `whole`
+/// is false, `replayed` may have fewer steps than `recorded`.
 std::string first_difference(const std::vector<Step>& recorded, const std::vector<Step>& replayed,
                              bool whole);
 

@@ -158,7 +158,7 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply) {
   for (const std::string& line : lines_of(reply)) {
     const std::string_view mark = trimmed(line);
     const bool known = mark == kEditMark || mark == kReplace ||
-                       // Outside of an edit, a line of "=" underlines a heading in prose.
+                       // Outside of an edit, a line of "=" is no mark: it underlines a heading.
                        (mark == kMiddle && part != Part::outside);
     if (!known) {
       if (part == Part::search) edits.back().search.push_back(line);

@@ -84,8 +84,8 @@ bool is_about_the_account(const std::string& message) {
 ErrorCode code_of(int status, const std::string& message) {
   if (status == 404) return ErrorCode::not_found;
   if (status == 408 || status >= 500) return ErrorCode::unavailable;
-  // With these statuses the error is about this prompt: mostly it is too long, or a filter matches
-  // it. Another prompt can succeed.
+  // With these statuses the endpoint refuses this prompt. Usually the prompt is too long, or a
+  // filter matches it. Another prompt can succeed.
   const bool of_this_prompt = status == 400 || status == 413 || status == 422;
   if (status == 429 || (of_this_prompt && is_about_the_account(message)))
     return ErrorCode::resource_exhausted;

@@ -34,7 +34,7 @@ struct RetryPolicy {
   /// The longest Retry-After that is obeyed. If the server asks for a longer pause, no retry
   /// follows.
   std::int64_t longest_retry_after_ms = 300'000;
-  /// The time limit of one attempt. It is long because replies are not streamed.
+  /// The time limit of one HTTP request. It is long because replies are not streamed.
   std::int64_t request_timeout_ms = 600'000;
 };
 

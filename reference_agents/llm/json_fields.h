@@ -23,7 +23,7 @@ inline const nlohmann::json* child(const nlohmann::json& value, int index) {
   return &value[static_cast<std::size_t>(index)];
 }
 
-/// Returns the value at a path of keys and indices, or null.
+/// Returns the value at a path of keys and indices, or null if the path does not exist.
 template <class... Path>
 const nlohmann::json* field(const nlohmann::json& root, Path... path) {
   const nlohmann::json* at = &root;

@@ -17,8 +17,8 @@
 
 namespace assay::agents {
 
-/// The end of the label of every provider that is not a model. Runs with such a provider are never
-/// ranked, because they say nothing about a model.
+/// The mark at the end of the label of every provider that is not a model. Runs with such a
+/// provider are never ranked, because they say nothing about a model.
 inline constexpr std::string_view kNoModelMark = "(no model)";
 
 /// Returns the label of a provider that is not a model: "scripted (no model)" for "scripted".

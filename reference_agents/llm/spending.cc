@@ -123,8 +123,8 @@ bool SpendingBudget::limit_reached() const {
 std::optional<double> MeteredClient::cost_of(const CompletionReply& reply) const {
   if (!inner_.is_model()) return 0;
   if (!reply.usage_known) return std::nullopt;
-  // The stored amount has priority, because it was computed with the price at the time of the
-  // reply.
+  // If an amount is stored with the reply, it has priority over the current price, because it was
+  // computed with the price at the time of the reply.
   if (reply.charged_usd) return reply.charged_usd;
   if (!price_) return std::nullopt;
   return price_->cost_usd(reply.input_tokens, reply.output_tokens);

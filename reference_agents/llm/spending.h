@@ -72,7 +72,8 @@ class SpendingBudget {
   /// set aside. Returns false if the amount and the money already spent exceed the limit. All later
   /// calls return false too.
   bool set_aside(double amount_usd);
-  /// Replaces the amount that was set aside by the amount that was spent.
+  /// Ends a request: releases the amount that set_aside() reserved for it, and counts the amount
+  /// that the request really cost.
   void settle(double set_aside_usd, double spent_usd);
   double spent_usd() const;
   bool limit_reached() const;

@@ -36,7 +36,7 @@ const std::vector<Provider>& providers();
 struct ProviderOptions {
   std::filesystem::path data_dir;  // the folder reference_agents/ of the source tree
   RetryPolicy policy;
-  /// Reads one environment variable; tests replace it.
+  /// Reads one environment variable. Tests replace this function.
   std::function<std::optional<std::string>(const std::string&)> environment;
 };
 

@@ -23,8 +23,8 @@ constexpr double kSlowFactor = 0.3;
 
 enum class Heard { nothing, failure, success };
 
-/// Returns the verdict in the newest message on the simulated model's last answer: `success` or
-/// `failure`. Returns `nothing` if the message has no verdict.
+/// Returns the verdict on the simulated model's last answer: `success` or `failure`. The verdict is
+/// in the newest message. Returns `nothing` if this message has no verdict.
 Heard heard_in(const CompletionRequest& request) {
   const std::string text = request.messages.empty() ? "" : "\n" + request.messages.back().text;
   const std::size_t at = text.rfind(kVerdictMark);

@@ -75,7 +75,8 @@ inline std::string attack_comment(std::size_t attack) {
   return std::string(kAttackMark) + std::to_string(attack) + "\n";
 }
 
-/// Returns the number of the code's approach, or nothing if the code lacks the comment.
+/// Returns the number of the code's approach, which is in a comment. Returns nothing if there is no
+/// such comment.
 inline std::optional<std::size_t> attack_of(std::string_view code) {
   const std::size_t at = code.find(kAttackMark);
   if (at == std::string_view::npos) return std::nullopt;

@@ -6,9 +6,9 @@ mode is for submissions that cannot be recorded.
         import_submission()
     reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) and ends them
 
-The judge trusts no message of this process. It sends the inputs when its clock starts, and reads
-the outputs when this process reports that they are complete. If the job's device is `cpu` (only in
-tests), the entry runs as in interpret mode."""
+The judge trusts no message of this process. The judge starts its clock when it sends the inputs,
+and reads the outputs when this process reports that they are complete. If the job's device is `cpu`
+(only in tests), the entry runs as in interpret mode."""
 
 from __future__ import annotations
 

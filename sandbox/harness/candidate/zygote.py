@@ -1,8 +1,8 @@
 """The zygote: imports torch and Triton once, then forks candidates that start in milliseconds.
 
 The zygote runs no submission, creates no tensor and opens no GPU or other device. Before it sends
-`ready`, it checks that it has nothing open that a forked child must not inherit. After `ready` it
-imports the modules that only some submissions need. It does this while no request waits. A child that
+`ready`, it checks that it has nothing open that a forked child must not inherit. After `ready`,
+usually while no request waits, it imports the modules that only some submissions need. A child that
 is forked before such an import imports the module itself.
 
 A child is process 1 of a new pid namespace if the jail has pid namespaces. The child enters the job

@@ -29,7 +29,7 @@ POINTER = Parameter("integer", 8)
 TENSOR_MAP = Parameter("bytes", 128)
 _MAX_BOX = 256
 _ROW_BYTES = 16  # in bytes; every stride of a tensor map must be a multiple of this
-# The values of the driver's enum CUtensorMapDataType.
+# Maps each dtype to its value in the driver's enum CUtensorMapDataType.
 _MAP_TYPES = {
     "uint8": 0, "int8": 0, "bool": 0, "float8_e4m3fn": 0, "float8_e5m2": 0, "int16": 1, "uint32": 2, "int32": 3, "int64": 5,
     "float16": 6, "float32": 7, "float64": 8, "bfloat16": 9,

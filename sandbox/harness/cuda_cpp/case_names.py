@@ -153,5 +153,6 @@ class CaseNames:
 
 
 def wrong(kind: str, message: str, at: Expression) -> ManifestError:
-    """Returns the error for a mistake in the manifest, with its position."""
+    """Returns the error for a mistake in the manifest. The error names the position of the
+    mistake."""
     return ManifestError(kind, f"{at.where}: {message}", at.line)

@@ -51,7 +51,7 @@ class ResolvedLaunch:
     block: Dims
     cluster: Dims
     shared_bytes: int
-    # The names that the arguments may use, with their values.
+    # The names that the launch's arguments may use, with their values.
     names: Names = field(hash=False, compare=False)
 
 

@@ -1,5 +1,5 @@
 """Record mode for CUDA C++. A manifest takes the place of host code, and NVRTC takes the place of
-Triton. The resulting launch plans have the same form.
+Triton. The resulting launch plans have the same form as those of Triton submissions.
 
     runner = CudaCppRunner("cuda:90")
     runner.load(source)  # reads the manifest; nothing is compiled yet
@@ -184,9 +184,9 @@ def _literal(value: float) -> str:
 
 
 def _explained(error: CudaCompilationError, launches: list[ResolvedLaunch]) -> CudaCompilationError:
-    """Returns the error with a useful line. If the source lacks a kernel, NVRTC reports a position
-    outside of the source. The returned error then has the manifest's line for that kernel. Any
-    other error is returned unchanged."""
+    """Returns the error with the line that helps its author. If the source lacks a kernel, NVRTC
+    reports a position outside of the source. The returned error then has the manifest's line for
+    that kernel. Any other error is returned unchanged."""
     first = re.search(r"^(\S+)\(\d+\): .*error", str(error), re.MULTILINE)
     if error.line is not None or first is None or first.group(1) != NAME_MAP:
         return error

@@ -113,8 +113,8 @@ def _in_torch() -> Toolkit | None:
 
 
 def _headers_of_triton() -> list[Path]:
-    """Returns the folder of the CUDA headers that Triton contains, as a list, or an empty list.
-    Triton contains most of CUDA's headers."""
+    """Returns a list with the folder of Triton's copy of CUDA's headers. The list is empty if the
+    folder lacks _NEEDED_HEADER."""
     triton = importlib.util.find_spec("triton")
     include = (
         Path(triton.origin).parent / "backends" / "nvidia" / "include"

@@ -63,8 +63,8 @@ class CaseInput:
 
     @property
     def output_tensors(self) -> list[dict[str, Any]]:
-        """Returns the name, dtype, shape and `from` of each output. Only cases of host jobs and of
-        CUDA C++ submissions contain these facts."""
+        """Returns the name, dtype, shape and `from` of each output. Only cases of the host tier and
+        cases for CUDA C++ submissions contain these facts."""
         described = self.wire.get("output_tensors")
         if not isinstance(described, list) or len(described) != self.wire["outputs"]:
             raise FrameError(

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 
 def keeps_order(shape: Sequence[int], *strides: Sequence[int]) -> bool:
-    """Returns True if all strides put the elements into the same order in memory. Returns False if
-    two elements share an address."""
+    """Returns True if all layouts put the elements into the same order in memory. Returns False if
+    two elements of a layout share an address."""
     dims = [dim for dim, extent in enumerate(shape) if extent > 1]
     dims.sort(key=lambda dim: strides[0][dim])
     for steps in strides:

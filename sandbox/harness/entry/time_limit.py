@@ -1,5 +1,5 @@
-"""Raises an exception in the submission when the submission's time is up, so that the line that it
-executes is known.
+"""Raises an exception in the submission when the submission's time is up, so that the verdict can
+name the line that the submission executes at that moment.
 
     limit = TimeLimit()  # in the main thread
     limit.start(60_000)  # in ms; replaces an earlier start

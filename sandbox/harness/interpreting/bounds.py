@@ -140,7 +140,7 @@ class Bounds:
 
     def _offset(self, block: Block, writes: bool) -> np.uint64:
         """Returns the distance from a block's fake addresses to its real memory, modulo 2^64. Also
-        notes that only the device knows the block's values now, unless the block is a structural
+        marks the block: from now on only the device knows its values, unless it is a structural
         argument. Raises BadOutputs for a write to a structural argument."""
         if block.known and writes:
             raise self._refusals.refuse(

@@ -210,8 +210,8 @@ class HostWatch(TorchDispatchMode):
         self._live.copies_of(block)
         for copy in COPIES:
             with _disable_current_modes():
-                # The operation has drawn random numbers. Both copies of the block get the same
-                # numbers, so no further numbers are drawn.
+                # The operation has drawn random numbers. Both copies of the block get these
+                # numbers, because a repetition would draw other numbers.
                 if func._schema.name in DRAWN_INTO:
                     self._live.view(result, copy).copy_(result)
                     continue

@@ -76,7 +76,8 @@ class LiveMemory:
 
     @property
     def watched(self) -> bool:
-        """Returns True while allocations are logged. Otherwise the ranges are incomplete."""
+        """Returns True inside `with live.watching()`, where allocations are logged. Elsewhere,
+        ranges() is incomplete."""
         return self._watchers > 0
 
     @contextlib.contextmanager

@@ -5,7 +5,7 @@ a wrong answer.
     yield from timed_twins(operator, cases[0], seed)
     yield from rejects_shortcuts(operator, case, arguments, rules, expected)
 
-The spec's tables `[[adversarial]]` declare these distributions of inputs. Each table names the
+The spec's tables `[[adversarial]]` declare the distributions of such inputs. Each table names the
 shortcuts that its distribution makes wrong. A shortcut is a way to leave work out
 (shortcuts.py)."""
 

@@ -113,8 +113,8 @@ class CaseState:
         ] + aligned(self.output_bytes())
 
     def fill(self, memory: torch.Tensor, offset: int) -> dict[str, Any]:
-        """Copies the inputs into the shared buffers at `offset`, and fills the memory for outputs,
-        which follows the inputs, with a poison value. Returns the offsets."""
+        """Copies the inputs into the shared buffers at `offset`. The memory for outputs follows the
+        inputs and is filled with a poison value. Returns the offsets of inputs and outputs."""
         spans = [(name, span_view(value)) for name, value in self.tensors()]
         offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
         self._inputs = {

@@ -1,5 +1,6 @@
-"""Times an operator's reference after torch.compile. The command `assay operators compiled` starts
-a separate judge for this, because compiling takes seconds to minutes. That judge serves no jobs.
+"""Times an operator's reference that torch.compile has compiled. The command `assay operators
+compiled` starts a separate judge for this, because compiling takes seconds to minutes. That judge
+serves no jobs.
 
     outcome = time_compiled(operator, case, judge_times)  # {"ns": 51200.0} or {"unsupported": "..."}
 

@@ -341,7 +341,7 @@ class Judge:
         return {**reply, **timing(samples)}, []
 
     def _time_compiled(self, frame: Frame) -> Reply:
-        """Times one case of an operator's reference after torch.compile."""
+        """Times an operator's reference, compiled by torch.compile, on one case."""
         operator = self._operator(frame.header["operator_dir"])
         case = operator.case(frame.header["case"], str(self.device))
         reply = {"type": "timed_compiled", "case": case.id}

@@ -106,9 +106,9 @@ REPLACED: dict[Any, Callable[..., torch.Tensor]] = {
 
 
 class _WithoutMaximum(TorchFunctionMode):
-    """Makes every softmax and log-sum-exp subtract 0 and not the maximum. Also replaces the
-    functions amax and scatter_reduce with "amax", with which references compute such a maximum
-    themselves."""
+    """Makes every softmax and log-sum-exp subtract 0 and not the maximum. Some references compute
+    the maximum themselves, by amax() or by scatter_reduce(..., "amax"). So these functions are
+    replaced too."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

@@ -32,7 +32,7 @@ ROWS, COLUMNS = 32, 64  # the tile of a reduction
 # parts of a row, and a second launch combines the partial results.
 MAX_COLUMNS_ALONE = 8192
 MAX_SPLITS = 1024
-# The kernels take scalars as doubles. A double represents all integers up to this one exactly.
+# The kernels take scalars as doubles. A double represents all integers up to this number exactly.
 MAX_EXACT_INTEGER = 2**53
 
 

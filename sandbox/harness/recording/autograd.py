@@ -3,10 +3,10 @@
     install()  # replaces torch.autograd.backward and .grad for fake tensors, not for real ones
 
 The engine has a thread for each device. The thread sets a device guard, which needs a CUDA context,
-and a recording has no CUDA context. The recorder would not see the work of this thread either,
-because its dispatch modes apply to one thread. Therefore this module walks the autograd graph in
-the calling thread. It visits the nodes in the order of their dependencies, and sums gradients where
-paths meet. Double backward is refused."""
+and a recording has no CUDA context. The recorder would not see the work of the engine's thread
+either, because its dispatch modes apply only to the thread of the submission. Therefore this module
+walks the autograd graph in the calling thread. It visits the nodes in the order of their
+dependencies, and sums gradients where paths meet. Double backward is refused."""
 
 from __future__ import annotations
 

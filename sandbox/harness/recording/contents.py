@@ -65,8 +65,8 @@ class Contents:
         return fake
 
     def source(self, record: Record) -> int:
-        """Returns the buffer from which a copy of this storage reads. If the content is known, this
-        buffer is a constant of the plan, which nothing overwrites."""
+        """Returns the plan's buffer from which a copy operation reads this storage's content. If
+        the content is known, this buffer is a constant of the plan, which nothing overwrites."""
         if record.host_known:
             if self.storages.holds_address(record.known_bytes()):
                 raise self._draft.refuse(_ADDRESS)

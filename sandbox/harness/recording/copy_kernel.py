@@ -5,11 +5,10 @@ conversions between element types.
 
 The submission requests such a copy, and the device does it. So the copy is recorded as a launch of
 the kernel `assay_copy`, which is compiled, counted and timed under that name. If a copy keeps the
-order of its elements in memory, the kernel is named `assay_copy_in_order`: in an operator that only
-moves elements, Assay's kernel may not do the submission's work, so only such copies are allowed
-(sandbox/launcher/plan/layout.h). A copy without a conversion moves integers of the element's width,
-so that few variants have to be compiled.
-Conversions round as in torch."""
+order of its elements in memory, the kernel has the name `assay_copy_in_order` instead. An operator
+of the family `layout` allows only copies in order, because changing the order is the submission's
+own work (sandbox/launcher/plan/layout.h). A copy without a conversion moves integers of the
+element's width, so that few variants have to be compiled. Conversions round as in torch."""
 
 from __future__ import annotations
 

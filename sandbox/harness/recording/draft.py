@@ -65,8 +65,8 @@ class Draft:
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
         self._refusals = Refusals()
-        # Maps (owner, key, number of alternatives) to the number of the tunable, which the choices
-        # of the plan contain.
+        # Maps (owner, key, number of alternatives) to the number of the tunable. The owner is an
+        # autotuner. The choices of the plan refer to a tunable by its number.
         self._tunables: dict[tuple[int, object, int], int] = {}
         self._settled: set[int] = set()  # owners whose chosen configuration was read by host code
         self._alternative: list[plans.SimpleOp] | None = (
@@ -112,8 +112,8 @@ class Draft:
             self.plan.ops.extend(chosen.alternatives[0].ops)
 
     def settle(self, owner: int) -> None:
-        """Limits all earlier and later choices of an owner to the first alternative. The Triton
-        adapter calls this when host code reads which alternative was chosen."""
+        """Limits all earlier and later choices of an autotuner (`owner`) to the first alternative.
+        The Triton adapter calls this when host code reads which alternative was chosen."""
         self._settled.add(owner)
         numbers = {number for (tuner, *_), number in self._tunables.items() if tuner == owner}
         for op in self.plan.ops:

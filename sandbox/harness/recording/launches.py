@@ -18,7 +18,8 @@ from harness.recording.plan import GlobalScratch, Null, Scalar
 
 @dataclass(frozen=True)
 class Address:
-    """A pointer argument as the host code passed it. The recorder finds the buffer for it."""
+    """A pointer argument as the host code passed it. The recorder finds the buffer that contains
+    the address."""
 
     value: int
     position: int  # the argument's position, for error messages

@@ -138,7 +138,8 @@ class Alternative:
 @dataclass
 class Choice:
     """Work for which there are several alternatives. The launcher chooses the fastest alternative.
-    It chooses the same alternative for all choices with the same tunable."""
+    `tunable` is the number of an autotuner with one key. Choices with the same number get the same
+    alternative."""
 
     tunable: int
     alternatives: list[Alternative]

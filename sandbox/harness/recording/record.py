@@ -58,8 +58,8 @@ class RecordRunner:
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        """Returns the context in which user code runs: fake tensors, and above them the
-        classifier."""
+        """Returns the context in which user code runs. Inside it, tensors are fake, and the
+        classifier (dispatch.py) sees each torch operation."""
         with self.recorder.fake_mode, self._classifier, fake_cuda.NumberedDevices():
             yield
 

@@ -86,8 +86,8 @@ def _text_at(names: bytes, start: int) -> str:
 
 
 def _symbol(sections: dict[str, bytes], kernel: str) -> int:
-    """Returns a kernel's index in the symbol table. The attributes refer to kernels by this
-    index."""
+    """Returns a kernel's index in the symbol table. The attributes in `.nv.info` refer to kernels
+    by this index."""
     table, names = sections.get(".symtab", b""), sections.get(".strtab", b"")
     for index in range(len(table) // _SYMBOL_BYTES):
         if _text_at(names, struct.unpack_from("<I", table, index * _SYMBOL_BYTES)[0]) == kernel:

@@ -141,7 +141,7 @@ class Storages:
         return self._records.get(tensor.untyped_storage()._cdata)
 
     def at(self, address: int) -> Record | None:
-        """Returns the storage that contains this address or ends at it."""
+        """Returns the storage that contains this address or whose end has this address."""
         place = bisect.bisect_right(self._bases, address) - 1
         if place < 0 or address > self._bases[place] + self._by_base[place].nbytes:
             return None

@@ -43,8 +43,7 @@ class Transfers:
             and self._is_whole(record, target)
         ):
             record.content = (
-                # This records only the content. When an operation needs the content, a fill is
-                # added to the plan.
+                # No fill is added to the plan yet. It is added when an operation needs the content.
                 element
             )
             return

@@ -5,8 +5,9 @@
     with fastest_configuration():
         golden_kernel()  # Triton's own autotuner works
 
-A candidate has no device on which Triton's autotuner could time configurations. The golden kernels
-of the judge need not be fast."""
+A candidate has no device on which Triton's autotuner could time configurations, so it records the
+configurations as alternatives. The judge's golden kernels need not be fast, so the judge uses the
+first configuration that fits."""
 
 from __future__ import annotations
 
@@ -119,7 +120,8 @@ def _run_first(self: Any, *args: Any, **kwargs: Any) -> Any:
         return _triton_run(self, *args, **kwargs)
     self.nargs = dict(zip(self.arg_names, args, strict=False))
     configs = list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
-    # A configuration that did not fit before would be compiled again only to fail again.
+    # The configurations that did not fit in an earlier call. They are skipped, because compiling
+    # them again would fail again.
     unfit = (
         vars(self).setdefault("assay_unfit", {}).setdefault(_fitting_key(self, args, kwargs), [])
     )
@@ -161,7 +163,7 @@ def _tuning_key(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
 
 
 def _fitting_key(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
-    """Returns a key that contains everything on which it depends whether a configuration fits."""
+    """Returns a key of all facts that decide whether a configuration fits."""
     named = {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}
     return tuple(
         (name, str(value.dtype) if hasattr(value, "dtype") else repr(value))

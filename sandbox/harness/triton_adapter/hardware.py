@@ -161,10 +161,10 @@ def _assembly(refusals: Refusals) -> Callable[..., Any]:
 
 
 def _bind_libdevice() -> None:
-    """Enables interpreted kernels to call libdevice's functions. The compiler gives each call an
-    argument `_semantic`. The interpreter does not, so this function adds the argument. The compiler
-    also replaces the functions of `extra.libdevice`, which do nothing themselves, by the target's
-    functions. This function replaces them by CUDA's functions."""
+    """Enables interpreted kernels to call libdevice's functions. The compiler passes the argument
+    `_semantic` to each call. The interpreter does not pass it, so this function adds it. The
+    compiler also replaces the functions of `extra.libdevice`, which do nothing themselves, by the
+    target's functions. This function replaces them by CUDA's functions."""
 
     def bound(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:

@@ -40,8 +40,8 @@ def switch_to_interpreter() -> None:
         return made[id(function)]
 
     _patch_index()
-    # The modules can be converted in any order, because a library function looks up another one in
-    # its module at each call.
+    # The modules can be converted in any order. The reason is that a library function that calls
+    # another library function looks it up in a module at each call.
     for name, module in list(sys.modules.items()):
         if not name.startswith("triton.language"):
             continue
@@ -101,7 +101,8 @@ def check_accesses(bounds: Bounds, refusals: Refusals, reverse: bool = False) ->
 
 
 def _reverse(programs: ReversedPrograms) -> None:
-    """Lets `programs` choose the program that runs next."""
+    """Makes Triton's interpreter run the programs of a grid in the order that `programs`
+    chooses."""
     launch, set_dim = GridExecutor.__call__, InterpreterBuilder.set_grid_dim
     set_index = InterpreterBuilder.set_grid_idx
 

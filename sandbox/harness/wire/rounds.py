@@ -1,6 +1,6 @@
 """Defines the direct connection between the judge and a candidate of the host tier. The judge sends
-rounds of new inputs over this connection. The messages are short, because the judge measures the
-time of a round.
+rounds of new inputs over this connection. The messages are short, because their transfer is part of
+the time that the judge measures.
 
     judge                                            candidate
     line = JudgeLine(socket)                         line = CandidateLine(socket)

@@ -70,8 +70,8 @@ class WorkerPool {
   }
 
   /// Starts at most kThreadsPerGrowth threads if the queue is too long. The queue is too long if it
-  /// would not be empty after kPatientCalls further calls of grow(), at the rate at which functions
-  /// left it since the last call. Returns true if functions are queued.
+  /// holds more than kPatientCalls times as many functions as left it since the last call of
+  /// grow(). Returns true if functions are queued.
   bool grow() {
     const MutexLock lock(mutex_);
     const std::size_t taken = std::exchange(taken_, 0);

@@ -13,9 +13,10 @@ The study has two parts, and each part uses one server. The part `device` uses r
 `--device`. The part `fake` uses the device `fake`, which runs nothing: the simulated model writes a
 speed into each kernel, and the device reports this speed. So this part covers the features of
 agents that depend on times. Every agent gets the same operators, seeds and number of samples. So
-the first answers are the same for all agents, and agents are compared pair by pair. MODELS contains
-the assumptions of the simulated model. An effect of a feature in this study shows that the agent's
-loop makes use of these assumptions. It says nothing about any language model."""
+the first answers are the same for all agents, and two agents are compared by pairs of attempts with
+the same operator, seed and sample. MODELS contains the assumptions of the simulated model. If a
+feature has an effect in this study, the agent's loop makes use of these assumptions. The effect
+says nothing about any language model."""
 
 from __future__ import annotations
 

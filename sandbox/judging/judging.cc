@@ -27,10 +27,11 @@ bool is_resource_limit(ErrorKind kind) {
          kind == ErrorKind::process_limit;
 }
 
-/// Handles an ablated run that ended with an error. In an ablated run, the kernels have no results.
-/// If this run gives no outputs, nothing proves that the kernels computed the outputs of the full
-/// run, so the cases fail as `unattributed`. But an error that a slow or busy machine can cause
-/// says nothing about the kernels, so such an error becomes the verdict's error.
+/// Handles an ablated run that ended with an error. An ablated run repeats the submission, but its
+/// kernel launches have no effect. Without its outputs, nothing proves that kernels computed the
+/// outputs of the ordinary run, so the cases fail as `unattributed`. But an inconclusive error,
+/// `not_recordable` or an exceeded limit says nothing about the kernels, so such an error becomes
+/// the verdict's error.
 bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& cases,
                            const Verdict& ended) {
   Verdict& verdict = run.verdict();

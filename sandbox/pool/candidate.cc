@@ -135,8 +135,9 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   layers_ = layers.layers();
   if (!grouped) {
     for (LayerReport& layer : layers_) layer = {layer.name, false, grouped.error().message};
-    // If the child has already ended, it could not be added to the cgroup, so the cgroup's error is
-    // not the cause. The cause is another missing layer, and the child's output names that layer.
+    // A child that has already ended cannot be added to a cgroup either. With strict isolation, it
+    // ended because another layer is missing. Its output names that layer, so the caller reports
+    // the output and not this error.
     if (strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);

@@ -89,7 +89,8 @@ def without() -> str:
 
 @pytest.fixture(autouse=True)
 def seen(request: pytest.FixtureRequest, results: Results) -> Iterator[None]:
-    """Records the result of all tests of this file as one row of the table."""
+    """Records the results of all tests of this file together, as one row of the page
+    docs/reference/generated/escapes.md."""
     before = request.session.testsfailed
     yield
     row = results.setdefault("131_launcher_taken_over", {"seen": "refused", "problems": []})

@@ -1,5 +1,6 @@
 """Tests `assay import tritonbench-g` with small golden files: the operators can be loaded and
-recorded, and each file has the expected tier."""
+recorded, and each file has the expected tier: `plan`, `host` or `neither`
+(importers/tritonbench_g.py)."""
 
 from __future__ import annotations
 

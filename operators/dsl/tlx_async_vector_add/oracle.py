@@ -1,8 +1,8 @@
 """This TLX kernel runs persistent programs. Each program copies blocks of x and y into rings of
 buffers in shared memory, several blocks ahead of the block that it adds.
 
-Only whole blocks use the rings: their masks end at a multiple of BLOCK, so every copy moves 16
-bytes. Plain masked loads and stores process the last, partial block."""
+Only whole blocks use the rings. The masks of these copies end at a multiple of BLOCK, so each copy
+instruction can move 16 bytes. Plain masked loads and stores process the last, partial block."""
 
 import torch
 import triton

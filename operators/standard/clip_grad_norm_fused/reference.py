@@ -9,8 +9,8 @@ from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
 EPS = 1e-6
-# The approximate global norm of the gradients. It is above 1, because otherwise a kernel that never
-# scales would pass.
+# The approximate global norm of the unscaled gradients. It is above most limits on the norm, because
+# otherwise a kernel that never clips would pass.
 NORM = 1.5
 
 

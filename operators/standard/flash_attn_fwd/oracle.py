@@ -83,8 +83,8 @@ def flash_attn_fwd(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.T
     # If there are few queries, smaller tiles spread them over more SMs.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq_q > 512 else (64, 64, 4, 3)
     grid = (triton.cdiv(seq_q, bm), batch * heads)
-    # One view contains the rows of all heads, so the last block of a head can also read rows of the
-    # next head. These rows are finite. They get no weight, or their results are not stored.
+    # Each view has the rows of all heads, so the last block of a head can also read rows of the next
+    # head. Such rows of k and v get the weight 0, and results of such rows of q are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

@@ -46,8 +46,8 @@ def triplet_margin(
     anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor, margin: float, eps: float
 ) -> torch.Tensor:
     rows, dim = anchor.shape
-    # A program loads 2048 entries of each of the three matrices, which are 16 entries per thread
-    # and matrix. So all loads are in flight at once.
+    # A program loads 2048 entries of each of the three matrices, so a thread loads 16 entries of
+    # each. These are few enough for all loads to be in flight at once.
     bd = triton.next_power_of_2(dim)
     bm = max(1, 2048 // bd)
     programs = triton.cdiv(rows, bm)

@@ -129,8 +129,8 @@ def _varlen_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for blocks
-    of 64 keys and values. The next block waits in registers."""
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for one
+    block of 64 keys and values. So the next block is loaded into registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -140,8 +140,9 @@ class Bounds:
 
     def _offset(self, block: Block, writes: bool) -> np.uint64:
         """Returns the distance from a block's fake addresses to its real memory, modulo 2^64. Also
-        marks the block: from now on only the device knows its values, unless it is a structural
-        argument. Raises BadOutputs for a write to a structural argument."""
+        marks the block, so that host code may no longer read its values. The exception is a
+        structural argument, whose values host code may always read (`known`). Raises BadOutputs for
+        a write to a structural argument."""
         if block.known and writes:
             raise self._refusals.refuse(
                 BadOutputs(

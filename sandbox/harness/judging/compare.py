@@ -191,8 +191,8 @@ def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, flo
 def is_wrong(
     rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]
 ) -> bool:
-    """Returns True if `compare` would find an output wrong, without masks. Stops at the first chunk
-    that contains a wrong element."""
+    """Returns True if `compare`, called without `masks`, would find an output wrong. Stops at the
+    first chunk that contains a wrong element."""
     if _mismatch(rules, actual):
         return True
     return any(

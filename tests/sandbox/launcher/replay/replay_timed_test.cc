@@ -156,8 +156,8 @@ TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two
   CHECK(timeline[1].ns == Approx(8'000).margin(50));
   bench.check_clean();
 
-  // The inspection compares two runs. In both of them the output stays NaN, because an earlier run
-  // has set the kernel's variable. So the bits of the two outputs are equal.
+  // The kernel fake_add_once writes its output only in its first run, so later runs leave NaN in
+  // the output. The inspection compares two later runs, so the bits of the two outputs are equal.
   const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
   REQUIRE(other);
   CHECK(other->inspection->deterministic == true);

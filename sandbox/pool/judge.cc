@@ -81,8 +81,8 @@ Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vecto
                                  const Deadline& deadline) {
   const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
   if (!turn) return fail(turn.error());
+  send_releases_now();  // ends a process that cannot take them, so that a new one is started
   if (Status started = ensure_started(deadline); !started) return fail(started.error());
-  send_releases_now();
   if (Status sent = send_frame(socket_.get(), request, {}, fds, deadline); !sent) {
     stop();
     return fail(sent.error());

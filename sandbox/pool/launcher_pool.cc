@@ -134,8 +134,8 @@ bool LauncherPool::may_keep(const LauncherClient& used) const {
   return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
 }
 
-/// Of the launchers that are kept for runs, keeps the `most` launchers that were used last, and
-/// ends the others.
+/// Ends launchers that are kept for runs, until at most `most` are left. The launchers that were
+/// used last are left.
 void LauncherPool::end_kept_for_runs(std::size_t most) {
   while (of_runs_.size() > most) {
     of_runs_.front().launcher->kill();

@@ -28,6 +28,9 @@ namespace {
 // reported, so the first attempt can fail.
 constexpr int kRemoveAttempts = 50;
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
+// In version 1, a cgroup has reached its memory limit if its greatest usage came so close to it.
+// The kernel charges memory in batches, the largest of which is a huge page (2 MiB).
+constexpr std::int64_t kLimitSlackBytes = 4LL << 20;
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's default value
 constexpr const char* kMostWeight = "10000";    // the maximum in version 2
 constexpr const char* kMostShares = "262144";   // the maximum in version 1
@@ -296,10 +299,27 @@ Status Cgroup::hurry_end() {
   return lifted ? preferred : lifted;
 }
 
+Cgroup::MemoryEvents Cgroup::memory_events() const {
+  if (memory_.empty()) return {};
+  const std::string events = read_small_file(memory_ + "/memory.events");
+  if (!events.empty()) return {counter(events, "oom") > 0, counter(events, "oom_kill")};
+  // Version 1 has no such event. It counts failed allocations (memory.failcnt), but recent kernels
+  // do not count those that fail at the limit of memory and swap together.
+  const auto bytes = [&](const char* file) {
+    return std::atoll(read_small_file(memory_ + file).c_str());
+  };
+  return {bytes("/memory.max_usage_in_bytes") >= bytes("/memory.limit_in_bytes") - kLimitSlackBytes,
+          counter(read_small_file(memory_ + "/memory.oom_control"), "oom_kill")};
+}
+
 bool Cgroup::out_of_memory() const {
-  if (memory_.empty()) return false;
-  return counter(read_small_file(memory_ + "/memory.events"), "oom_kill") > 0 ||
-         counter(read_small_file(memory_ + "/memory.oom_control"), "oom_kill") > 0;
+  const MemoryEvents events = memory_events();
+  return events.killed > 0 && events.reached_limit;
+}
+
+bool Cgroup::machine_out_of_memory() const {
+  const MemoryEvents events = memory_events();
+  return events.killed > 0 && !events.reached_limit;
 }
 
 bool Cgroup::out_of_processes() const {

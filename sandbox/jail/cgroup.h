@@ -60,11 +60,19 @@ class Cgroup {
   /// Returns true if the kernel has killed a process of the cgroup because the cgroup exceeded its
   /// memory limit.
   bool out_of_memory() const;
+  /// Returns true if the kernel has killed a process of the cgroup although the cgroup was within
+  /// its memory limit: the machine, or a cgroup above this one, had no memory left.
+  bool machine_out_of_memory() const;
   /// Returns true if the cgroup had too many processes, so that a further process could not be
   /// started.
   bool out_of_processes() const;
 
  private:
+  struct MemoryEvents {
+    bool reached_limit = false;  // the cgroup's own memory limit
+    std::int64_t killed = 0;     // processes that the kernel killed because memory was short
+  };
+  MemoryEvents memory_events() const;
   void remove();
   void forget();
 

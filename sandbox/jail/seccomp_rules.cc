@@ -3,6 +3,7 @@
 #include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -292,6 +293,17 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status added = deny_when(filter, "socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_EQ, AF_INET));
       !added)
     return added;
+  // A process at its limit of processor time gets SIGKILL. The supervisor takes SIGKILL as proof
+  // that something outside the sandbox killed the candidate (candidate_end.h).
+  if (Status limited =
+          deny_when(filter, "setrlimit", EPERM, SCMP_A0(SCMP_CMP_MASKED_EQ, kLow32, RLIMIT_CPU));
+      !limited)
+    return limited;
+  if (Status limited =
+          deny_when(filter, "prlimit64", EPERM,
+                    {SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, RLIMIT_CPU), SCMP_A2(SCMP_CMP_NE, 0)});
+      !limited)
+    return limited;
   // Leases and notifications on files that are visible to all jobs would report what other jobs do
   // with these files.
   for (const std::uint64_t command : kDeniedFcntl) {

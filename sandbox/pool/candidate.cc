@@ -15,6 +15,7 @@
 #include "base/files.h"
 #include "sandbox/jail/cgroup.h"
 #include "sandbox/pool/process.h"
+#include "sandbox/pool/process_facts.h"
 
 namespace assay::sandbox {
 namespace {
@@ -46,6 +47,16 @@ Result<pid_t> pid_behind(int pidfd) {
   const int pid = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + 5);
   if (pid <= 0) return fail(ErrorCode::unavailable, "the candidate's process id is not known here");
   return pid;
+}
+
+/// Waits until the process of a pidfd has ended. Returns false if it still runs after `ms`.
+bool wait_for_end(int pidfd, std::int64_t ms) {
+  const Deadline deadline = Deadline::after_ms(ms);
+  while (true) {
+    std::array<pollfd, 1> entries{{{pidfd, POLLIN, 0}}};
+    if (poll_until(entries, deadline) > 0) return true;
+    if (deadline.expired()) return false;
+  }
 }
 
 /// Reads the bytes that have arrived in the pipe. Returns false at the end of the stream.
@@ -131,7 +142,7 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   pidfd_ = std::move(*pidfd);
   const Result<pid_t> pid = pid_behind(pidfd_.get());
   Status grouped = pid ? cgroup_.add(*pid) : Status(tl::unexpected(pid.error()));
-  if (pid) group_ = *pid;
+  if (pid) pid_ = group_ = *pid;
   layers_ = layers.layers();
   if (!grouped) {
     for (LayerReport& layer : layers_) layer = {layer.name, false, grouped.error().message};
@@ -180,8 +191,8 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
       case FrameReceiver::State::frame: return on_frame();
       case FrameReceiver::State::closed:
       case FrameReceiver::State::truncated: return {Kind::ended, {}, receiver_.message()};
-      case FrameReceiver::State::malformed:
-      case FrameReceiver::State::broken: return {Kind::malformed, {}, receiver_.message()};
+      case FrameReceiver::State::malformed: return {Kind::malformed, {}, receiver_.message()};
+      case FrameReceiver::State::broken: return {Kind::broken, {}, receiver_.message()};
       case FrameReceiver::State::again: break;
     }
     // The candidate has ended, and all its messages have been read. The function does not wait for
@@ -206,15 +217,18 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
   if (ended_) return status_;
   ended_ = true;
   if (!pidfd_) return status_;
-  if (grace_ms > 0) {
-    pollfd entry{pidfd_.get(), POLLIN, 0};
-    ::poll(&entry, 1, static_cast<int>(grace_ms));
-  }
+  // A process that has begun to end closes its channel before it has ended. It gets more time, so
+  // that the status tells how it ended by itself.
+  if (grace_ms > 0 && !wait_for_end(pidfd_.get(), grace_ms) && is_ending(pid_))
+    wait_for_end(pidfd_.get(), kCandidateReapMs);
   was_killed_ = !exited();
   kill_by_pidfd(pidfd_.get());
   if (group_ > 1) ::kill(-group_, SIGKILL);
   if (was_killed_) (void)cgroup_.hurry_end();  // a failure only delays the end
-  status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kCandidateReapMs));
+  const Deadline reaped = Deadline::after_ms(kCandidateReapMs);
+  status_ = zygote_->wait_exit(slot_, reaped);
+  // A zygote that has ended tells nothing, but its candidate still needs time to end.
+  wait_for_end(pidfd_.get(), reaped.remaining_ms());
   drain();
   return status_;
 }

@@ -24,6 +24,7 @@
 #include "base/result.h"
 #include "sandbox/jail/cgroup.h"
 #include "sandbox/pool/messages.h"
+#include "sandbox/pool/process_facts.h"
 #include "sandbox/pool/zygote.h"
 #include "sandbox/wire/frame.h"
 
@@ -55,13 +56,14 @@ struct CandidateEvent {
     message,    // the field `message` is set
     ended,      // the process or its stream ended
     malformed,  // the candidate broke the protocol; `text` tells how
+    broken,     // a system call of this process failed; `text` has the error
     flood,      // the candidate printed more than Limits::output_flood_bytes
     timeout,
     cancelled,
   };
   Kind kind = Kind::ended;
-  CandidateMessage message;
-  std::string text;
+  CandidateMessage message = {};
+  std::string text = {};
 };
 
 class Candidate {
@@ -74,6 +76,8 @@ class Candidate {
   ~Candidate() { end(); }
 
   int slot() const { return slot_; }
+  /// The id of the candidate's process, in the pid namespace of this process.
+  pid_t pid() const { return pid_; }
   const Zygote& zygote() const { return *zygote_; }
   /// The isolation layers of the candidate's jail and cgroup.
   const std::vector<LayerReport>& layers() const { return layers_; }
@@ -100,6 +104,10 @@ class Candidate {
   bool has_unread();
 
   bool out_of_memory() const { return cgroup_.out_of_memory(); }
+  bool machine_out_of_memory() const { return cgroup_.machine_out_of_memory(); }
+  /// Returns the processor time that the candidate's process used and waited for. Call this before
+  /// end().
+  std::optional<CpuTimes> cpu_times() const { return sandbox::cpu_times(pid_); }
   bool out_of_processes() const { return cgroup_.out_of_processes(); }
   std::string stdout_text() const { return out_.text(); }
   std::string stderr_text() const { return err_.text(); }
@@ -116,6 +124,7 @@ class Candidate {
   std::vector<LayerReport> layers_;
   Cgroup cgroup_;
   UniqueFd socket_, out_pipe_, err_pipe_, pidfd_;
+  pid_t pid_ = -1;  // in the pid namespace of this process
   // The candidate's process group. It is -1 if the candidate has a pid namespace, because the
   // kernel then kills the candidate's children together with the candidate.
   pid_t group_ = -1;

@@ -36,6 +36,7 @@ class Zygote {
   ~Zygote();
 
   const ZygoteReady& ready() const { return ready_; }
+  pid_t pid() const { return process_.pid(); }
   bool alive() const { return !ended_.stop_requested(); }
   /// Returns a token. Its stop is requested when the zygote ends or misses a deadline.
   std::stop_token ended() const { return ended_.get_token(); }

@@ -1,7 +1,6 @@
 #include "sandbox/record/candidate_run.h"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -120,7 +119,8 @@ bool CandidateRun::follow(const std::function<bool()>& reached) {
 bool CandidateRun::close() {
   candidate_->end();
   if (!candidate_->exited())
-    return run_->fail(ErrorKind::timeout, "the candidate could not be ended after its last result");
+    return run_->fail(ErrorKind::internal_error,
+                      "the candidate could not be ended after its last result");
   if (candidate_->has_unread())
     return run_->fail(ErrorKind::protocol_error, "the candidate sent more after its last result");
   return true;
@@ -172,11 +172,14 @@ bool CandidateRun::on(Artifact& artifact) {
 /// is a part of `record` and `run`. After the source has been parsed, the source's text has no
 /// syntax error. A later SyntaxError was raised by code of the submission.
 bool CandidateRun::on(CandidateError& error) {
-  candidate_->end();
-  if (error.kind == ErrorKind::timeout &&
-      passed_ms() < kOwnStopShare * static_cast<double>(wall_ms_))
+  const bool stopped = error.kind == ErrorKind::timeout;
+  if (stopped && passed_ms() < kOwnStopShare * static_cast<double>(wall_ms_))
     return run_->fail(ErrorKind::protocol_error,
                       "the candidate reported a timeout before its time limit");
+  const CandidateEvent::Kind limit = CandidateEvent::Kind::timeout;
+  if (stopped && lacked_cpu(processor_time(), wall_ms_)) return ended({.kind = limit});
+  candidate_->end();
+  if (candidate_->machine_out_of_memory()) return ended({.kind = CandidateEvent::Kind::ended});
   Diagnostic& found = error.diagnostic;
   found.line = line_of_source(found.line, task_.source);
   if (parsed_ && is_syntax_error(error.kind)) error.kind = ErrorKind::other_exception;
@@ -205,51 +208,29 @@ bool CandidateRun::on(Done&) {
 
 bool CandidateRun::ended(const CandidateEvent& event) {
   using Kind = CandidateEvent::Kind;
-  const std::optional<ExitStatus> status =
-      candidate_->end(event.kind == Kind::ended ? kGraceMs : 0);
-  const std::string where = " in stage " + std::string(to_string(run_->stage()));
-  if (event.kind == Kind::cancelled) return run_->fail(ErrorKind::cancelled, "cancelled" + where);
-  if (candidate_->out_of_memory())
-    return run_->fail(
-        ErrorKind::memory_limit,
-        "used more than " + std::to_string(run_->job().limits.memory_bytes >> 20) + " MiB" + where);
-  switch (event.kind) {
-    case Kind::timeout:
-      return candidate_->out_of_processes()
-                 ? run_->fail(ErrorKind::process_limit, processes())
-                 : run_->fail(ErrorKind::timeout,
-                              "ran longer than " + std::to_string(wall_ms_) + " ms" + where);
-    case Kind::flood: return run_->fail(ErrorKind::output_limit, event.text);
-    case Kind::malformed:
-      return run_->fail(ErrorKind::protocol_error,
-                        "the candidate broke the protocol: " + event.text);
-    default: return process_ended(status, where);
-  }
+  CandidateEnd end{.event = event.kind, .text = event.text, .wall_ms = wall_ms_};
+  if (event.kind == Kind::timeout) end.cpu = processor_time();
+  end.status = candidate_->end(event.kind == Kind::ended ? kGraceMs : 0);
+  end.was_killed = candidate_->was_killed();
+  end.out_of_memory = candidate_->out_of_memory();
+  end.machine_out_of_memory = candidate_->machine_out_of_memory();
+  end.out_of_processes = candidate_->out_of_processes();
+  const EndError error = error_of(end, run_->job().limits);
+  return run_->fail(error.kind,
+                    error.detail + " (in stage " + std::string(to_string(run_->stage())) + ")");
 }
 
-bool CandidateRun::process_ended(const std::optional<ExitStatus>& status,
-                                 const std::string& where) {
-  if (!status)
-    return run_->fail(ErrorKind::internal_error, "the zygote died with the candidate" + where);
-  if (candidate_->was_killed())
-    return run_->fail(ErrorKind::protocol_error,
-                      "the candidate closed its channel before it had sent all results" + where);
-  if (candidate_->out_of_processes()) return run_->fail(ErrorKind::process_limit, processes());
-  if (!status->by_signal()) {
-    return run_->fail(
-        ErrorKind::protocol_error,
-        "exited with status " + std::to_string(status->value) + where +
-            " before it had sent all results; a submission returns from its entry function");
-  }
-  const bool filtered = status->value == SIGSYS;
-  return run_->fail(ErrorKind::crash,
-                    "killed by " + signal_name(status->value) + where +
-                        (filtered ? ": a system call that the sandbox forbids" : ""));
+/// Returns the processor time since the current deadline was set.
+std::optional<CpuTimes> CandidateRun::processor_time() const {
+  const std::optional<CpuTimes> now = candidate_->cpu_times();
+  if (!now || !cpu_before_) return std::nullopt;
+  return CpuTimes{now->used_ms - cpu_before_->used_ms, now->waited_ms - cpu_before_->waited_ms};
 }
 
 void CandidateRun::limit_time(std::int64_t wall_ms) {
   wall_ms_ = wall_ms;
   since_ns_ = system_clock().monotonic_ns();
+  cpu_before_ = candidate_->cpu_times();
   deadline_ = run_->deadline(wall_ms);
 }
 
@@ -257,11 +238,6 @@ void CandidateRun::limit_time(std::int64_t wall_ms) {
 /// before its deadline (harness/entry/time_limit.py). So an earlier report of a timeout is false.
 double CandidateRun::passed_ms() const {
   return static_cast<double>(system_clock().monotonic_ns() - since_ns_) / kNsPerMs;
-}
-
-std::string CandidateRun::processes() const {
-  return "started more than " + std::to_string(run_->job().limits.processes) +
-         " processes and threads";
 }
 
 bool is_hidden(const Job& job, const std::string& id) {

@@ -29,6 +29,7 @@
 
 #include "sandbox/job/job_execution.h"
 #include "sandbox/pool/candidate_pool.h"
+#include "sandbox/record/candidate_end.h"
 #include "sandbox/record/case_io.h"
 
 namespace assay::sandbox {
@@ -82,22 +83,22 @@ class CandidateRun {
   bool on(CandidateError& error);
   bool on(Done& message);
   bool ended(const CandidateEvent& event);
-  bool process_ended(const std::optional<ExitStatus>& status, const std::string& where);
+  std::optional<CpuTimes> processor_time() const;
   void limit_time(std::int64_t wall_ms);
   double passed_ms() const;
-  std::string processes() const;
 
   JobExecution* run_;
   CandidatePool& pool_;
   const CandidateTask task_;
   std::unique_ptr<Candidate> candidate_;
   Deadline deadline_ = Deadline::never();
-  std::int64_t wall_ms_ = 0;           // the time limit of the current deadline
-  std::int64_t since_ns_ = 0;          // when the current deadline started
-  double used_ms_ = 0;                 // the part of the time limit that earlier batches used
-  std::vector<std::string> expected_;  // case ids of the batch
-  std::vector<CaseDone> cases_;        // results of the batch so far
-  std::size_t earlier_cases_ = 0;      // number of results of earlier batches
+  std::int64_t wall_ms_ = 0;            // the time limit of the current deadline
+  std::int64_t since_ns_ = 0;           // when the current deadline started
+  std::optional<CpuTimes> cpu_before_;  // the candidate's processor time at that moment
+  double used_ms_ = 0;                  // the part of the time limit that earlier batches used
+  std::vector<std::string> expected_;   // case ids of the batch
+  std::vector<CaseDone> cases_;         // results of the batch so far
+  std::size_t earlier_cases_ = 0;       // number of results of earlier batches
   std::vector<Artifact> artifacts_;
   std::size_t artifact_bytes_ = 0;
   bool parsed_ = false, imported_ = false, last_ = false, done_ = false;

@@ -181,8 +181,13 @@ FrameReceiver::State FrameReceiver::read_some() {
       fds.emplace_back(fd);
     }
   }
-  if ((message.msg_flags & MSG_CTRUNC) != 0)
-    return finish(State::malformed, "more descriptors than the cap, or no room for them");
+  // The kernel drops descriptors of which there are too many for the buffer, and descriptors for
+  // which this process has no free number. Only in the first case is the buffer full.
+  if ((message.msg_flags & MSG_CTRUNC) != 0) {
+    return fds.size() >= kMaxFrameFds
+               ? finish(State::malformed, "more descriptors than the cap")
+               : finish(State::broken, "no room for descriptors (see `ulimit -n`)");
+  }
   const bool at_start = part_ == Part::prefix && have == 0;
   if (!fds.empty() && !at_start)
     return finish(State::malformed, "descriptors came in the middle of a frame");

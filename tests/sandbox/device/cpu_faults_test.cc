@@ -56,7 +56,7 @@ TEST_CASE(
       "time.sleep(9)\n        except BaseException: pass\n";
   const Verdict stubborn = run_on_cpu(job);
   CHECK(to_string(stubborn.error_kind) == to_string(ErrorKind::timeout));
-  CHECK(stubborn.detail == "ran longer than 2000 ms in stage run");
+  CHECK(stubborn.detail == "ran longer than 2000 ms (in stage run)");
   CHECK_FALSE(stubborn.diagnostic);
 
   job.source =

@@ -175,6 +175,42 @@ TEST_CASE("candidates are parked, serve one job each, and report how they ended"
   pool.give_back(std::move(*third));
 }
 
+TEST_CASE("a candidate whose zygote was killed has ended when end() returns") {
+  Spawner spawner;
+  CandidatePool pool(real_config(), spawner);
+  const Deadline deadline = Deadline::after_ms(60'000);
+  for (int round = 0; round < 3; ++round) {
+    Result<std::unique_ptr<Candidate>> taken = pool.take(Limits{}, deadline);
+    if (!taken) FAIL(taken.error().message);
+    Candidate& candidate = **taken;
+    REQUIRE(candidate.send(empty_job(), "while True: pass\n", {}, deadline));
+    CHECK(std::holds_alternative<SourceParsed>(candidate.next(deadline).message));
+    REQUIRE(::kill(candidate.zygote().pid(), SIGKILL) == 0);
+    CHECK_FALSE(candidate.end());  // nothing tells how it ended
+    CHECK(candidate.exited());
+    pool.give_back(std::move(*taken));
+  }
+}
+
+TEST_CASE("a candidate that something else killed tells so, even if it ends slowly") {
+  Spawner spawner;
+  CandidatePool pool(real_config(), spawner);
+  const Deadline deadline = Deadline::after_ms(60'000);
+  Result<std::unique_ptr<Candidate>> taken = pool.take(Limits{}, deadline);
+  if (!taken) FAIL(taken.error().message);
+  Candidate& candidate = **taken;
+  REQUIRE(candidate.send(empty_job(), "while True: pass\n", {}, deadline));
+  CHECK(std::holds_alternative<SourceParsed>(candidate.next(deadline).message));
+  REQUIRE(candidate.cpu_times());
+  REQUIRE(::kill(candidate.pid(), SIGKILL) == 0);
+  CHECK(until_end(candidate).kind == CandidateEvent::Kind::ended);
+  const std::optional<ExitStatus> status = candidate.end(1);  // a millisecond of grace
+  REQUIRE(status);
+  CHECK(describe(*status) == "killed by SIGKILL");
+  CHECK_FALSE(candidate.was_killed());
+  pool.give_back(std::move(*taken));
+}
+
 TEST_CASE("a zygote that cannot start is an error with the end of its output") {
   Spawner spawner;
   SandboxConfig config = real_config();

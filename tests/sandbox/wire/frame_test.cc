@@ -1,5 +1,6 @@
 #include "sandbox/wire/frame.h"
 
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 
@@ -150,6 +151,27 @@ TEST_CASE(
   REQUIRE(many.size() < kCandidateHeader.bytes);
   CHECK(received(many, kCandidateHeader) == FrameReceiver::State::malformed);
   CHECK(received(many, kTrustedHeader) == FrameReceiver::State::frame);
+}
+
+TEST_CASE("a shortage of descriptors in this process is no fault of the peer") {
+  SocketPair sockets = pair();
+  Result<UniqueFd> file = create_memfd("test", 1);
+  REQUIRE(file);
+  REQUIRE(send_frame(sockets.ours.get(), {{"type", "case"}}, {}, {file->get(), file->get()},
+                     Deadline::after_ms(5'000)));
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  // dup() returns the lowest free number. So no number below the limit is free then.
+  const int lowest = ::dup(file->get());
+  REQUIRE(lowest >= 0);
+  const rlimit full{static_cast<rlim_t>(lowest) + 1, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &full) == 0);
+  FrameReceiver receiver(sockets.theirs.get());
+  const FrameReceiver::State state = receiver.receive();
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+  ::close(lowest);
+  CHECK(state == FrameReceiver::State::broken);
+  CHECK(receiver.message() == "no room for descriptors (see `ulimit -n`)");
 }
 
 TEST_CASE("descriptors in the middle of a frame are refused") {

@@ -22,12 +22,6 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-JobState end_state(const Verdict& verdict) {
-  return verdict.error_kind == ErrorKind::cancelled ? JobState::cancelled
-         : verdict.error_kind == ErrorKind::aborted ? JobState::aborted
-                                                    : JobState::finished;
-}
-
 JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Clock& clock) {
   JobStatus status;
   if (now.state == JobState::queued) {
@@ -51,8 +45,15 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
 }
 
 /// Returns the status of a job that is not in memory, from the store.
-Result<JobStatus> stored_status(Store& store, const std::string& job) {
+Result<JobStatus> stored_status(Store& store, const VerdictWriter& writer, const std::string& job) {
   ASSAY_TRY(stored, store.finished_job(job));
+  if (!stored) {
+    if (auto left = writer.unstored(job))
+      stored = FinishedJob{.run = left->run,
+                           .state = end_state(left->verdict),
+                           .verdict = std::move(left->verdict),
+                           .elapsed_ms = 0};
+  }
   if (!stored)
     return fail(ErrorCode::unavailable, "job " + job +
                                             " was accepted by a server that stopped; the next "
@@ -71,7 +72,7 @@ Result<JobStatus> stored_status(Store& store, const std::string& job) {
 
 StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devices devices,
                        const QueueLimits& limits)
-    : store_(store), runs_(runs), clock_(clock), limits_(limits) {
+    : store_(store), runs_(runs), clock_(clock), limits_(limits), writer_(store, clock) {
   for (auto& [name, device] : devices)
     queues_.push_back(std::make_unique<DeviceQueue>(std::move(name), std::move(device),
                                                     limits_.queued_per_device));
@@ -162,7 +163,7 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
                 "not a job handle; handles look like job_... and are in the answers of `compile`, "
                 "`run_tests`, `profile` and `submit`");
   const std::shared_ptr<ActiveJob> watched = active(job);
-  if (!watched) return stored_status(store_, job);
+  if (!watched) return stored_status(store_, writer_, job);
   const std::int64_t until_ns =
       clock_.monotonic_ns() + std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms) * kNsPerMs;
   ActiveJob::Progress now = watched->progress();
@@ -189,9 +190,10 @@ Status StoredJobs::cancel(const std::string& job) {
   const bool was_queued = found->queue().remove(job);
   found->cancel();
   if (was_queued)
-    announce(*found,
-             stored(found->job(), verdict_without_execution(found->job(), ErrorKind::cancelled,
-                                                            "cancelled before it ran")));
+    announce(*found, writer_.store(found->job(),
+                                   verdict_without_execution(found->job(), ErrorKind::cancelled,
+                                                             "cancelled before it ran"),
+                                   stop_.get_token()));
   return {};
 }
 
@@ -211,7 +213,8 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   // part of the job, so the verdict may differ from that of an undisturbed job. After a restart,
   // the server runs the job again.
   if (stop_.stop_requested()) return;
-  verdict = stored(active.job(), checked_verdict(active.job(), std::move(verdict)));
+  verdict = writer_.store(active.job(), checked_verdict(active.job(), std::move(verdict)),
+                          stop_.get_token());
   queue.ended(active.job(), (end_ns - begin_ns) / kNsPerMs);
   announce(active, std::move(verdict));
 }
@@ -234,17 +237,6 @@ Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
                                     {"device", queue.device().info().name},
                                     {"error", sandbox::to_string(verdict.error_kind)}});
   }
-}
-
-Verdict StoredJobs::stored(const sandbox::Job& job, Verdict verdict) {
-  const bool refund = sandbox::is_infrastructure_error(verdict.error_kind);
-  const JobState state = end_state(verdict);
-  auto kept = store_.finish(job.id, state, std::move(verdict), refund, clock_.unix_ms());
-  if (kept) return std::move(*kept);
-  // The verdict could not be stored, so callers must not see it. After a restart, the store would
-  // have no verdict, and the server would run the job again.
-  return verdict_without_execution(job, ErrorKind::internal_error,
-                                   "the verdict could not be stored: " + kept.error().message);
 }
 
 void StoredJobs::announce(ActiveJob& active, Verdict verdict) {

@@ -26,6 +26,7 @@
 #include "server/runs/active_job.h"
 #include "server/runs/device_queue.h"
 #include "server/runs/run_service.h"
+#include "server/runs/verdict_writer.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
 
@@ -81,9 +82,6 @@ class StoredJobs final : public tools::JobService {
   void execute(DeviceQueue& queue, ActiveJob& active);
   /// Runs the job on the device, and runs it again after an infrastructure error.
   sandbox::Verdict judged(DeviceQueue& queue, ActiveJob& active);
-  /// Stores the verdict, and returns the verdict that callers may see. This is an internal error if
-  /// the verdict could not be stored.
-  sandbox::Verdict stored(const sandbox::Job& job, sandbox::Verdict verdict);
   void announce(ActiveJob& active, sandbox::Verdict verdict);
   DeviceQueue* queue_of(const std::string& device) const;
   void add(const std::shared_ptr<ActiveJob>& active);
@@ -93,6 +91,7 @@ class StoredJobs final : public tools::JobService {
   StoredRuns& runs_;
   const Clock& clock_;
   const QueueLimits limits_;
+  VerdictWriter writer_;
   std::vector<std::unique_ptr<DeviceQueue>> queues_;
   std::stop_source stop_;
   mutable Mutex mutex_;

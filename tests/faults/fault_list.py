@@ -1,0 +1,108 @@
+"""Lists the faults that matrix.py tries: system calls that fail, and processes that are killed.
+
+calls = {"server": {"pipe2": 6}, "judge": {}}  # how often one job calls each function
+faults = all_faults(calls, most=4, repeat=8)
+"""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+
+# Which errors a function can report.
+SERVER_ERRORS: dict[str, tuple[int, ...]] = {
+    "open": (errno.EMFILE, errno.ENOMEM, errno.EIO),
+    "read": (errno.EIO, errno.EINTR),
+    "write": (errno.EIO, errno.ENOSPC, errno.EINTR),
+    "pread": (errno.EIO,),
+    "pwrite": (errno.ENOSPC, errno.EIO),
+    "fsync": (errno.EIO, errno.ENOSPC),
+    "ftruncate": (errno.ENOSPC, errno.EIO),
+    "fallocate": (errno.ENOSPC,),
+    "fstat": (errno.EIO,),
+    "unlink": (errno.EIO,),
+    "mkdir": (errno.ENOSPC, errno.ENOMEM),
+    "rmdir": (errno.EBUSY,),
+    "opendir": (errno.EMFILE,),
+    "pipe2": (errno.EMFILE,),
+    "socketpair": (errno.EMFILE, errno.ENOMEM),
+    "sendmsg": (errno.ENOMEM, errno.EINTR),
+    "recvmsg": (errno.ENOMEM, errno.EINTR),
+    "poll": (errno.ENOMEM, errno.EINTR),
+    "eventfd": (errno.EMFILE,),
+    "fcntl": (errno.EMFILE,),
+    "mmap": (errno.ENOMEM,),
+    "memfd_create": (errno.EMFILE, errno.ENOMEM),
+    "fork": (errno.EAGAIN, errno.ENOMEM),
+    "execve": (errno.ENOMEM,),
+    "waitid": (errno.EINTR,),
+    "syscall": (errno.EMFILE, errno.ENOSYS),
+    "pthread_create": (errno.EAGAIN,),
+    "dup": (errno.EMFILE,),
+}
+JUDGE_ERRORS: dict[str, tuple[int, ...]] = {
+    "open": (errno.EMFILE, errno.EIO),
+    "read": (errno.EIO,),
+    "sendmsg": (errno.ENOMEM,),
+    "recvmsg": (errno.ENOMEM, errno.EINTR),
+    "mmap": (errno.ENOMEM,),
+    "memfd_create": (errno.EMFILE, errno.ENOMEM),
+    "ftruncate": (errno.ENOSPC,),
+    "fstat": (errno.EIO,),
+    "syscall": (errno.EMFILE,),
+    "poll": (errno.ENOMEM,),
+}
+ROLES_TO_KILL = ("zygote", "candidate", "judge")
+STAGES = ("queue", "import", "record", "run", "judge")
+KILLED_AFTER_S = [step / 10 for step in range(1, 16)]  # a slowed job takes about 1.5 s
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One system call that fails, or one process that is killed."""
+
+    role: str
+    call: str = ""  # empty: the process is killed
+    error: int = 0
+    skip: int = 0
+    times: int = 1
+    stage: str = ""  # the stage in which the process is killed, or
+    after_s: float = 0.0  # the time after which it is killed
+
+    def __str__(self) -> str:
+        if not self.call:
+            return f"kill -9 of the {self.role} {self.moment}"
+        often = "" if self.times == 1 else f", {self.times} times"
+        return (
+            f"{self.call} of the {self.role} fails with {errno.errorcode[self.error]}, after "
+            f"{self.skip} calls{often}"
+        )
+
+    @property
+    def moment(self) -> str:
+        return f"in stage {self.stage}" if self.stage else f"after {self.after_s:.1f} s"
+
+
+def positions(count: int, most: int) -> list[int]:
+    """Returns at most `most` of the numbers below `count`, evenly spread, with the first and last."""
+    if count <= most:
+        return list(range(count))
+    return sorted({round(step * (count - 1) / (most - 1)) for step in range(most)})
+
+
+def all_faults(calls: dict[str, dict[str, int]], most: int, repeat: int) -> list[Fault]:
+    """Returns a fault for each function, error and position, and a kill for each role and stage.
+    Each failure comes once, and again `repeat` times in a row, which outlasts the second attempt
+    of a job."""
+    found = []
+    for role, errors in (("server", SERVER_ERRORS), ("judge", JUDGE_ERRORS)):
+        for call, numbers in errors.items():
+            for error in numbers:
+                for skip in positions(calls[role].get(call, 0), most):
+                    found.append(Fault(role, call, error, skip))
+                if calls[role].get(call, 0) and error != errno.EINTR:
+                    found.append(Fault(role, call, error, 0, repeat))
+    for role in ROLES_TO_KILL:
+        found += [Fault(role, stage=stage) for stage in STAGES]
+        found += [Fault(role, after_s=after_s) for after_s in KILLED_AFTER_S]
+    return found

@@ -1,0 +1,66 @@
+"""Writes the page of matrix.py: what became of verdicts while something else failed."""
+
+from __future__ import annotations
+
+import errno
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from fault_list import Fault
+
+
+class Trial(Protocol):
+    @property
+    def fault(self) -> Fault: ...
+    @property
+    def correct(self) -> bool: ...
+    @property
+    def struck(self) -> int: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def problem(self) -> str: ...
+
+
+def page(trials: Sequence[Trial]) -> str:
+    """Returns the generated page: one row for each function, error and role."""
+    rows: dict[tuple[str, str, str], dict[bool, Counter[str]]] = {}
+    for trial in trials:
+        if not trial.struck:
+            continue
+        fault = trial.fault
+        what = (
+            (fault.role, f"`{fault.call}`", errno.errorcode[fault.error])
+            if fault.call
+            else (fault.role, "`kill -9`", fault.moment)
+        )
+        rows.setdefault(what, {True: Counter(), False: Counter()})[trial.correct][
+            trial.outcome
+        ] += 1
+
+    def told(counts: Counter[str]) -> str:
+        return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "-"
+
+    lines = [
+        f"| {role} | {call} | {error} | {told(counts[True])} | {told(counts[False])} |"
+        for (role, call, error), counts in rows.items()
+    ]
+    struck = sum(1 for trial in trials if trial.struck)
+    return "\n".join(
+        [
+            "# Faults: what a verdict becomes when something else fails",
+            "",
+            "`tests/faults/matrix.py` writes this page. Each trial makes one system call fail, or",
+            "kills one process, while a job of `vector_add` runs on the device `cpu`. A correct",
+            "submission may pass, and a wrong one may fail. Both may end as `internal_error`, which",
+            "is not charged, or be `refused` before a job exists. The numbers count trials.",
+            "",
+            f"{struck} faults struck; {sum(1 for trial in trials if trial.problem)} verdicts were wrong.",
+            "",
+            "| process | call | error | correct submission | wrong submission |",
+            "|---|---|---|---|---|",
+            *lines,
+            "",
+        ]
+    )

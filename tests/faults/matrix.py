@@ -1,0 +1,338 @@
+"""Makes system calls fail and kills processes while a job runs, and checks the verdicts.
+
+    python tests/faults/matrix.py --out docs/reference/generated/faults.md
+
+Each trial sends one submission of a scored run, with one fault somewhere on the way of its job. A
+correct submission may pass, or end as an error of Assay's own. A wrong submission may fail, or end
+so. An error of Assay's own is not charged to the run, and every other verdict is. Afterwards the
+server knows each verdict that a client got, and an undisturbed job passes."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path[:0] = [str(ROOT / "measurements"), str(HERE), str(HERE.parent / "crash")]
+
+import processes  # noqa: E402
+from fault_list import Fault, all_faults  # noqa: E402
+from fault_page import page  # noqa: E402
+from injection import Faults  # noqa: E402
+from stdio_client import META, StdioClient  # noqa: E402
+
+OPERATOR = "vector_add"
+CORRECT = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
+WRONG = CORRECT.replace("(x + y)", "(x + y + 1)")
+# The names of the errors that are Assay's own.
+OURS = ("internal_error", "device_unhealthy", "aborted")
+UNDISTURBED_S = 60.0  # after a fault, an undisturbed job passes within this time
+SILENT_S = 120.0  # a server that says nothing for so long hangs
+
+
+@dataclass(frozen=True)
+class Trial:
+    fault: Fault
+    tool: str  # run_tests or submit
+    correct: bool
+    struck: int  # how often the fault struck
+    outcome: str  # pass, fail, an error's kind, or "refused"
+    charged: bool | None  # None: the store has no such call
+    problem: str = ""
+
+
+@dataclass
+class Matrix:
+    trials: list[Trial] = field(default_factory=list)
+
+    @property
+    def problems(self) -> list[str]:
+        return [
+            f"{trial.fault} ({trial.tool}, {'correct' if trial.correct else 'wrong'}): "
+            f"{trial.outcome}: {trial.problem}"
+            for trial in self.trials
+            if trial.problem
+        ]
+
+
+def slowed(source: str) -> str:
+    """Returns the source with a pause in its import and in its entry function, so that a process
+    can be killed in these stages."""
+    paused = source.replace(
+        "    z = torch.empty_like(x)", "    time.sleep(0.4)\n    z = torch.empty_like(x)"
+    )
+    assert paused != source
+    return "import time\n\ntime.sleep(0.4)\n" + paused
+
+
+class Server:
+    """A server on stdio whose system calls can be made to fail. It is restarted if it ended."""
+
+    def __init__(self, binary: str, folder: Path) -> None:
+        self.store = folder / "assay.db"
+        self.faults = Faults(folder)
+        self.log = folder / "server.log"
+        self.command = [
+            binary, "serve", "--stdio", "--device", "cpu", "--store", str(self.store),
+            "--log-file", str(self.log),
+        ]  # fmt: skip
+        self.environment = self.faults.environment(
+            {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        )
+        self.count = 0
+        self.client = StdioClient(self.command, env=self.environment)
+
+    def alive(self) -> bool:
+        return self.client.process.poll() is None
+
+    def restart(self) -> None:
+        self.client.process.kill()
+        self.client.process.wait()
+        self.client = StdioClient(self.command, env=self.environment)
+
+    def end(self, error: str) -> str:
+        """Says how the server ended, with the end of its log."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.client.process.wait(5)
+        lines = self.log.read_text().splitlines()[-5:]
+        status = self.client.process.returncode
+        return f"{error}; the server's exit status is {status}; its log: {lines}"
+
+    def new_run(self) -> str:
+        request = {"agent": "faults", "model": "none", "track": "iterative", "suite": OPERATOR}
+        run: str = self.client.call("start_run", request)["structuredContent"]["run"]
+        return run
+
+    def code(self, source: str) -> str:
+        """Returns the source with a comment that no earlier job had, so that nothing is cached."""
+        self.count += 1
+        return f"{source}\n# {self.count} {os.urandom(8).hex()}\n"
+
+    def ask(self, tool: str, arguments: dict[str, Any], killer: Killer | None) -> dict[str, Any]:
+        """Calls a tool and returns its response. Lets the killer see each stage."""
+        self.client.next_id += 1
+        number = self.client.next_id
+        meta = {**META, "progressToken": number}
+        self.client.write(
+            number, "tools/call", {"name": tool, "arguments": arguments, "_meta": meta}
+        )
+        while True:
+            message = self.client.read()
+            if message.get("id") == number:
+                return message
+            text = message.get("params", {}).get("message", "")
+            if killer and text.startswith("stage "):
+                killer.at(text.removeprefix("stage ").partition(",")[0])
+
+    def verdict(
+        self, tool: str, arguments: dict[str, Any], killer: Killer | None
+    ) -> dict[str, Any]:
+        """Returns the verdict of a job, or {"refused": text} if the server took no job."""
+        response = self.ask(tool, arguments, killer)
+        while True:
+            if "error" in response:
+                return {"refused": json.dumps(response["error"])}
+            result = response["result"]
+            answer: dict[str, Any] = result.get("structuredContent", {})
+            if answer.get("status") in ("queued", "running"):
+                response = self.ask("job", {"job": answer["job"], "wait_s": 20}, killer)
+                continue
+            if "outcome" not in answer:
+                return {"refused": json.dumps(result)[:500]}
+            return answer
+
+    def charged(self, job: str) -> bool | None:
+        query = "SELECT refunded FROM tool_calls WHERE job = ?"
+        with contextlib.closing(
+            sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=30)
+        ) as connection:
+            row = connection.execute(query, (job,)).fetchone()
+        return None if row is None else not row[0]
+
+    def recovers(self) -> str:
+        """Returns an empty text when an undisturbed correct job has passed, else what came."""
+        deadline = time.monotonic() + UNDISTURBED_S
+        answer: dict[str, Any] = {}
+        while time.monotonic() < deadline:
+            answer = self.verdict(
+                "run_tests", {"operator": OPERATOR, "code": self.code(CORRECT)}, None
+            )
+            if answer.get("outcome") == "pass":
+                return ""
+        return json.dumps(answer)[:300]
+
+
+class Killer:
+    """Kills the processes with a role, once: when a job is in a stage, or after a time."""
+
+    def __init__(self, server: Server, fault: Fault) -> None:
+        self.server, self.fault, self.killed = server, fault, 0
+        self.timer = threading.Timer(fault.after_s, self.kill)
+        if not fault.stage:
+            self.timer.start()
+
+    def at(self, stage: str) -> None:
+        if not self.killed and stage == self.fault.stage:
+            self.kill()
+
+    def kill(self) -> None:
+        for pid in processes.by_role(self.server.client.process.pid)[self.fault.role]:
+            self.killed += processes.kill(pid)
+
+    def stop(self) -> int:
+        """Kills nothing more. Returns how many processes were killed."""
+        self.timer.cancel()
+        return self.killed
+
+
+@contextlib.contextmanager
+def watchdog(server: Server) -> Iterator[threading.Event]:
+    """Kills a server that hangs. Then its client gets an error, and the event is set."""
+    hung = threading.Event()
+
+    def end() -> None:
+        hung.set()
+        server.client.process.kill()
+
+    timer = threading.Timer(SILENT_S, end)
+    timer.start()
+    try:
+        yield hung
+    finally:
+        timer.cancel()
+
+
+def expectation(correct: bool, answer: dict[str, Any], charged: bool | None) -> str:
+    """Returns what is wrong with a verdict, or an empty text."""
+    outcome, kind = answer.get("outcome"), answer.get("error_kind", "none")
+    if outcome == "error" and kind in OURS:
+        return "charged for an error of the server" if charged else ""
+    if outcome != ("pass" if correct else "fail"):
+        return f"the verdict is {outcome} ({kind}): {json.dumps(answer)[:400]}"
+    if not correct and kind != "wrong_result":
+        return f"the wrong submission failed as {kind}"
+    return "" if charged else "a verdict was not charged"
+
+
+def attempt(server: Server, fault: Fault, tool: str, correct: bool) -> Trial:
+    source = CORRECT if correct else WRONG
+    run = server.new_run()
+    killer = None if fault.call else Killer(server, fault)
+    arguments = {
+        "run": run,
+        "operator": OPERATOR,
+        "code": server.code(slowed(source) if killer else source),
+    }
+    outcome, charged, problem = "none", None, ""
+    with watchdog(server) as hung:
+        try:
+            if fault.call:
+                server.faults.fail(fault.role, fault.call, fault.error, fault.skip, fault.times)
+            answer = server.verdict(tool, arguments, killer)
+            struck = server.faults.clear() if killer is None else killer.stop()
+            outcome, charged, problem = judged(server, correct, answer)
+            if not problem and struck and (why := server.recovers()):
+                problem = f"no undisturbed job passes afterwards: {why}"
+        except (RuntimeError, OSError, ValueError) as error:
+            struck = server.faults.clear() if killer is None else killer.stop()
+            problem = "the server hung" if hung.is_set() else server.end(str(error))
+    if problem:
+        server.restart()
+    return Trial(fault, tool, correct, struck, outcome, charged, problem)
+
+
+def judged(server: Server, correct: bool, answer: dict[str, Any]) -> tuple[str, bool | None, str]:
+    """Returns the outcome of an answer, whether it was charged, and what is wrong with it."""
+    if "refused" in answer:
+        return "refused", None, ""
+    charged = server.charged(answer["job"])
+    outcome = answer["error_kind"] if answer["outcome"] == "error" else answer["outcome"]
+    problem = expectation(correct, answer, charged)
+    if not problem:
+        known = server.client.call("job", {"job": answer["job"], "wait_s": 0})
+        again = known["structuredContent"].get("outcome")
+        if again != answer["outcome"]:
+            problem = f"the server now says {again}"
+    return outcome, charged, problem
+
+
+def calls_of_a_job(server: Server, tool: str) -> dict[str, dict[str, int]]:
+    """Returns how often one undisturbed job calls each function, by role."""
+    run = server.new_run()
+    roles = ("server", "judge")
+    before = {role: server.faults.counts(role) for role in roles}
+    server.verdict(tool, {"run": run, "operator": OPERATOR, "code": server.code(CORRECT)}, None)
+    return {
+        role: {
+            call: count - before[role][call] for call, count in server.faults.counts(role).items()
+        }
+        for role in roles
+    }
+
+
+def run(
+    binary: str, most: int, seed: int, share: float, repeat: int = 8, verbose: bool = False
+) -> Matrix:
+    """Tries a random share of all faults, each with a correct and with a wrong submission."""
+    matrix, rng = Matrix(), random.Random(seed)
+    with tempfile.TemporaryDirectory(prefix="assay-faults-") as folder:
+        server = Server(binary, Path(folder))
+        if why := server.recovers():
+            raise SystemExit(f"no undisturbed job passes at the start: {why}")
+        calls = calls_of_a_job(server, "submit")
+        faults = all_faults(calls, most, repeat)
+        chosen = [fault for fault in faults if rng.random() < share]
+        for number, fault in enumerate(chosen):
+            for correct in (True, False):
+                tool = rng.choice(("run_tests", "submit"))
+                trial = attempt(server, fault, tool, correct)
+                matrix.trials.append(trial)
+                if verbose or trial.problem:
+                    print(
+                        f"{number + 1}/{len(chosen)} {fault} ({tool}, "
+                        f"{'correct' if correct else 'wrong'}): struck {trial.struck}, "
+                        f"{trial.outcome} {trial.problem}",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+        server.client.close()
+        if left := processes.survivors_after(folder):
+            raise SystemExit(f"processes are left: {left}")
+    return matrix
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--positions", type=int, default=6, help="calls of one function that fail")
+    parser.add_argument("--share", type=float, default=1.0, help="the share of the faults to try")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--out", type=Path, help="write the page to this file")
+    options = parser.parse_args()
+    matrix = run(options.binary, options.positions, options.seed, options.share, verbose=True)
+    if options.out:
+        options.out.write_text(page(matrix.trials))
+    for problem in matrix.problems:
+        print("problem:", problem)
+    print(f"{len(matrix.trials)} trials, {len(matrix.problems)} problems")
+    raise SystemExit(1 if matrix.problems else 0)
+
+
+if __name__ == "__main__":
+    main()

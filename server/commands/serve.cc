@@ -18,6 +18,7 @@
 #include "sandbox/device/make_device.h"
 #include "server/app/artifact_options.h"
 #include "server/app/exit_status.h"
+#include "server/app/open_files.h"
 #include "server/app/option_groups.h"
 #include "server/app/stop_on_signal.h"
 #include "server/app/workspace.h"
@@ -123,6 +124,13 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   return entry;
 }
 
+/// Returns how many jobs each device runs at once.
+std::vector<int> jobs_of(const Devices& devices) {
+  std::vector<int> jobs;
+  for (const auto& [name, device] : devices) jobs.push_back(device->info().concurrency);
+  return jobs;
+}
+
 void write_job_metrics(const ServerServices& services, mcp::MetricsText& text) {
   const std::vector<StoredJobs::Load> loads = services.jobs().load();
   text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
@@ -179,6 +187,8 @@ int serve(const ServeOptions& options) {
   if (!workspace) return status;
   std::optional<Devices> devices = make_devices(options, workspace->paths, status);
   if (!devices) return status;
+  const OpenFiles files = open_files_for(jobs_of(*devices));
+  if (files.allowed < files.needed) return print_error("serve", kUnavailable, text_of(files));
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
                                                             : std::filesystem::path(options.store);
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");

@@ -4,6 +4,7 @@ kind of error has the correct exit status, that there is no traceback, and that 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import socket
 import sqlite3
@@ -189,3 +190,19 @@ def test_spec_with_a_wrong_key(assay: Run, tree: Path, key: str, how: str) -> No
         del lines[index]
     spec.write_text("\n".join(lines))
     expect(assay("operators", "list", ASSAY_ROOT=str(tree)), 78, "spec.toml", key)
+
+
+def test_too_few_open_files(binary: str, tmp_path: Path) -> None:
+    def limit(hard: int) -> Callable[[], None]:
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (min(32, hard), hard))
+
+    command = [binary, "serve", "--stdio", "--device", "fake", "--store", str(tmp_path / "a.db")]
+    few = subprocess.run(
+        command, input="", capture_output=True, text=True, timeout=60, preexec_fn=limit(64)
+    )
+    expect(few, 69, "open files", "the limit is 64", "ulimit -Hn", "LimitNOFILE=")
+    # The server raises its soft limit by itself.
+    enough = subprocess.run(
+        command, input="", capture_output=True, text=True, timeout=60, preexec_fn=limit(4_096)
+    )
+    expect(enough, 0)

@@ -116,7 +116,7 @@ mcp::ToolResult answer_of(const std::vector<FoundExample>& found, const std::str
 mcp::ToolResult search_examples(const Services& services,
                                 const SearchExamplesArguments& arguments) {
   if (services.examples == nullptr)
-    return error_answer({ErrorCode::unavailable, "this server has no examples"});
+    return error_answer({ErrorCode::unsupported, "this server has no examples"});
   const bool by_words = arguments.by == SearchExamplesArguments::By::query;
   const auto k = static_cast<std::size_t>(arguments.k);
   const auto found = by_words ? services.examples->by_words(arguments.wanted, k)

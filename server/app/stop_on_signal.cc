@@ -1,61 +1,84 @@
 #include "server/app/stop_on_signal.h"
 
-#include <sys/eventfd.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <cstdint>
+#include <utility>
 
 namespace assay::server {
 namespace {
 
-/// The eventfd to which the signal handler writes. It belongs to the newest StopOnSignal. It is
-/// never closed, because a signal handler may still run in another thread after the StopOnSignal is
-/// destroyed.
-std::atomic<int> signal_event{-1};
+/// The end of a pipe to which the signal handler writes the number of each signal. It belongs to
+/// the newest StopOnSignal. It is never closed, because a signal handler may still run in another
+/// thread after the StopOnSignal is destroyed.
+std::atomic<int> signal_pipe{-1};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 
-/// Writes to the eventfd, which wakes the thread that reads it. A signal handler may call this
-/// function.
-void wake(int event) {
-  const std::uint64_t one = 1;
-  (void)!::write(event, &one, sizeof(one));
-}
+/// The byte that ends the thread. No signal has this number.
+constexpr unsigned char kEnd = 0;
 
-extern "C" void wake_on_signal(int) {
+/// Writes one byte to the pipe. A signal handler may call this function. If the pipe is full, the
+/// byte is lost. Then the thread has thousands of signals to read, so nothing is missed.
+void send(int pipe, unsigned char byte) { (void)!::write(pipe, &byte, sizeof(byte)); }
+
+extern "C" void send_signal_number(int signal) {
   const int error_number = errno;
-  wake(signal_event.load());
+  send(signal_pipe.load(), static_cast<unsigned char>(signal));
   errno = error_number;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<StopOnSignal>> StopOnSignal::install() {
-  const int event = ::eventfd(0, EFD_CLOEXEC);
-  if (event < 0) return fail_errno("eventfd");
-  return std::unique_ptr<StopOnSignal>(new StopOnSignal(event));
+Result<std::unique_ptr<StopOnSignal>> StopOnSignal::install(std::function<void()> on_hangup) {
+  int ends[2] = {-1, -1};
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe2");
+  UniqueFd read_end(ends[0]);
+  // The handler must never wait.
+  if (::fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0) return fail_errno("fcntl");
+  return std::unique_ptr<StopOnSignal>(
+      new StopOnSignal(std::move(read_end), ends[1], std::move(on_hangup)));
 }
 
-StopOnSignal::StopOnSignal(int event)
-    : event_(event), thread_([this] {
-        std::uint64_t count = 0;
-        while (::read(event_, &count, sizeof(count)) < 0 && errno == EINTR) {
-        }
-        stop_.request_stop();
-      }) {
-  signal_event = event;
+StopOnSignal::StopOnSignal(UniqueFd read_end, int write_end, std::function<void()> on_hangup)
+    : read_end_(std::move(read_end)),
+      write_end_(write_end),
+      on_hangup_(std::move(on_hangup)),
+      thread_([this] { run(); }) {
+  signal_pipe = write_end_;
   struct sigaction action {};
-  action.sa_handler = wake_on_signal;
+  action.sa_handler = send_signal_number;
   action.sa_flags = SA_RESTART;
-  ::sigaction(SIGINT, &action, &old_interrupt_);
-  ::sigaction(SIGTERM, &action, &old_terminate_);
+  for (Handled& handled : handled_) {
+    if (handled.signal != SIGHUP || on_hangup_) ::sigaction(handled.signal, &action, &handled.old);
+  }
+}
+
+void StopOnSignal::run() {
+  while (true) {
+    unsigned char byte = kEnd;
+    const ssize_t got = ::read(read_end_.get(), &byte, sizeof(byte));
+    if (got < 0 && errno == EINTR) continue;
+    if (got == 1 && byte == SIGHUP) {
+      on_hangup_();
+      continue;
+    }
+    const bool first = orderly_.request_stop();
+    if (got == 1 && byte != kEnd && first) continue;
+    at_once_.request_stop();
+    if (got != 1 || byte == kEnd) return;
+  }
 }
 
 StopOnSignal::~StopOnSignal() {
-  ::sigaction(SIGINT, &old_interrupt_, nullptr);
-  ::sigaction(SIGTERM, &old_terminate_, nullptr);
-  wake(event_);
+  for (Handled& handled : handled_) {
+    if (handled.signal != SIGHUP || on_hangup_) ::sigaction(handled.signal, &handled.old, nullptr);
+  }
+  // The write must succeed, or the thread would wait for ever. The pipe can be full, so this thread
+  // tries again until the other thread has read something.
+  while (::write(write_end_, &kEnd, sizeof(kEnd)) < 0 && (errno == EAGAIN || errno == EINTR))
+    std::this_thread::yield();
   thread_.join();
 }
 

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
+#include "base/private_path.h"
 #include "server/app/exit_status.h"
 
 namespace assay::server {
@@ -128,14 +130,18 @@ std::optional<Workspace> open_workspace(const std::string& command, int& status,
     status = print_error(command, kBadConfig, paths.error().message);
     return std::nullopt;
   }
-  std::error_code error;
-  std::filesystem::create_directories(paths->state, error);
-  if (error) {
+  if (const Status made = create_private_directory(paths->state); !made) {
     status = print_error(command, kStoreUnusable,
                          "the state directory " + paths->state.string() + " cannot be made: " +
-                             error.message() + "; ASSAY_STATE_DIR names another");
+                             made.error().message + "; ASSAY_STATE_DIR names another");
     return std::nullopt;
   }
+  const auto was = narrow_permissions(paths->state);
+  if (!was)
+    log::warning("other users can access the state directory", {{"error", was.error().message}});
+  else if (*was)
+    log::warning("other users could access the state directory; now only its owner can",
+                 {{"folder", paths->state.string()}, {"mode_before", octal_mode(**was)}});
   Result<operators::Catalog> catalog =
       operators::Catalog::load(suite.empty() ? paths->operators() : std::filesystem::path(suite));
   if (!catalog) {

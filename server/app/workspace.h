@@ -51,7 +51,8 @@ struct Workspace {
   operators::Catalog catalog;
 };
 
-/// Finds the paths, creates the state directory and loads the catalog. `suite` is a folder with the
+/// Finds the paths, creates the state directory and loads the catalog. After that, only the user of
+/// this process can access the state directory. `suite` is a folder with the
 /// structure of operators/; empty means Assay's own operators. On an error, prints the message with
 /// the name of `command`, sets `status` and returns nullopt.
 std::optional<Workspace> open_workspace(const std::string& command, int& status,

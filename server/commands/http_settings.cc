@@ -8,11 +8,10 @@
 #include <cstring>
 #include <memory>
 
+#include "base/log.h"
 #include "base/stderr_line.h"
 #include "base/unique_fd.h"
 #include "server/app/exit_status.h"
-#include "server/mcp/http/socket_io.h"
-#include "server/mcp/http/tokens.h"
 #include "tools/model/services.h"
 
 namespace assay::server {
@@ -34,26 +33,29 @@ tl::unexpected<Error> malformed(const std::string& text) {
 
 int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
-/// Reads the token file. If the file cannot be used, or if other users can access it, prints the
-/// reason, sets `status` and returns nullopt.
-std::optional<std::string> read_token_file(const std::string& path, int& status) {
+/// The reason why a file cannot be used, and the exit status of a server that cannot start for this
+/// reason.
+struct Refusal {
+  int status = kBadConfig;
+  std::string message;
+};
+
+tl::unexpected<Refusal> refusal(int status, std::string message) {
+  return tl::unexpected<Refusal>(Refusal{status, std::move(message)});
+}
+
+/// Returns the text of the token file. Refuses the file if other users can access it.
+tl::expected<std::string, Refusal> read_token_file(const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0) {
-    status =
-        refuse(kNoInput, "the token file " + path + " cannot be read: " + std::strerror(errno));
-    return std::nullopt;
-  }
-  if (!S_ISREG(info.st_mode) || info.st_size > kMaxTokenFileBytes) {
-    status = refuse(kBadConfig, "the token file " + path + " must be a regular file of at most " +
-                                    std::to_string(kMaxTokenFileBytes) + " bytes");
-    return std::nullopt;
-  }
-  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    status = refuse(kUnsafe,
-                    "other users can access the token file " + path + "; type: chmod 600 " + path);
-    return std::nullopt;
-  }
+  if (!fd || ::fstat(fd.get(), &info) != 0)
+    return refusal(kNoInput, "the token file " + path + " cannot be read: " + std::strerror(errno));
+  if (!S_ISREG(info.st_mode) || info.st_size > kMaxTokenFileBytes)
+    return refusal(kBadConfig, "the token file " + path + " must be a regular file of at most " +
+                                   std::to_string(kMaxTokenFileBytes) + " bytes");
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return refusal(kUnsafe,
+                   "other users can access the token file " + path + "; type: chmod 600 " + path);
   std::string text(static_cast<std::size_t>(info.st_size), '\0');
   std::size_t done = 0;
   while (done < text.size()) {
@@ -66,21 +68,28 @@ std::optional<std::string> read_token_file(const std::string& path, int& status)
   return text;
 }
 
-bool set_tokens(const HttpFlags& flags, mcp::HttpOptions& options, int& status) {
-  if (flags.token_file.empty()) return true;
-  const std::optional<std::string> text = read_token_file(flags.token_file, status);
-  if (!text) return false;
+tl::expected<mcp::Tokens, Refusal> read_tokens(const std::string& path) {
+  const auto text = read_token_file(path);
+  if (!text) return tl::unexpected<Refusal>(text.error());
   Result<mcp::Tokens> tokens = mcp::Tokens::parse(*text, token_scopes());
+  if (!tokens) return refusal(kBadConfig, "the token file " + path + ": " + tokens.error().message);
+  return std::move(*tokens);
+}
+
+bool set_tokens(const HttpFlags& flags, HttpSettings& settings, int& status) {
+  if (flags.token_file.empty()) return true;
+  auto tokens = read_tokens(flags.token_file);
   if (!tokens) {
-    status =
-        refuse(kBadConfig, "the token file " + flags.token_file + ": " + tokens.error().message);
+    status = refuse(tokens.error().status, tokens.error().message);
     return false;
   }
-  options.tokens = std::make_shared<const mcp::Tokens>(std::move(*tokens));
+  settings.files.token_file = flags.token_file;
+  settings.files.tokens = std::make_shared<mcp::Tokens>(std::move(*tokens));
+  settings.options.tokens = settings.files.tokens;
   return true;
 }
 
-bool set_tls(const HttpFlags& flags, mcp::HttpOptions& options, int& status) {
+bool set_tls(const HttpFlags& flags, HttpSettings& settings, int& status) {
   if (flags.tls_certificate.empty()) return true;
   auto tls = mcp::TlsContext::load(flags.tls_certificate, flags.tls_key);
   if (!tls) {
@@ -88,7 +97,9 @@ bool set_tls(const HttpFlags& flags, mcp::HttpOptions& options, int& status) {
                     tls.error().message);
     return false;
   }
-  options.tls = std::move(*tls);
+  settings.files.tls_certificate = flags.tls_certificate;
+  settings.files.tls = std::move(*tls);
+  settings.options.tls = settings.files.tls;
   return true;
 }
 
@@ -141,7 +152,27 @@ void add_http_flags(CLI::App& command, HttpFlags& flags) {
       ->check(CLI::NonNegativeNumber);
 }
 
-std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status) {
+void HttpFiles::reload() const {
+  if (tokens) {
+    auto newer = read_tokens(token_file);
+    if (newer) {
+      tokens->replace(std::move(*newer));
+      log::info("the tokens were read again", {{"tokens", tokens->size()}});
+    } else {
+      log::error("the old tokens stay in use", {{"error", newer.error().message}});
+    }
+  }
+  if (tls) {
+    if (const Status read = tls->reload())
+      log::info("the certificate was read again", {{"file", tls_certificate}});
+    else
+      log::error("the old certificate stays in use", {{"error", read.error().message}});
+  }
+  if (!tokens && !tls)
+    log::warning("SIGHUP changes nothing: this server has no token file and no certificate");
+}
+
+std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {
   const Result<Address> address = parse_address(flags.address);
   if (!address) {
     status = refuse(kUsage, address.error().message);
@@ -155,7 +186,8 @@ std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status
                             "serve 127.0.0.1");
     return std::nullopt;
   }
-  mcp::HttpOptions options;
+  HttpSettings settings;
+  mcp::HttpOptions& options = settings.options;
   options.host = address->host;
   options.port = address->port;
   options.allowed_hosts = flags.allowed_hosts;
@@ -163,13 +195,14 @@ std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status
                       : flags.token_file.empty() ? 0
                                                  : kDefaultRate;
   options.rate_limit = {rate, rate * kBurstSeconds};
-  if (!set_tokens(flags, options, status) || !set_tls(flags, options, status)) return std::nullopt;
+  if (!set_tokens(flags, settings, status) || !set_tls(flags, settings, status))
+    return std::nullopt;
   if (!address->loopback && !options.tls) {
     stderr_line(
         "assay serve: warning: tokens and sources cross the network unencrypted; use --tls-cert "
         "and --tls-key, or a reverse proxy that adds TLS");
   }
-  return options;
+  return settings;
 }
 
 }  // namespace assay::server

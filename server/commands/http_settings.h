@@ -1,11 +1,16 @@
 // Defines and checks the options of `assay serve --http`. A public address requires a token file,
-// and a token file must be private. The functions are pure, except that http_options() reads files
+// and a token file must be private. The functions are pure, except that http_settings() reads files
 // and prints errors.
 //
 //   Result<Address> address = parse_address("127.0.0.1:8080");  // host "127.0.0.1", port 8080
+//   int status = kPass;
+//   const std::optional<HttpSettings> settings = http_settings(flags, status);
+//   if (!settings) return status;  // the reason is printed
+//   settings->files.reload();      // while the server runs: reads its files again
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +18,8 @@
 #include "base/result.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_server.h"
+#include "server/mcp/http/socket_io.h"
+#include "server/mcp/http/tokens.h"
 
 namespace assay::server {
 
@@ -37,9 +44,26 @@ struct HttpFlags {
 /// Adds the options to `command`. `flags` must outlive the app.
 void add_http_flags(CLI::App& command, HttpFlags& flags);
 
+/// The files of a server that can be read again while the server runs.
+struct HttpFiles {
+  std::string token_file, tls_certificate;  // the paths; empty: the server has no such file
+  std::shared_ptr<mcp::Tokens> tokens;      // null: the server has no tokens
+  std::shared_ptr<mcp::TlsContext> tls;     // null: the server speaks plain HTTP
+
+  /// Reads the files again. Requests that come later need the new tokens, and connections that
+  /// begin later get the new certificate. Logs what was read. If a file cannot be used, logs the
+  /// reason as an error, and the old contents stay in use. Thread-safe.
+  void reload() const;
+};
+
+struct HttpSettings {
+  mcp::HttpOptions options;
+  HttpFiles files;
+};
+
 /// Checks the flags and reads the files that they name. On an error, prints the reason, sets
 /// `status` and returns nullopt.
-std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status);
+std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status);
 
 /// Returns the scopes that a token can have. tools/model/services.h says which scope each tool
 /// needs.

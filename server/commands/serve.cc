@@ -2,6 +2,7 @@
 // and tools.
 #include "server/commands/serve.h"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -30,12 +31,18 @@
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/stdio/stdio_server.h"
+#include "server/runs/drain.h"
 #include "server/runs/services.h"
 #include "tools/registry.h"
 #include "tools/resources/resources.h"
 
 namespace assay::server {
 namespace {
+
+// The time that jobs in progress have to end after the first SIGTERM, in seconds. Most jobs end
+// within some seconds, and a service manager such as systemd kills a process after 90 seconds.
+constexpr std::int64_t kDefaultDrainS = 30;
+constexpr std::int64_t kMostDrainS = 86'400;
 
 struct ServeOptions {
   bool stdio = false;
@@ -47,6 +54,7 @@ struct ServeOptions {
   LogOptions log;
   std::string print_config;
   bool conformance = false;
+  std::int64_t drain_s = kDefaultDrainS;
   std::string suite;
 };
 
@@ -114,6 +122,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   if (!options.store.empty())
     entry.args.insert(entry.args.end(),
                       {"--store", std::filesystem::absolute(options.store).string()});
+  if (options.drain_s != kDefaultDrainS)
+    entry.args.insert(entry.args.end(), {"--drain-s", std::to_string(options.drain_s)});
   for (const std::vector<std::string>& more :
        {arguments_of(options.artifacts), arguments_of(options.sandbox)})
     entry.args.insert(entry.args.end(), more.begin(), more.end());
@@ -154,23 +164,47 @@ int print_config(const ServeOptions& options) {
   return kPass;
 }
 
-/// Serves over HTTP if `http` has a value. Otherwise serves over stdio.
-int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
-  if (!http) return mcp::serve_stdio(server);
-  const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();
-  if (!stop) return print_error("serve", kInternal, stop.error().message);
-  http->listening = [&http](int port) {
-    const bool v6 = http->host.find(':') != std::string::npos;
-    stderr_line(std::string("assay serve: listening on ") + (http->tls ? "https" : "http") + "://" +
-                (v6 ? "[" + http->host + "]" : http->host) + ":" + std::to_string(port) + "/mcp");
-  };
-  return mcp::serve_http(server, *http, (*stop)->token());
+/// Installs the signal handlers. SIGHUP makes a server over HTTP read its files again. It ends a
+/// server on stdio, because such a server has no files, and its terminal has gone.
+Result<std::unique_ptr<StopOnSignal>> handle_signals(const std::optional<HttpSettings>& http) {
+  if (!http) return StopOnSignal::install();
+  return StopOnSignal::install([files = http->files] { files.reload(); });
 }
 
-int serve_fixtures(std::optional<mcp::HttpOptions>& http) {
+/// Serves over HTTP if `http` has a value. Otherwise serves over stdio. After the stop of
+/// `at_once` the server stops. After that of `orderly`, a server on stdio gives running calls no
+/// more time at the end of input.
+int serve_until(mcp::Server& server, std::optional<HttpSettings>& http,
+                const std::stop_token& orderly, const std::stop_token& at_once) {
+  if (!http) return mcp::serve_stdio(server, {.now = at_once, .soon = orderly});
+  mcp::HttpOptions& options = http->options;
+  options.listening = [&options](int port) {
+    const bool v6 = options.host.find(':') != std::string::npos;
+    stderr_line(std::string("assay serve: listening on ") + (options.tls ? "https" : "http") +
+                "://" + (v6 ? "[" + options.host + "]" : options.host) + ":" +
+                std::to_string(port) + "/mcp");
+  };
+  return mcp::serve_http(server, options, at_once);
+}
+
+/// Serves until the end of input, until the second signal, or until the jobs in progress at the
+/// first signal have ended.
+int serve_jobs(mcp::Server& server, std::optional<HttpSettings>& http, StoredJobs& jobs,
+               std::chrono::seconds drain_limit) {
+  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(http);
+  if (!stop) return print_error("serve", kInternal, stop.error().message);
+  const Drain drain(jobs, drain_limit,
+                    {.begin = (*stop)->orderly(), .at_once = (*stop)->at_once()});
+  if (http) http->options.draining = [&drain] { return drain.begun(); };
+  return serve_until(server, http, (*stop)->orderly(), drain.over());
+}
+
+int serve_fixtures(std::optional<HttpSettings>& http) {
   const auto server = conformance::make_conformance_server();
-  return server ? serve_on(**server, http)
-                : print_error("serve", kInternal, server.error().message);
+  if (!server) return print_error("serve", kInternal, server.error().message);
+  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(http);
+  if (!stop) return print_error("serve", kInternal, stop.error().message);
+  return serve_until(**server, http, (*stop)->orderly(), (*stop)->orderly());
 }
 
 int serve(const ServeOptions& options) {
@@ -180,8 +214,8 @@ int serve(const ServeOptions& options) {
   const Result<ArtifactLimits> artifacts = artifact_limits(options.artifacts);
   if (!artifacts) return print_error("serve", kUsage, artifacts.error().message);
   int status = kPass;
-  std::optional<mcp::HttpOptions> http;
-  if (!options.http.address.empty() && !(http = http_options(options.http, status))) return status;
+  std::optional<HttpSettings> http;
+  if (!options.http.address.empty() && !(http = http_settings(options.http, status))) return status;
   if (options.conformance) return serve_fixtures(http);
   const std::optional<Workspace> workspace = open_workspace("serve", status, options.suite);
   if (!workspace) return status;
@@ -195,8 +229,9 @@ int serve(const ServeOptions& options) {
   if (!guides) return print_error("serve", kBadConfig, guides.error().message);
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
-  Result<std::unique_ptr<ServerServices>> backend = ServerServices::open(
-      store, workspace->catalog, std::move(*devices), {.artifacts = *artifacts});
+  Result<std::unique_ptr<ServerServices>> backend =
+      ServerServices::open(store, workspace->catalog, std::move(*devices),
+                           {.mode = StoreMode::write_when_possible, .artifacts = *artifacts});
   if (!backend) return print_error("serve", kStoreUnusable, backend.error().message);
   const auto recovered = (*backend)->jobs().recover();
   if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
@@ -214,8 +249,10 @@ int serve(const ServeOptions& options) {
   if (const Status added = register_all(server, services, *guides); !added)
     return print_error("serve", kInternal, added.error().message);
   if (http)
-    http->more_metrics = [&backend](mcp::MetricsText& text) { write_job_metrics(**backend, text); };
-  return serve_on(server, http);
+    http->options.more_metrics = [&backend](mcp::MetricsText& text) {
+      write_job_metrics(**backend, text);
+    };
+  return serve_jobs(server, http, (*backend)->jobs(), std::chrono::seconds(options.drain_s));
 }
 
 }  // namespace
@@ -250,6 +287,12 @@ void add_serve(CLI::App& app, int& status) {
                    sandbox::device_names_help() + "; may be repeated; the first is the default")
       ->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
+  command
+      ->add_option("--drain-s", options->drain_s,
+                   "time in seconds that jobs in progress have to end after SIGTERM; 0: stop at "
+                   "once")
+      ->check(CLI::Range(std::int64_t{0}, kMostDrainS))
+      ->capture_default_str();
   command->add_option("--suite", options->suite,
                       "a folder of operators to serve instead of Assay's own");
   add_artifact_options(*command, options->artifacts);

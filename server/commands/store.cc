@@ -1,6 +1,7 @@
-// Implements `assay store stats` and `assay store prune`. `stats` prints what a store contains.
-// `prune` removes artifacts of practice jobs from the store. Both commands also work while a server
-// uses the store.
+// Implements the commands `assay store ...`. `stats` prints what a store contains. `check` looks
+// for damage. `backup` copies the store to another file. `prune` removes artifacts of practice
+// jobs, or old practice jobs as a whole. All these commands also work while a server uses the
+// store.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +17,8 @@
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/store/artifact_limits.h"
+#include "server/store/backup.h"
+#include "server/store/check.h"
 #include "server/store/maintenance.h"
 
 namespace assay::server {
@@ -27,6 +30,8 @@ constexpr std::int64_t kMsPerHour = 3'600 * kMsPerSecond;
 struct StoreOptions {
   std::string store;
   std::string older_than, max_bytes;  // empty: artifacts are not removed by this criterion
+  std::string jobs_older_than;        // empty: no job is removed
+  std::string destination;            // the file that `backup` writes
   bool dry_run = false;
 };
 
@@ -85,12 +90,17 @@ int show_stats(const StoreOptions& options) {
 
 Result<PruneOptions> rules_from(const StoreOptions& options, std::int64_t now_unix_ms) {
   PruneOptions rules{.dry_run = options.dry_run};
-  if (options.older_than.empty() && options.max_bytes.empty())
+  if (options.older_than.empty() && options.max_bytes.empty() && options.jobs_older_than.empty())
     rules.before_unix_ms = now_unix_ms - ArtifactLimits{}.practice_age_ms;
   if (!options.older_than.empty()) {
     const Result<std::int64_t> age = seconds_from(options.older_than);
     if (!age) return fail(age.error().code, "--older-than: " + age.error().message);
     rules.before_unix_ms = now_unix_ms - *age * kMsPerSecond;
+  }
+  if (!options.jobs_older_than.empty()) {
+    const Result<std::int64_t> age = seconds_from(options.jobs_older_than);
+    if (!age) return fail(age.error().code, "--jobs-older-than: " + age.error().message);
+    rules.jobs_before_unix_ms = now_unix_ms - *age * kMsPerSecond;
   }
   if (!options.max_bytes.empty()) {
     const Result<std::int64_t> most = bytes_from(options.max_bytes);
@@ -98,6 +108,15 @@ Result<PruneOptions> rules_from(const StoreOptions& options, std::int64_t now_un
     rules.most_bytes = *most;
   }
   return rules;
+}
+
+/// Returns a line about the practice jobs that `prune` removes, or "" if it removes none on
+/// purpose.
+std::string line_of_jobs(const StoreOptions& options, const RemovedJobs& removed) {
+  if (options.jobs_older_than.empty()) return "";
+  return "  practice jobs: " + grouped(removed.jobs) + " with " + bytes_text(removed.bytes) +
+         " of sources, verdicts and further artifacts; practice runs: " + grouped(removed.runs) +
+         "\n";
 }
 
 std::string space_text(const PruneReport& report) {
@@ -133,6 +152,7 @@ int prune(const StoreOptions& options) {
   std::string text = path->string() + ": " + sizes_text(report->before) + "\n" +
                      (options.dry_run ? "would remove:\n" : "removed:\n") +
                      lines_of_artifacts(report->removed, now_unix_ms) +
+                     line_of_jobs(options, report->removed_jobs) +
                      "artifacts left: " + bytes_text(report->practice_bytes_left) +
                      " of practice, " + bytes_text(report->scored_bytes_left) +
                      " of scored runs\n" + space_text(*report) + "\n";
@@ -141,10 +161,38 @@ int prune(const StoreOptions& options) {
   return print_text("store prune", text);
 }
 
+int check(const StoreOptions& options) {
+  const Result<std::filesystem::path> path = chosen_store(options);
+  if (!path) return print_error("store check", kBadConfig, path.error().message);
+  const Result<StoreCheck> found = check_store(*path);
+  if (!found)
+    return print_error("store check", status_of_store_error(found.error()), found.error().message);
+  std::string text = path->string() + ": ";
+  if (found->problems.empty())
+    text += "no damage found; " + grouped(found->jobs) + " jobs, " +
+            grouped(found->unfinished_jobs) + " of them unfinished\n";
+  else
+    text += "damaged\n";
+  for (const StoreProblem& problem : found->problems) text += "  " + problem.what + "\n";
+  const int printed = print_text("store check", text);
+  return printed != kPass || found->problems.empty() ? printed : kFail;
+}
+
+int back_up(const StoreOptions& options) {
+  const Result<std::filesystem::path> path = chosen_store(options);
+  if (!path) return print_error("store backup", kBadConfig, path.error().message);
+  const Result<std::int64_t> bytes = backup_store(*path, options.destination);
+  if (!bytes)
+    return print_error("store backup", status_of_store_error(bytes.error()), bytes.error().message);
+  return print_text("store backup", path->string() + ": " + bytes_text(*bytes) + " copied to " +
+                                        options.destination + "\n");
+}
+
 }  // namespace
 
 void add_store(CLI::App& app, int& status) {
-  CLI::App* store = app.add_subcommand("store", "Show what a store holds, and remove from it");
+  CLI::App* store =
+      app.add_subcommand("store", "Show, check and copy what a store holds, and remove from it");
   store->require_subcommand(1);
   auto options = std::make_shared<StoreOptions>();
   CLI::App* stats = store->add_subcommand("stats", "Print the sizes of a store and its artifacts");
@@ -156,9 +204,20 @@ void add_store(CLI::App& app, int& status) {
                          seconds_text(ArtifactLimits{}.practice_age_ms / kMsPerSecond) + ")");
   pruned->add_option("--max-bytes", options->max_bytes,
                      "remove the oldest until all artifacts have at most this: 512MiB, 1GiB");
+  pruned->add_option(
+      "--jobs-older-than", options->jobs_older_than,
+      "also remove practice jobs that ended longer ago than this, with their sources "
+      "and verdicts, and practice runs that were over by then");
   pruned->add_flag("--dry-run", options->dry_run, "only print what would be removed");
   pruned->callback([options, &status] { status = prune(*options); });
-  for (CLI::App* command : {stats, pruned})
+  CLI::App* checked = store->add_subcommand("check", "Look for damage; also beside a server");
+  checked->callback([options, &status] { status = check(*options); });
+  CLI::App* copied = store->add_subcommand(
+      "backup", "Copy the store to another file; also beside a server, which does not wait");
+  copied->add_option("DEST", options->destination, "the file to write; it must not exist")
+      ->required();
+  copied->callback([options, &status] { status = back_up(*options); });
+  for (CLI::App* command : {stats, pruned, checked, copied})
     command->add_option("--store", options->store, "the store (default: the user's)");
 }
 

@@ -20,8 +20,6 @@ using tools::JobStatus;
 
 namespace {
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
-
 JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Clock& clock) {
   JobStatus status;
   if (now.state == JobState::queued) {
@@ -123,6 +121,26 @@ DeviceQueue* StoredJobs::queue_of(const std::string& device) const {
   return found == queues_.end() ? nullptr : found->get();
 }
 
+void StoredJobs::refuse_jobs() {
+  const MutexLock lock(mutex_);
+  refuses_jobs_ = true;
+}
+
+bool StoredJobs::wait_until_idle(std::int64_t limit_ms, std::stop_token stop) const {
+  const std::int64_t until_ns = clock_.monotonic_ns() + limit_ms * kNsPerMs;
+  MutexLock lock(mutex_);
+  return clock_.wait_until(idle_, lock, std::move(stop), until_ns,
+                           [&]() ASSAY_REQUIRES(mutex_) { return active_.empty(); });
+}
+
+Status StoredJobs::check_accepts_jobs() const {
+  const MutexLock lock(mutex_);
+  if (!refuses_jobs_) return {};
+  return fail(ErrorCode::unavailable,
+              "the server is stopping and accepts no new jobs. The call was not charged. Send it "
+              "again in some seconds, when the next server runs");
+}
+
 void StoredJobs::add(const std::shared_ptr<ActiveJob>& active) {
   const MutexLock lock(mutex_);
   active_[active->job().id] = active;
@@ -141,6 +159,8 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
     return fail(ErrorCode::invalid_argument, "unknown device '" + device + "'; valid: " +
                                                  (queues_.empty() ? "none" : join(devices())));
   }
+  ASSAY_RETURN_IF_ERROR(check_accepts_jobs());
+  ASSAY_RETURN_IF_ERROR(recover_if_pending());
   if (job.id.empty()) job.id = new_handle("job");
   job.run = run;
   std::string id = job.id;
@@ -162,7 +182,9 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
     return fail(ErrorCode::invalid_argument,
                 "not a job handle; handles look like job_... and are in the answers of `compile`, "
                 "`run_tests`, `profile` and `submit`");
-  const std::shared_ptr<ActiveJob> watched = active(job);
+  std::shared_ptr<ActiveJob> watched = active(job);
+  // If the recovery fails, the answer about an unfinished job says that it waits for a server.
+  if (!watched && recover_if_pending()) watched = active(job);
   if (!watched) return stored_status(store_, writer_, job);
   const std::int64_t until_ns =
       clock_.monotonic_ns() + std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms) * kNsPerMs;
@@ -243,14 +265,42 @@ void StoredJobs::announce(ActiveJob& active, Verdict verdict) {
   const JobState state = end_state(verdict);
   log_finished_job(active.job(), state, verdict);
   active.end(state, std::move(verdict));
-  const MutexLock lock(mutex_);
-  active_.erase(active.job().id);
+  {
+    const MutexLock lock(mutex_);
+    active_.erase(active.job().id);
+    if (!active_.empty()) return;
+  }
+  idle_.notify_all();
 }
 
 Result<Recovered> StoredJobs::recover() {
+  const MutexLock lock(recovery_mutex_);
+  recovery_pending_ = !store_.writable();
+  if (recovery_pending_) return Recovered();
+  Result<Recovered> recovered = recover_now();
+  if (recovered || recovered.error().code != ErrorCode::unavailable) return recovered;
+  log::error("jobs of an earlier server cannot be queued now",
+             {{"error", recovered.error().message}});
+  recovery_pending_ = true;
+  return Recovered();
+}
+
+Status StoredJobs::recover_if_pending() {
+  const MutexLock lock(recovery_mutex_);
+  if (!recovery_pending_) return {};
+  ASSAY_RETURN_IF_ERROR(store_.make_writable());
+  ASSAY_TRY(recovered, recover_now());
+  recovery_pending_ = false;
+  log::info("jobs of an earlier server are queued again",
+            {{"queued", recovered.requeued}, {"aborted", recovered.aborted}});
+  return {};
+}
+
+Result<Recovered> StoredJobs::recover_now() {
   ASSAY_TRY(unfinished, store_.unfinished_jobs());
   Recovered recovered;
   for (const UnfinishedJob& left : unfinished) {
+    if (active(left.job)) continue;  // an earlier, incomplete recovery has queued it
     DeviceQueue* queue = queue_of(left.device);
     std::string why_not;
     if (!left.request || left.request->source.empty())
@@ -260,7 +310,8 @@ Result<Recovered> StoredJobs::recover() {
     else if (left.attempts >= limits_.attempts)
       why_not = "it was interrupted " + std::to_string(left.attempts + 1) + " times";
     if (why_not.empty()) {
-      ASSAY_RETURN_IF_ERROR(store_.count_attempt(left.job));
+      const bool refund = left.kind != sandbox::JobKind::grade;
+      ASSAY_RETURN_IF_ERROR(store_.begin_again(left.job, refund));
       sandbox::Job job = *left.request;
       job.run = left.run;
       const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);

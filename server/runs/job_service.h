@@ -7,8 +7,9 @@
 //   Result<tools::JobStatus> status = jobs.wait(*handle, 20'000, nullptr);
 //   if (status && status->verdict) show(*status->verdict);
 //
-// The destructor cancels running jobs and leaves them unfinished in the store. When the next
-// process calls recover(), they are queued again.
+// A server that must stop calls refuse_jobs() and wait_until_idle() first, so that accepted jobs
+// can end. The destructor cancels the jobs that still run and leaves them unfinished in the store.
+// When the next process calls recover(), they are queued again.
 #pragma once
 
 #include <cstdint>
@@ -72,9 +73,18 @@ class StoredJobs final : public tools::JobService {
   /// Returns the numbers of waiting and running jobs for each device.
   std::vector<Load> load() const;
 
-  /// Queues the jobs that an earlier process left unfinished. Aborts such a job if its source
-  /// cannot be read, if its device no longer exists, or if it was interrupted too often. Must be
-  /// called once, before the first submit().
+  /// Makes every later submit() fail with the error `unavailable`, because the server stops. Jobs
+  /// that were accepted before go on.
+  void refuse_jobs();
+  /// Waits until no job is queued or running, and returns true. Returns false if `limit_ms` pass
+  /// first, or if `stop` is requested first.
+  bool wait_until_idle(std::int64_t limit_ms, std::stop_token stop) const;
+
+  /// Queues the jobs that an earlier process left unfinished, under their handles. Gives the charge
+  /// of such a job back, unless the job is a grade: its client may not know the handle, and so may
+  /// have to send the call again. Aborts a job if its source cannot be read, if its device no
+  /// longer exists, or if it was interrupted too often. Must be called once, before the first
+  /// submit(). If the store cannot be written yet, does this later, when it can.
   Result<Recovered> recover();
 
  private:
@@ -84,6 +94,10 @@ class StoredJobs final : public tools::JobService {
   sandbox::Verdict judged(DeviceQueue& queue, ActiveJob& active);
   void announce(ActiveJob& active, sandbox::Verdict verdict);
   DeviceQueue* queue_of(const std::string& device) const;
+  Status check_accepts_jobs() const;
+  Result<Recovered> recover_now();
+  /// Recovers the jobs if recover() could not. Error: unavailable if the store cannot be written.
+  Status recover_if_pending();
   void add(const std::shared_ptr<ActiveJob>& active);
   std::shared_ptr<ActiveJob> active(const std::string& job) const;
 
@@ -94,7 +108,12 @@ class StoredJobs final : public tools::JobService {
   VerdictWriter writer_;
   std::vector<std::unique_ptr<DeviceQueue>> queues_;
   std::stop_source stop_;
+  /// Held while the jobs of an earlier process are queued, so that only one thread does that.
+  Mutex recovery_mutex_;
+  bool recovery_pending_ ASSAY_GUARDED_BY(recovery_mutex_) = false;
   mutable Mutex mutex_;
+  mutable Condition idle_;  // active_ has become empty
+  bool refuses_jobs_ ASSAY_GUARDED_BY(mutex_) = false;
   /// The jobs whose verdict has not been announced yet, by handle.
   std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
   /// This member must be the last one, so that the destructor joins the threads before it destroys

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "base/log.h"
 #include "base/result.h"
 
 namespace assay::server {
@@ -15,8 +16,15 @@ Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesyst
                                                              const ServicesOptions& options) {
   ASSAY_TRY(opened, Store::open(store, options.mode, options.artifacts));
   const Clock& clock = options.clock != nullptr ? *options.clock : system_clock();
-  if (options.mode == StoreMode::read_write)
-    ASSAY_RETURN_IF_ERROR(opened->remove_expired_artifacts(clock.unix_ms()));
+  if (options.mode != StoreMode::read_only && opened->writable()) {
+    const Status removed = opened->remove_expired_artifacts(clock.unix_ms());
+    const bool may_wait = options.mode == StoreMode::write_when_possible && !removed &&
+                          removed.error().code == ErrorCode::unavailable;
+    if (may_wait)
+      log::error("expired artifacts cannot be removed now", {{"error", removed.error().message}});
+    else if (!removed)
+      return fail(removed.error());
+  }
   return std::make_unique<ServerServices>(std::move(opened), catalog, std::move(devices), options);
 }
 

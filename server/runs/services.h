@@ -63,7 +63,8 @@ class StoredTasks final : public mcp::TaskStore {
 };
 
 struct ServicesOptions {
-  StoreMode mode = StoreMode::read_write;  // reports use read_only, which refuses writes
+  /// Reports use read_only, which refuses writes. A server uses write_when_possible.
+  StoreMode mode = StoreMode::read_write;
   QueueLimits queue = {};
   ArtifactLimits artifacts = {};
   const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services

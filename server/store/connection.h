@@ -15,6 +15,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -46,16 +47,19 @@ struct Store::Connection {
         writer_lock(std::move(lock)),
         db(std::move(database)),
         mode(open_mode),
+        can_write(open_mode == StoreMode::read_write),
         durable_writes([this](const CommitGroup::Writes& writes) {
           const MutexLock locked(mutex);
           commit_durably(db, path, writes);
         }) {}
 
   const std::filesystem::path path;
-  const UniqueFd writer_lock;  // declared before db, so that it is released after db is closed
-  Mutex mutex;
+  UniqueFd writer_lock;  // declared before db, so that it is released after db is closed
+  mutable Mutex mutex;
   SQLite::Database db ASSAY_GUARDED_BY(mutex);
   const StoreMode mode;
+  std::atomic<bool> can_write;  // false becomes true when make_writable() succeeds
+  std::int64_t next_attempt_ns ASSAY_GUARDED_BY(mutex) = 0;
   CommitGroup durable_writes;
 
   /// Locks the connection and calls `work(db)`, which returns a Result or a Status.
@@ -74,7 +78,7 @@ struct Store::Connection {
   /// survives a kill -9 of this process, but may be lost in a power failure.
   template <class Work>
   auto write(Work&& work) -> decltype(work(db)) {
-    if (mode == StoreMode::read_only) return fail(read_only_error());
+    ASSAY_RETURN_IF_ERROR(check_writes());
     return with([&](SQLite::Database& database) -> decltype(work(db)) {
       SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
       auto result = work(database);
@@ -88,7 +92,7 @@ struct Store::Connection {
   /// after a rollback.
   template <class Work>
   auto write_durably(Work&& work) -> decltype(work(db)) {
-    if (mode == StoreMode::read_only) return fail(read_only_error());
+    ASSAY_RETURN_IF_ERROR(check_writes());
     std::optional<decltype(work(db))> result;
     const Status committed = durable_writes.commit([&](SQLite::Database& database) {
       result.emplace(work(database));
@@ -98,9 +102,16 @@ struct Store::Connection {
     return std::move(*result);
   }
 
+  bool writable() const { return can_write; }
+  /// Opens the file for writing, if it is open for reading until it can be written. Defined in
+  /// unwritable_file.cc.
+  Status make_writable();
+
  private:
-  Error read_only_error() const {
-    return {ErrorCode::unavailable, "store " + path.string() + " was opened for reading only"};
+  Status check_writes() {
+    if (can_write) return {};
+    if (mode == StoreMode::write_when_possible) return make_writable();
+    return fail(ErrorCode::unavailable, "store " + path.string() + " was opened for reading only");
   }
 };
 

@@ -29,6 +29,8 @@ namespace fs = std::filesystem;
 /// the file. Such a transaction takes some tens of milliseconds.
 constexpr std::int64_t kBatchBytes = 16LL << 20;
 constexpr int kBatchPages = 2'000;
+/// The maximum number of jobs that one transaction removes.
+constexpr std::int64_t kBatchJobs = 200;
 /// The pause after each transaction while a server uses the same file. The pause is long enough for
 /// the server to write: a writer that finds the database locked tries again after at most 100 ms.
 constexpr std::chrono::milliseconds kTurnOfServer(120);
@@ -50,14 +52,6 @@ std::int64_t value_of(SQLite::Database& db, const char* sql) {
 FileSizes sizes_of(SQLite::Database& db, const fs::path& path) {
   return {bytes_of_file(path), bytes_of_file(path.string() + "-wal"),
           value_of(db, "PRAGMA freelist_count") * value_of(db, "PRAGMA page_size")};
-}
-
-Status store_exists(const fs::path& path) {
-  std::error_code code;
-  if (fs::exists(path, code)) return {};
-  return fail(
-      ErrorCode::not_found,
-      "store " + path.string() + ": no such file; `assay serve` and `assay bench` create one");
 }
 
 using Counts = std::map<std::pair<std::string, bool>, ArtifactCount>;
@@ -136,6 +130,7 @@ class Pruning {
     report.before = sizes_of(db_, path_);
     remove();
     report.removed = sorted(removed_);
+    report.removed_jobs = remove_jobs();
     report.scored_bytes_left =
         value_of(db_, "SELECT ifnull(sum(size_bytes), 0) FROM artifact_owners WHERE scored = 1");
     report.practice_bytes_left =
@@ -157,6 +152,23 @@ class Pruning {
       note(batch);
       remove_artifacts(db_, batch);
       transaction.commit();
+      let_server_write();
+    }
+  }
+
+  RemovedJobs remove_jobs() {
+    const std::int64_t before = options_.jobs_before_unix_ms;
+    if (before == std::numeric_limits<std::int64_t>::min()) return {};
+    if (options_.dry_run) return count_old_jobs(db_, before);
+    RemovedJobs all;
+    while (true) {
+      SQLite::Transaction transaction(db_, SQLite::TransactionBehavior::IMMEDIATE);
+      const RemovedJobs batch = remove_old_jobs(db_, before, kBatchJobs);
+      transaction.commit();
+      if (batch.jobs == 0 && batch.runs == 0) return all;
+      all.jobs += batch.jobs;
+      all.runs += batch.runs;
+      all.bytes += batch.bytes;
       let_server_write();
     }
   }
@@ -246,7 +258,7 @@ Result<PruneReport> dry_run(const fs::path& path, const PruneOptions& options) {
 }  // namespace
 
 Result<StoreStats> store_stats(const fs::path& path) {
-  ASSAY_RETURN_IF_ERROR(store_exists(path));
+  ASSAY_RETURN_IF_ERROR(check_store_exists(path));
   try {
     ASSAY_RETURN_IF_ERROR(check_store_file(path));
     SQLite::Database db(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
@@ -259,7 +271,7 @@ Result<StoreStats> store_stats(const fs::path& path) {
 }
 
 Result<PruneReport> prune_store(const fs::path& path, const PruneOptions& options) {
-  ASSAY_RETURN_IF_ERROR(store_exists(path));
+  ASSAY_RETURN_IF_ERROR(check_store_exists(path));
   try {
     ASSAY_RETURN_IF_ERROR(check_store_file(path));
     if (options.dry_run) return dry_run(path, options);

@@ -1,6 +1,6 @@
 // Maintains the file of a store: counts what the file contains, and removes artifacts of practice
-// jobs. The commands `assay store stats` and `assay store prune` use these functions. They work
-// even while a server uses the file.
+// jobs, or old practice jobs as a whole. The commands `assay store stats` and `assay store prune`
+// use these functions. They work even while a server uses the file.
 //
 //   const Result<StoreStats> stats = store_stats("assay.db");
 //   const Result<PruneReport> removed =
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/store/prune_jobs.h"
 
 namespace assay::server {
 
@@ -57,6 +58,10 @@ struct PruneOptions {
   /// The maximum number of bytes of all artifacts in the store. As long as the artifacts have more
   /// bytes, the oldest artifacts of practice jobs are removed.
   std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
+  /// A practice job is removed as a whole, with its source and verdict, if it ended before this
+  /// time. A run of the track `practice` is removed if it was over before this time and has no
+  /// other jobs.
+  std::int64_t jobs_before_unix_ms = std::numeric_limits<std::int64_t>::min();
   bool dry_run = false;  // true: only report what would be removed
 };
 
@@ -75,6 +80,8 @@ struct PruneReport {
   /// The removed artifacts, largest kind first. After a dry run, the artifacts that would be
   /// removed.
   std::vector<ArtifactCount> removed;
+  /// The removed jobs and runs. Their bytes include artifacts that are not in `removed`.
+  RemovedJobs removed_jobs;
   std::int64_t practice_bytes_left = 0;  // the remaining bytes of artifacts of practice jobs
   std::int64_t scored_bytes_left = 0;    // the bytes of artifacts of scored runs; never removed
   FileSizes before, after;
@@ -82,8 +89,8 @@ struct PruneReport {
   std::string why = {};  // the reason if `space` is `failed`
 };
 
-/// Removes artifacts of practice jobs. Then gives their space back to the file system, as far as
-/// this is possible.
+/// Removes artifacts of practice jobs, then old practice jobs. Then gives their space back to the
+/// file system, as far as this is possible.
 Result<PruneReport> prune_store(const std::filesystem::path& path, const PruneOptions& options);
 
 }  // namespace assay::server

@@ -34,7 +34,14 @@
 
 namespace assay::server {
 
-enum class StoreMode { read_write, read_only };
+enum class StoreMode {
+  read_write,
+  read_only,
+  /// Like read_write. But if an existing store can be read and not be written, for example because
+  /// the disk is full, open() succeeds. Each write then first tries to open the file for writing
+  /// (make_writable()).
+  write_when_possible,
+};
 
 /// A job that was accepted, but has no verdict yet.
 struct UnfinishedJob {
@@ -79,6 +86,11 @@ class Store {
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& path, StoreMode mode,
                                              const ArtifactLimits& limits = {});
   ~Store();
+  /// Returns false if the store was opened with write_when_possible and cannot be written yet.
+  bool writable() const;
+  /// Tries to open the file for writing, if it cannot be written yet. Error: unavailable. Does not
+  /// try more often than once a second.
+  Status make_writable();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
@@ -120,7 +132,9 @@ class Store {
   /// Returns the submitted source. Error: not_found if there is no such job.
   Result<std::string> source(const std::string& job);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
-  Status count_attempt(const std::string& job);
+  /// Counts that a server queues an unfinished job again. If `refund` is true, the job's call no
+  /// longer counts against the budget.
+  Status begin_again(const std::string& job, bool refund);
 
   // The next functions are in store_artifacts.cc.
   /// Removes expired artifacts. If the artifacts in the store still exceed their limit, also
@@ -142,6 +156,9 @@ class Store {
  private:
   struct Connection;  // connection.h
   Store(std::unique_ptr<Connection> connection, const ArtifactLimits& limits);
+  static Result<std::unique_ptr<Store>> open_until_writable(const std::filesystem::path& path,
+                                                            const ArtifactLimits& limits,
+                                                            const Error& why);
   std::unique_ptr<Connection> connection_;
   const ArtifactLimits limits_;
 };

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/log.h"
+#include "base/private_path.h"
 #include "server/store/connection.h"
 #include "server/store/schema.h"
 
@@ -54,8 +56,15 @@ Error not_writable(const fs::path& path, const std::string& why) {
                                            "; name another file with --store"};
 }
 
-Status check_store_file(const fs::path& path) {
-  SQLite::Database db(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
+Status check_store_exists(const fs::path& path) {
+  std::error_code code;
+  if (fs::exists(path, code)) return {};
+  return fail(
+      ErrorCode::not_found,
+      "store " + path.string() + ": no such file; `assay serve` and `assay bench` create one");
+}
+
+Status check_store_identity(SQLite::Database& db, const fs::path& path) {
   const int version = db.execAndGet("PRAGMA user_version").getInt();
   const int application = db.execAndGet("PRAGMA application_id").getInt();
   if (version > kSchemaVersion) {
@@ -73,6 +82,12 @@ Status check_store_file(const fs::path& path) {
                     " is an SQLite file, but not a store of Assay; the file was "
                     "not changed. Name another file with --store");
   }
+  return {};
+}
+
+Status check_store_file(const fs::path& path) {
+  SQLite::Database db(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
+  ASSAY_RETURN_IF_ERROR(check_store_identity(db, path));
   std::error_code code;
   if (fs::file_size(path, code) <= kQuickCheckMaxBytes && !code) {
     const std::string found = db.execAndGet("PRAGMA quick_check(1)").getString();
@@ -102,6 +117,23 @@ Result<UniqueFd> lock_store_file(const fs::path& path) {
       ErrorCode::unavailable,
       "store " + path.string() +
           " is in use by another Assay; stop that process, or name another file with --store");
+}
+
+void keep_store_private(const fs::path& path) {
+  std::optional<unsigned> before;
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    const fs::path file = path.string() + suffix;
+    std::error_code code;
+    if (!fs::exists(file, code)) continue;
+    const Result<std::optional<unsigned>> was = narrow_permissions(file);
+    if (!was)
+      log::warning("other users can access the store", {{"error", was.error().message}});
+    else if (*was)
+      before = **was;
+  }
+  if (before)
+    log::warning("other users could access the store; now only its owner can",
+                 {{"store", path.string()}, {"mode_before", octal_mode(*before)}});
 }
 
 Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {

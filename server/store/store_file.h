@@ -30,6 +30,12 @@ inline constexpr int kBusyTimeoutMs = 5'000;
 /// Returns the error `unavailable` for a file that cannot be written.
 Error not_writable(const std::filesystem::path& path, const std::string& why);
 
+/// Returns the error `not_found` if there is no file.
+Status check_store_exists(const std::filesystem::path& path);
+
+/// Returns an error if the database is not a store, or if its schema is newer than this Assay's.
+Status check_store_identity(SQLite::Database& db, const std::filesystem::path& path);
+
 /// Returns an error if an existing file is not a usable store. Must be called before anything that
 /// can change the file.
 Status check_store_file(const std::filesystem::path& path);
@@ -41,6 +47,10 @@ Result<std::optional<UniqueFd>> try_lock_store_file(const std::filesystem::path&
 /// Makes this process the only writer until the descriptor is closed. Errors: unavailable if
 /// another process is the writer.
 Result<UniqueFd> lock_store_file(const std::filesystem::path& path);
+
+/// Takes the permissions of other users from the store's files, and logs that. The files contain
+/// sources and the handles of runs. If the permissions cannot be changed, logs a warning.
+void keep_store_private(const std::filesystem::path& path);
 
 /// Sets up the connection. If the file is empty, creates the tables. If the file has an older
 /// schema, migrates the tables.

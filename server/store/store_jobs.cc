@@ -38,6 +38,12 @@ std::optional<tools::JobState> over_state_from(const std::string& text) {
   return std::nullopt;
 }
 
+void give_back_charge(SQLite::Database& db, const std::string& job) {
+  SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
+  bind_all(back, job);
+  back.exec();
+}
+
 /// Checks a job against its run's budget and, if the track accepts only the first source, against
 /// the operator's first source. Does not write anything.
 Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
@@ -121,9 +127,7 @@ Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState s
                dump(tools::verdict_to_json(verdict)), now_unix_ms);
       insert.exec();
       if (!refund) return {};
-      SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
-      bind_all(back, job);
-      back.exec();
+      give_back_charge(db, job);
       return {};
     });
   };
@@ -198,11 +202,12 @@ Result<std::vector<UnfinishedJob>> Store::unfinished_jobs() {
   });
 }
 
-Status Store::count_attempt(const std::string& job) {
+Status Store::begin_again(const std::string& job, bool refund) {
   return connection_->write([&](SQLite::Database& db) -> Status {
     SQLite::Statement update(db, "UPDATE submissions SET attempts = attempts + 1 WHERE job = ?");
     bind_all(update, job);
     update.exec();
+    if (refund) give_back_charge(db, job);
     return {};
   });
 }

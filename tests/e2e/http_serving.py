@@ -10,16 +10,47 @@ from __future__ import annotations
 import http.client
 import json
 import re
+import shutil
 import signal
 import ssl
 import subprocess
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+WAIT_S = 20
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+
+
+def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
+    """Adds a new token to the token file. Returns its secret."""
+    arguments = [value for scope in scopes for value in ("--scope", scope)]
+    made = subprocess.run(
+        [binary, "token", "new", "--name", name, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    with file.open("a") as out:
+        out.write(made.stdout)
+    file.chmod(0o600)
+    found = re.search(r"assay_[0-9a-z]{26}", made.stderr)
+    assert found
+    assert found[0] not in made.stdout
+    return found[0]
+
+
+def make_certificate(folder: Path, name: str) -> None:
+    """Makes NAME.pem, a certificate for localhost that signs itself, and NAME.key."""
+    openssl = shutil.which("openssl")
+    assert openssl, "the package openssl is needed to make certificates"
+    subject = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    subject += ["-subj", "/CN=localhost", "-days", "2"]
+    files = ["-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.pem")]
+    subprocess.run([openssl, "req", "-x509", *subject, *files], check=True, capture_output=True)
 
 
 class Server:
@@ -69,6 +100,21 @@ class Server:
         return result
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Waits for a state that no event announces."""
+    deadline = time.monotonic() + WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline, "the event did not come"
+        time.sleep(0.01)
+
+
+def running_jobs(server: Server, token: str = "") -> int:
+    text = server.request("GET", "/metrics", token=token)[2]
+    found = re.search(r'assay_jobs_running\{device="fake"\} (\d+)', text)
+    assert found
+    return int(found[1])
+
+
 @contextmanager
 def serving(
     binary: str,
@@ -76,6 +122,7 @@ def serving(
     *arguments: str,
     device: str = "fake",
     environment: dict[str, str] | None = None,
+    preexec: Callable[[], None] | None = None,
 ) -> Iterator[Server]:
     command = [
         binary,
@@ -88,7 +135,9 @@ def serving(
         str(store / "assay.db"),
         *arguments,
     ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env=environment, preexec_fn=preexec
+    )
     assert process.stderr is not None
     lines = []
     for line in process.stderr:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from http_serving import PING, serving
+from http_serving import PING, make_certificate, serving
 
 
 @pytest.fixture(scope="module")
@@ -20,19 +20,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert openssl, "the package openssl is needed to make certificates"
     folder = tmp_path_factory.mktemp("certificates")
     for name in ("one", "two"):
-        subject = [
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-subj",
-            "/CN=localhost",
-            "-days",
-            "2",
-        ]
-        files = ["-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.pem")]
-        subprocess.run([openssl, "req", "-x509", *subject, *files], check=True, capture_output=True)
+        make_certificate(folder, name)
     subprocess.run(
         [
             openssl,

@@ -6,14 +6,17 @@ as their PTX, and how many bytes it has."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+import sqlite3
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from stdio_client import StdioClient
+from stdio_client import StdioClient, serve_command
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -143,3 +146,74 @@ def test_a_store_that_is_missing_is_told_and_not_created(assay: Run, tmp_path: P
         assert done.returncode == 66
         assert "none.db" in done.stderr
     assert not missing.exists()
+
+
+def private_mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_only_the_user_can_access_the_state(binary: str, tmp_path: Path) -> None:
+    """Runs the server as a shell with the usual mask would."""
+    state = tmp_path / "state"
+    command = f"umask 022; exec {binary} serve --stdio --device fake"
+    environment = {**os.environ, "ASSAY_STATE_DIR": str(state)}
+    for _ in range(2):
+        done = subprocess.run(
+            ["sh", "-c", command],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        assert done.returncode == 0, done.stderr
+        assert private_mode(state) == 0o700
+        assert private_mode(state / "assay.db") == 0o600
+    # An older server made both with the usual permissions.
+    state.chmod(0o755)
+    (state / "assay.db").chmod(0o644)
+    done = subprocess.run(
+        ["sh", "-c", command],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment,
+    )
+    assert "mode_before=0755" in done.stderr
+    assert "mode_before=0644" in done.stderr
+    assert private_mode(state) == 0o700
+    assert private_mode(state / "assay.db") == 0o600
+
+
+def test_check_and_backup_beside_a_server(binary: str, assay: Run, tmp_path: Path) -> None:
+    store = tmp_path / "assay.db"
+    copy = tmp_path / "copy.db"
+    client = StdioClient(serve_command(binary, "fake", store))
+    code = "# fake: pass\ndef vector_add(x, y): pass\n"
+    assert client.call("run_tests", {"operator": "vector_add", "code": code})
+    checked = assay("store", "check", "--store", str(store))
+    assert (checked.returncode, checked.stderr) == (0, "")
+    assert "no damage found; 1 jobs, 0 of them unfinished" in checked.stdout
+    copied = assay("store", "backup", str(copy), "--store", str(store))
+    assert copied.returncode == 0, copied.stderr
+    assert private_mode(copy) == 0o600
+    again = assay("store", "backup", str(copy), "--store", str(store))
+    assert again.returncode == 64
+    assert "exists" in again.stderr
+    with contextlib.closing(sqlite3.connect(store)) as connection:
+        connection.execute("UPDATE submissions SET finished_unix_ms = 1")
+        connection.commit()
+    prune = ["store", "prune", "--jobs-older-than", "30d", "--store", str(store)]
+    would = assay(*prune, "--dry-run")
+    assert "practice jobs: 1 with" in would.stdout
+    done = assay(*prune)
+    assert done.returncode == 0, done.stderr
+    assert "practice jobs: 1 with" in done.stdout
+    assert "0 jobs" in assay("store", "check", "--store", str(store)).stdout
+    assert "1 jobs" in assay("store", "check", "--store", str(copy)).stdout
+    client.close()
+    with contextlib.closing(sqlite3.connect(copy)) as connection:
+        connection.execute("DELETE FROM verdicts")
+        connection.commit()
+    damaged = assay("store", "check", "--store", str(copy))
+    assert damaged.returncode == 1
+    assert "1 finished jobs have no verdict" in damaged.stdout

@@ -58,6 +58,10 @@ mcp::ToolResult error_answer(const Error& error) {
   answer.is_error = true;
   answer.text = "error (" + code + "): " + message;
   answer.structured = {{"status", "error"}, {"error", {{"code", code}, {"message", message}}}};
+  // These two errors pass without a change of the call: a device or the store cannot be used at the
+  // moment, or a queue is full.
+  if (error.code == ErrorCode::unavailable || error.code == ErrorCode::resource_exhausted)
+    answer.structured["error"]["retryable"] = true;
   return answer;
 }
 

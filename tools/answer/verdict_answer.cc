@@ -102,8 +102,13 @@ std::string dropped_text(const Verdict& verdict) {
 
 mcp::ToolResult running_answer(const JobStatus& status) {
   const bool queued = status.state == JobState::queued;
-  const std::string next = "Call `job` with job=" + status.job +
-                           " and wait_s=20 for the verdict, or with cancel=true to stop it.";
+  const std::string next =
+      status.server_stops
+          ? "The server stops before the job is over. The next server runs the job again and "
+            "charges only a submission for it. When it runs, call `job` with job=" +
+                status.job + " and wait_s=20 for the verdict."
+          : "Call `job` with job=" + status.job +
+                " and wait_s=20 for the verdict, or with cancel=true to stop it.";
   mcp::ToolResult answer;
   answer.text = queued ? "running: " + queue_text(status) : "running: in stage " + status.stage;
   answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job +
@@ -116,6 +121,7 @@ mcp::ToolResult running_answer(const JobStatus& status) {
                        {"elapsed_ms", status.elapsed_ms},
                        {"stage", status.stage},
                        {"next", next}};
+  if (status.server_stops) answer.structured["server_stops"] = true;
   return answer;
 }
 

@@ -127,7 +127,8 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
     if (!status) return error_answer(status.error());
     if (status->verdict || left_ms == 0) return status_answer(services, *status, options.format);
     if (context.cancelled()) {
-      if (!options.cancel_on_hangup || context.server_ends())
+      status->server_stops = context.server_ends();
+      if (!options.cancel_on_hangup || status->server_stops)
         return status_answer(services, *status, options.format);
       if (const Status stopped = services.jobs.cancel(job); !stopped)
         return error_answer(stopped.error());

@@ -41,7 +41,8 @@ Result<sandbox::Job> make_job(const Services& services, const SubmissionArgument
 
 /// Charges the run, queues the job, and waits for its verdict for at most
 /// AnswerLimits::answer_within_ms. If the client disconnects, the job is cancelled, unless it is a
-/// grade: an accepted submission is always graded.
+/// grade: an accepted submission is always graded. If the server stops, no job is cancelled: the
+/// answer has the job's handle, and the next server runs the job again.
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context);
 

@@ -208,9 +208,11 @@ json input_object(json properties, const std::vector<std::string>& required) {
 
 json output_object(json properties) {
   properties["status"] = choice_property("", {"ok", "finished", "running", "error"});
-  properties["error"] = {
-      {"type", "object"},
-      {"properties", {{"code", of_type("string")}, {"message", of_type("string")}}}};
+  properties["error"] = {{"type", "object"},
+                         {"properties",
+                          {{"code", of_type("string")},
+                           {"message", of_type("string")},
+                           {"retryable", of_type("boolean")}}}};
   properties["truncated"] = of_type("string");
   return {{"type", "object"},
           {"properties", std::move(properties)},
@@ -260,6 +262,7 @@ json verdict_schema() {
       {"expected_wait_ms", of_type("integer")},
       {"elapsed_ms", of_type("integer")},
       {"calls_left", of_type("integer")},
+      {"server_stops", of_type("boolean")},
       {"stage", of_type("string")},
       {"kind", choice_property("", {"compile", "test", "profile", "grade"})},
       {"operator", of_type("string")},

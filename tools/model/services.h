@@ -111,6 +111,8 @@ struct JobStatus {
   std::int64_t cases_done = 0;                                // cases that finished the stage
   std::int64_t cases_total = 0;                               // 0: unknown
   std::shared_ptr<const sandbox::Verdict> verdict = nullptr;  // null until the job is over
+  /// True if the server stops before the job is over. The next server runs the job again.
+  bool server_stops = false;
 };
 
 class JobService {

@@ -149,8 +149,8 @@ class CallScope {
   RequestContext& context() { return context_; }
   /// Ends progress and log messages: after close(), none is sent.
   void close();
-  /// Returns true if the client cancelled the call, or if the end of its session or the server's
-  /// shutdown did so. The client then expects no answer.
+  /// Returns true if the client cancelled the call, or if the end of its session did so. The client
+  /// then expects no answer.
   bool cancelled() const { return cancelled_.value_or(ticket().cancelled()); }
   /// Sets the result of cancelled(). The method subscriptions/listen uses this function. Its
   /// requests are answered only if the server ends them.

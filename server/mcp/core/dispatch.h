@@ -67,11 +67,11 @@ class Dispatcher {
   InFlight::Ticket admit(const ResolvedCall& call, const std::string& scope) {
     return in_flight_.open(scope, call.message.id);
   }
-  /// Shuts the dispatcher down. Cancels the running calls and tasks and all that start later. Ends
+  /// Shuts the dispatcher down. Stops the work of the calls and tasks that run or start later. Ends
   /// each subscription with a result.
   void end();
   void cancel_scope(const std::string& scope) { in_flight_.cancel_scope(scope); }
-  /// Cancels the calls of one client because the server shuts down.
+  /// Stops the work of the calls of one client because the server shuts down.
   void end_scope(const std::string& scope) { in_flight_.end_scope(scope); }
   std::size_t in_flight() const { return in_flight_.size(); }
 

@@ -47,10 +47,11 @@ class InFlight {
     ~Ticket() {
       if (owner_ != nullptr) owner_->erase(entry_);
     }
-    /// Returns true if the client cancelled the request, or if the end of its session or the
-    /// server's shutdown did so. The client then expects no answer.
+    /// Returns true if the client cancelled the request, or if the end of its session did so. The
+    /// client then expects no answer.
     bool cancelled() const { return entry_ && entry_->cancelled; }
-    /// Returns true when the server's shutdown, not the client, cancelled the request.
+    /// Returns true when the server's shutdown stopped the work of the request. The client still
+    /// expects an answer.
     bool server_ends() const { return entry_ && entry_->server_ends; }
     /// Returns the token that tells the request's work to stop.
     std::stop_token stop() const { return entry_ ? entry_->stop.get_token() : std::stop_token(); }
@@ -67,7 +68,7 @@ class InFlight {
     std::shared_ptr<Entry> entry_;
   };
 
-  /// Adds a request to the table. After end_all(), the new request is cancelled immediately.
+  /// Adds a request to the table. After end_all(), the work of the new request is stopped at once.
   Ticket open(std::string scope, nlohmann::json id) {
     auto entry = std::make_shared<Entry>();
     entry->scope = std::move(scope);
@@ -90,11 +91,12 @@ class InFlight {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; });
   }
 
-  /// Cancels all requests of one client because the server shuts down.
+  /// Stops the work of all requests of one client because the server shuts down.
   void end_scope(const std::string& scope) {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; }, true);
   }
-  /// Cancels all present and future requests of all clients because the server shuts down.
+  /// Stops the work of all present and future requests of all clients because the server shuts
+  /// down.
   void end_all() {
     {
       const MutexLock lock(mutex_);
@@ -133,7 +135,7 @@ class InFlight {
   }
   static void end(Entry& entry) {
     entry.server_ends = true;
-    stop(entry);
+    entry.stop.request_stop();
   }
 
   void erase(const std::shared_ptr<Entry>& entry) {

@@ -141,6 +141,7 @@ void TaskTable::run(const std::shared_ptr<Task>& task) {
     context.caller = task->caller;
   }
   context.is_task = true;
+  context.server_ends = [this] { return ending_.load(); };
   context.stop = task->stop.get_token();
   context.progress = [this, &task](double, double, const std::string& text) {
     const MutexLock lock(mutex_);
@@ -148,8 +149,13 @@ void TaskTable::run(const std::shared_ptr<Task>& task) {
     task->record.message = text;
     task->record.updated_unix_ms = clock_.unix_ms();
   };
-  Rpc<Step> step = ending_ ? refuse_rpc(kInternalError, "") : task->work(context);
-  if (ending_) step = refuse_rpc(kInternalError, "the server was stopped while the task ran");
+  Rpc<Step> step = ending_
+                       ? refuse_rpc(kInternalError, "the server was stopped before the task ran")
+                       : task->work(context);
+  // The outcome of work that noticed the stop is kept, because it may name the handle of durable
+  // work. But a task that needs more input cannot get it from this server any more.
+  if (ending_ && step && step->input_required)
+    step = refuse_rpc(kInternalError, "the server was stopped while the task ran");
   if (!step)
     return settle(*task, TaskStatus::failed,
                   {{"code", step.error().code}, {"message", step.error().message}},

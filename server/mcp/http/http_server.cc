@@ -184,7 +184,9 @@ class HttpServer {
     if (decision.refusal) return reply(std::move(*decision.refusal));
     exchange.caller = std::move(decision.caller);
     if (request.path == "/healthz" && request.method == "GET")
-      return reply({.body = R"({"status":"ok"})"});
+      return reply(options_.draining && options_.draining()
+                       ? Reply{.status = 503, .body = R"({"status":"draining"})"}
+                       : Reply{.body = R"({"status":"ok"})"});
     if (request.path == "/metrics" && request.method == "GET" && !has_body)
       return reply({.body = metrics_text(), .content_type = MetricsText::kContentType});
     if (request.path != "/mcp")

@@ -49,6 +49,10 @@ struct HttpOptions {
   std::shared_ptr<const TlsContext> tls;   // socket_io.h; null: plain HTTP
   RateLimit rate_limit;  // the limit per token; per address for requests without a valid token
   std::function<void(int port)> listening;  // called after the port is bound
+  /// Returns true if the server will stop soon. GET /healthz then answers with 503, so that a load
+  /// balancer sends new clients to another server. All other requests are still answered. Null: the
+  /// server never says so.
+  std::function<bool()> draining;
   /// Adds metrics of the application to the answer of GET /metrics. Null: the application has none.
   std::function<void(MetricsText& text)> more_metrics;
 
@@ -77,9 +81,9 @@ struct HttpOptions {
 
 /// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. For clients with a
 /// session, also answers GET /mcp with an event stream, and DELETE /mcp, which ends the session.
-/// After the stop request, cancels the running calls and tasks, waits until all requests have
-/// ended, and returns. After that, the same Server must not be served again. Returns the exit
-/// status of the process: 0, or 71 if the address cannot be bound. Ignores SIGPIPE.
+/// After the stop request, stops the work of the running calls and tasks, waits until all requests
+/// have been answered, and returns. After that, the same Server must not be served again. Returns
+/// the exit status of the process: 0, or 71 if the address cannot be bound. Ignores SIGPIPE.
 int serve_http(Server& server, const HttpOptions& options, const std::stop_token& stop);
 
 }  // namespace assay::mcp

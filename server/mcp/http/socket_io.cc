@@ -11,6 +11,7 @@
 #include <climits>
 #include <cstring>
 
+#include "base/mutex.h"
 #include "base/unique_fd.h"
 
 namespace assay::mcp {
@@ -109,24 +110,7 @@ class TlsSession final : public SocketIo {
   bool failed_ = false;
 };
 
-class OpenSslContext final : public TlsContext {
- public:
-  explicit OpenSslContext(std::unique_ptr<SSL_CTX, FreeContext> context)
-      : context_(std::move(context)) {}
-
-  std::unique_ptr<SocketIo> session(int fd) const override {
-    std::unique_ptr<SSL, FreeSession> session(::SSL_new(context_.get()));
-    if (!session || ::SSL_set_fd(session.get(), fd) != 1) {
-      ::ERR_clear_error();
-      return nullptr;
-    }
-    ::SSL_set_accept_state(session.get());
-    return std::make_unique<TlsSession>(std::move(session));
-  }
-
- private:
-  const std::unique_ptr<SSL_CTX, FreeContext> context_;
-};
+using OwnedContext = std::unique_ptr<SSL_CTX, FreeContext>;
 
 Status readable(const std::string& what, const std::string& path) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -135,16 +119,11 @@ Status readable(const std::string& what, const std::string& path) {
               "the " + what + " " + path + " cannot be read: " + std::strerror(errno));
 }
 
-}  // namespace
-
-std::unique_ptr<SocketIo> plain_io(int fd) { return std::make_unique<PlainIo>(fd); }
-
-Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certificate,
-                                                     const std::string& key) {
+Result<OwnedContext> load_context(const std::string& certificate, const std::string& key) {
   if (const Status fine = readable("certificate", certificate); !fine) return fail(fine.error());
   if (const Status fine = readable("key", key); !fine) return fail(fine.error());
   ::ERR_clear_error();
-  std::unique_ptr<SSL_CTX, FreeContext> context(::SSL_CTX_new(::TLS_server_method()));
+  OwnedContext context(::SSL_CTX_new(::TLS_server_method()));
   if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
     return fail(ErrorCode::internal, "OpenSSL: " + complaint());
   // SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER is needed because a repeated write may pass its data at a
@@ -176,7 +155,52 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
                                                  " does not belong to the certificate " +
                                                  certificate + ": " + complaint());
   }
-  return std::make_shared<OpenSslContext>(std::move(context));
+  return context;
+}
+
+class OpenSslContext final : public TlsContext {
+ public:
+  OpenSslContext(std::string certificate, std::string key, OwnedContext context)
+      : certificate_(std::move(certificate)), key_(std::move(key)), context_(std::move(context)) {}
+
+  std::unique_ptr<SocketIo> session(int fd) const override {
+    std::unique_ptr<SSL, FreeSession> session(new_session());
+    if (!session || ::SSL_set_fd(session.get(), fd) != 1) {
+      ::ERR_clear_error();
+      return nullptr;
+    }
+    ::SSL_set_accept_state(session.get());
+    return std::make_unique<TlsSession>(std::move(session));
+  }
+
+  Status reload() override {
+    ASSAY_TRY(context, load_context(certificate_, key_));
+    // The old context lives on until its last connection ends, because a connection has a reference
+    // to its context.
+    const MutexLock lock(mutex_);
+    context_ = std::move(context);
+    return {};
+  }
+
+ private:
+  SSL* new_session() const {
+    const MutexLock lock(mutex_);
+    return ::SSL_new(context_.get());
+  }
+
+  const std::string certificate_, key_;
+  mutable Mutex mutex_;
+  OwnedContext context_ ASSAY_GUARDED_BY(mutex_);
+};
+
+}  // namespace
+
+std::unique_ptr<SocketIo> plain_io(int fd) { return std::make_unique<PlainIo>(fd); }
+
+Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certificate,
+                                                     const std::string& key) {
+  ASSAY_TRY(context, load_context(certificate, key));
+  return std::make_shared<OpenSslContext>(certificate, key, std::move(context));
 }
 
 }  // namespace assay::mcp

@@ -60,6 +60,9 @@ class TlsContext {
   /// Returns the server's side of a TLS connection on `fd`, or null if OpenSSL has no memory left.
   /// The caller still owns `fd`, which must outlive the returned object.
   virtual std::unique_ptr<SocketIo> session(int fd) const = 0;
+  /// Reads both files again. Connections that begin later use the new certificate. On an error, the
+  /// old certificate stays in use. Errors: those of load().
+  virtual Status reload() = 0;
 };
 
 }  // namespace assay::mcp

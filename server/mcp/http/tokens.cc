@@ -59,7 +59,7 @@ bool decode_hex(std::string_view text, std::array<unsigned char, kBytes>& out) {
 }  // namespace
 
 Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::string>& known_scopes) {
-  Tokens tokens;
+  Entries entries;
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::vector<std::string> words = split(text.substr(0, end), " \t\r");
@@ -79,19 +79,35 @@ Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::strin
         !decode_hex(std::string_view(words[2]).substr(kHashPrefix.size()), entry.digest)) {
       return wrong("the hash must be sha256: and 64 lower-case hexadecimal digits");
     }
-    for (const Entry& other : tokens.entries_) {
+    for (const Entry& other : entries) {
       if (other.caller->name == words[0])
         return wrong("there are two tokens named '" + words[0] + "'");
       if (other.digest == entry.digest)
         return wrong("'" + words[0] + "' has the same secret as '" + other.caller->name + "'");
     }
     entry.caller = std::make_shared<const Caller>(Caller{words[0], scopes});
-    tokens.entries_.push_back(std::move(entry));
+    entries.push_back(std::move(entry));
   }
-  if (tokens.entries_.empty())
+  if (entries.empty())
     return fail(ErrorCode::invalid_argument,
                 "it has no token; `assay token new --name NAME --scope practice` makes one");
-  return tokens;
+  return Tokens(std::move(entries));
+}
+
+Tokens::Tokens(Entries entries) : state_(std::make_unique<State>()) {
+  const MutexLock lock(state_->mutex);
+  state_->entries = std::make_shared<const Entries>(std::move(entries));
+}
+
+std::shared_ptr<const Tokens::Entries> Tokens::current() const {
+  const MutexLock lock(state_->mutex);
+  return state_->entries;
+}
+
+void Tokens::replace(Tokens newer) {
+  const std::shared_ptr<const Entries> entries = newer.current();
+  const MutexLock lock(state_->mutex);
+  state_->entries = entries;
 }
 
 std::shared_ptr<const Caller> Tokens::find(std::string_view secret) const {
@@ -101,7 +117,8 @@ std::shared_ptr<const Caller> Tokens::find(std::string_view secret) const {
       size != kDigestBytes)
     return nullptr;
   std::shared_ptr<const Caller> found;
-  for (const Entry& entry : entries_) {
+  const std::shared_ptr<const Entries> entries = current();
+  for (const Entry& entry : *entries) {
     if (CRYPTO_memcmp(entry.digest.data(), digest.data(), kDigestBytes) == 0) found = entry.caller;
   }
   return found;

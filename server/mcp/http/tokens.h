@@ -4,12 +4,14 @@
 //
 //   const std::string hash(64, 'a');
 //   const std::string file = "alice practice,score sha256:" + hash;
-//   const Result<Tokens> tokens = Tokens::parse(file, {"practice", "score"});
+//   Result<Tokens> tokens = Tokens::parse(file, {"practice", "score"});
 //   const std::shared_ptr<const Caller> caller = tokens->find(secret);  // null: unknown
+//   if (Result<Tokens> newer = Tokens::parse(file, {"practice", "score"}))
+//     tokens->replace(std::move(*newer));  // later calls of find() use the new tokens
 //
 // Tokens stores a plain SHA-256 hash of each secret, without a salt. This is safe, because a secret
-// has 128 random bits and cannot be guessed from its hash. A lookup is therefore fast. Immutable
-// after parse(), thread-safe.
+// has 128 random bits and cannot be guessed from its hash. A lookup is therefore fast. Thread-safe,
+// except that an object must not be moved while another thread uses it.
 #pragma once
 
 #include <array>
@@ -18,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "server/mcp/core/request_context.h"
 
@@ -33,7 +36,9 @@ class Tokens {
   /// the same length, known or unknown. So the duration of a lookup reveals nothing about the known
   /// secrets.
   std::shared_ptr<const Caller> find(std::string_view secret) const;
-  std::size_t size() const { return entries_.size(); }
+  std::size_t size() const { return current()->size(); }
+  /// Replaces all tokens by those of `newer`. A request that find() has admitted goes on.
+  void replace(Tokens newer);
 
  private:
   static constexpr std::size_t kDigestBytes = 32;
@@ -41,7 +46,16 @@ class Tokens {
     std::array<unsigned char, kDigestBytes> digest{};
     std::shared_ptr<const Caller> caller;
   };
-  std::vector<Entry> entries_;
+  using Entries = std::vector<Entry>;
+  struct State {
+    mutable Mutex mutex;
+    std::shared_ptr<const Entries> entries ASSAY_GUARDED_BY(mutex);
+  };
+
+  explicit Tokens(Entries entries);
+  std::shared_ptr<const Entries> current() const;
+
+  std::unique_ptr<State> state_;
 };
 
 struct NewToken {

@@ -18,9 +18,22 @@ void wait_for(int fd, short events) {
 
 }  // namespace
 
+bool LineReader::wait_for_input() const {
+  std::array<pollfd, 2> entries{{{fd_, POLLIN, 0}, {wake_, POLLIN, 0}}};  // poll() ignores -1
+  while (::poll(entries.data(), entries.size(), -1) < 0 && errno == EINTR) {
+  }
+  return entries[1].revents == 0;
+}
+
 bool LineReader::fill() {
   std::array<char, kReadBytes> chunk;
   while (true) {
+    if (wake_ >= 0 && !wait_for_input()) {
+      buffer_.clear();
+      scanned_ = 0;
+      ended_ = true;
+      return false;
+    }
     const ssize_t got = ::read(fd_, chunk.data(), chunk.size());
     if (got > 0) {
       buffer_.append(chunk.data(), static_cast<std::size_t>(got));

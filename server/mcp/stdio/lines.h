@@ -27,8 +27,10 @@ struct Line {
 
 class LineReader {
  public:
-  LineReader(int fd, std::int64_t max_bytes)
-      : fd_(fd), max_bytes_(static_cast<std::size_t>(max_bytes)) {}
+  /// If `wake` is not -1, it is a descriptor. When it has input, next() ends like at the end of
+  /// input, and drops an incomplete line.
+  LineReader(int fd, std::int64_t max_bytes, int wake = -1)
+      : fd_(fd), max_bytes_(static_cast<std::size_t>(max_bytes)), wake_(wake) {}
 
   /// Returns the next line that is not blank. Returns nothing at the end of input or after a read
   /// error. The last line need not end with a line break.
@@ -37,9 +39,13 @@ class LineReader {
  private:
   /// Reads more bytes into the buffer. Returns false at the end of input.
   bool fill();
+  /// Waits until the input has bytes, has ended or has an error. Returns false if `wake_` has input
+  /// first.
+  bool wait_for_input() const;
 
   const int fd_;
   const std::size_t max_bytes_;
+  const int wake_;
   std::string buffer_;
   std::size_t scanned_ = 0;  // no line break is before this offset
   bool ended_ = false;

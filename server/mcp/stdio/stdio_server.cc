@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -110,10 +111,12 @@ bool reader_gone(int out) {
   return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
 }
 
-bool finish(Conversation& session, const StdioLimits& limits) {
+bool finish(Conversation& session, const StdioLimits& limits, const StdioStop& stop) {
   constexpr std::chrono::milliseconds kStep{20};
   for (auto waited = std::chrono::milliseconds{0};
-       waited < limits.drain && !session.broken() && !reader_gone(session.out); waited += kStep) {
+       waited < limits.drain && !session.broken() && !reader_gone(session.out) &&
+       !stop.now.stop_requested() && !stop.soon.stop_requested();
+       waited += kStep) {
     if (session.pool.wait_idle(kStep)) break;
   }
   session.dispatcher.end_scope(kScope);
@@ -122,9 +125,14 @@ bool finish(Conversation& session, const StdioLimits& limits) {
 
 }  // namespace
 
-bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
+bool serve_lines(Server& server, int in, int out, const StdioLimits& limits,
+                 const StdioStop& stop) {
   auto session = std::make_unique<Conversation>(server, out, limits);
-  LineReader reader(in, kMaxMessageBytes);
+  // Without the eventfd, which needs a free descriptor, a stop takes effect at the end of input.
+  const UniqueFd wake(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const std::stop_callback wake_reader(
+      stop.now, [&wake] { static_cast<void>(::eventfd_write(wake.get(), 1)); });
+  LineReader reader(in, kMaxMessageBytes, wake.get());
   while (auto line = reader.next()) {
     if (line->oversize) {
       session->send(make_error(nullptr, kInvalidRequest,
@@ -138,14 +146,14 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
     else
       session->send(message.error());
   }
-  if (finish(*session, limits)) return true;
+  if (finish(*session, limits, stop)) return true;
   log::warning("calls did not end after the end of input",
                {{"calls", session->dispatcher.in_flight()}});
   static_cast<void>(session.release());  // deliberately leaked, because its threads still use it
   return false;
 }
 
-int serve_stdio(Server& server) {
+int serve_stdio(Server& server, const StdioStop& stop) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
@@ -162,7 +170,7 @@ int serve_stdio(Server& server) {
   std::fflush(stdout);
   ::dup2(null.get(), STDIN_FILENO);
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  if (!serve_lines(server, in.get(), out.get())) ::_exit(kExitInternal);
+  if (!serve_lines(server, in.get(), out.get(), {}, stop)) ::_exit(kExitInternal);
   return 0;
 }
 

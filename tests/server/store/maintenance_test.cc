@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "server/store/check.h"
 #include "server/store/schema.h"
 #include "server/store/store.h"
 #include "tests/catch.h"
@@ -202,6 +203,73 @@ TEST_CASE("maintenance refuses a file that is missing or no store, and does not 
   CHECK(store_stats(text).error().code == ErrorCode::corrupt);
   CHECK(prune_store(text, {}).error().code == ErrorCode::corrupt);
   CHECK(std::filesystem::file_size(text) == 4'000);
+}
+
+namespace {
+
+std::int64_t rows_of(const std::filesystem::path& path, const std::string& table) {
+  SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
+  return db.execAndGet("SELECT count(*) FROM " + table).getInt64();
+}
+
+/// Stores a run that is over at time 10, with a job that ends at `end`, or that never ends if `end`
+/// is 0. Returns the run's handle.
+std::string store_run(Store& store, tools::Track track, std::int64_t end) {
+  tools::RunInfo run;
+  run.handle = new_handle("run");
+  run.request.track = track;
+  run.expires_unix_ms = 10;
+  REQUIRE(store.insert_run(run));
+  REQUIRE(store.add_usage(run.handle, {.input_tokens = 1}, 1));
+  if (end > 0) {
+    store_artifact(store, run.handle, "ptx", end);
+    return run.handle;
+  }
+  sandbox::Job job;
+  job.id = new_handle("job");
+  job.run = run.handle;
+  REQUIRE(store.accept(job, "cpu", {}, 1)->accepted);
+  return run.handle;
+}
+
+}  // namespace
+
+TEST_CASE("prune removes old practice jobs as a whole, and keeps scored, new and unfinished ones") {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "assay.db";
+  const auto store = std::move(*Store::open(path, StoreMode::read_write));
+  for (int i = 0; i < 450; ++i) {  // more than one transaction removes
+    sandbox::Job job;
+    job.id = new_handle("job");
+    job.source = "x = 1";
+    REQUIRE(store->accept(job, "cpu", {}, 1)->accepted);
+    REQUIRE(store->finish(job.id, tools::JobState::finished, {}, false, 5));
+  }
+  store_artifact(*store, "", "ptx", 5);
+  const std::string newer = store_artifact(*store, "", "ptx", 30);
+  const std::string over = store_run(*store, tools::Track::practice, 5);
+  const std::string used = store_run(*store, tools::Track::practice, 30);
+  const std::string unfinished = store_run(*store, tools::Track::practice, 0);
+  const std::string scored = store_run(*store, tools::Track::one_shot, 5);
+  PruneOptions options{.jobs_before_unix_ms = 20, .dry_run = true};
+  const PruneReport would = pruned(path, options);
+  CHECK(would.removed_jobs.jobs == 452);
+  CHECK(would.removed_jobs.runs == 1);
+  CHECK(would.removed_jobs.bytes > 2 * kArtifactBytes);
+  CHECK(rows_of(path, "submissions") == 456);
+  options.dry_run = false;
+  const PruneReport report = pruned(path, options);
+  CHECK(report.removed_jobs.jobs == would.removed_jobs.jobs);
+  CHECK(report.removed_jobs.runs == would.removed_jobs.runs);
+  CHECK(report.removed_jobs.bytes == would.removed_jobs.bytes);
+  CHECK(rows_of(path, "submissions") == 4);
+  CHECK(rows_of(path, "artifacts") == 3);
+  CHECK(store->finished_job(newer));
+  CHECK(store->run(over).error().code == ErrorCode::not_found);
+  for (const std::string& run : {used, unfinished, scored}) CHECK(store->run(run));
+  CHECK(check_store(path)->problems.empty());
+  const PruneReport again = pruned(path, options);
+  CHECK((again.removed_jobs.jobs == 0 && again.removed_jobs.runs == 0));
 }
 
 }  // namespace assay::server

@@ -144,4 +144,28 @@ TEST_CASE("a second writer is refused while the first is open; a reader is not")
   CHECK(refused(folder.path() / "none.db", StoreMode::read_only).code == ErrorCode::not_found);
 }
 
+TEST_CASE("only its owner can access a store, and an older, wider one is narrowed") {
+  const auto mode_of = [](const std::filesystem::path& path) {
+    return std::filesystem::status(path).permissions();
+  };
+  using std::filesystem::perms;
+  const mode_t old_mask = ::umask(022);
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "state" / "assay.db";
+  {
+    const auto store = Store::open(path, StoreMode::read_write);
+    REQUIRE(store);
+    CHECK(mode_of(path.parent_path()) == perms::owner_all);
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"})
+      CHECK(mode_of(path.string() + suffix) == (perms::owner_read | perms::owner_write));
+  }
+  std::filesystem::permissions(path, perms::group_read | perms::others_read,
+                               std::filesystem::perm_options::add);
+  REQUIRE(Store::open(path, StoreMode::read_only));
+  CHECK((mode_of(path) & perms::others_read) != perms::none);  // a reader changes nothing
+  REQUIRE(Store::open(path, StoreMode::read_write));
+  CHECK(mode_of(path) == (perms::owner_read | perms::owner_write));
+  ::umask(old_mask);
+}
+
 }  // namespace assay::server

@@ -71,7 +71,7 @@ void check_threads(Client& client) {
 // The following hidden test cases are servers. Other test cases start them in child processes.
 TEST_CASE("serve stdio", "[.serve]") {
   const auto server = make_server();
-  ::_exit(serve_stdio(*server));
+  ::_exit(serve_stdio(*server, {}));
 }
 
 TEST_CASE("serve stdio legacy only", "[.serve]") {

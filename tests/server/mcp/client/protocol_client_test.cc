@@ -74,7 +74,7 @@ void check_everything(ProtocolClient& client) {
 // This hidden test case is a server. Other test cases start it in a child process.
 TEST_CASE("serve whole", "[.serve]") {
   const auto server = make_whole_server();
-  ::_exit(serve_stdio(*server));
+  ::_exit(serve_stdio(*server, {}));
 }
 
 TEST_CASE(

@@ -184,4 +184,22 @@ TEST_CASE("tls: unusable files are refused with a reason") {
   CHECK(TlsContext::load("/no/such.pem", one.key()).error().code == ErrorCode::not_found);
 }
 
+TEST_CASE("tls: a reload that fails keeps the certificate") {
+  const SelfSigned one, two;
+  const auto tls = TlsContext::load(one.certificate(), one.key());
+  REQUIRE(tls);
+  CHECK((*tls)->reload());
+  std::filesystem::copy_file(two.key(), one.key(),
+                             std::filesystem::copy_options::overwrite_existing);
+  CHECK((*tls)->reload().error().code == ErrorCode::invalid_argument);
+  std::filesystem::remove(one.key());
+  CHECK((*tls)->reload().error().code == ErrorCode::not_found);
+  HttpOptions options;
+  options.tls = *tls;
+  RunningHttp server(options);
+  TlsClient client(server.port);  // the handshake still succeeds
+  client.send(raw_post("", kPing));
+  CHECK(client.receive("\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);
+}
+
 }  // namespace assay::mcp

@@ -74,4 +74,20 @@ TEST_CASE("tokens: a new one is found by its secret, which the file does not con
   CHECK_FALSE(new_token("a", {}, kScopes));
 }
 
+TEST_CASE("tokens: the tokens of a newer file replace all older ones") {
+  const auto old = new_token("old", {"practice"}, kScopes);
+  const auto other = new_token("new", {"score"}, kScopes);
+  auto tokens = Tokens::parse(old->line, kScopes);
+  auto newer = Tokens::parse(other->line, kScopes);
+  REQUIRE(tokens);
+  REQUIRE(newer);
+  const std::shared_ptr<const Caller> admitted = tokens->find(old->secret);
+  REQUIRE(admitted);
+  tokens->replace(std::move(*newer));
+  CHECK(tokens->find(old->secret) == nullptr);
+  CHECK(tokens->find(other->secret)->name == "new");
+  CHECK(tokens->size() == 1);
+  CHECK(admitted->name == "old");  // a request that was admitted before goes on
+}
+
 }  // namespace assay::mcp

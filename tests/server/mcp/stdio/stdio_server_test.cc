@@ -28,10 +28,11 @@ struct Pipe {
 /// A server on a separate thread, and pipes to the server.
 class Lines {
  public:
-  explicit Lines(StdioLimits limits = {}) : limits_(limits), reader_(from_.read.get(), 64 << 20) {
+  explicit Lines(StdioLimits limits = {}, StdioStop stop = {})
+      : limits_(limits), stop_(std::move(stop)), reader_(from_.read.get(), 64 << 20) {
     ::signal(SIGPIPE, SIG_IGN);
     thread_ = std::thread([this] {
-      clean = serve_lines(*server, to_.read.get(), from_.write.get(), limits_);
+      clean = serve_lines(*server, to_.read.get(), from_.write.get(), limits_, stop_);
       from_.write.reset();
     });
   }
@@ -55,6 +56,7 @@ class Lines {
 
  private:
   const StdioLimits limits_;
+  const StdioStop stop_;
   Pipe to_, from_;
   LineReader reader_;
   std::thread thread_;
@@ -229,6 +231,37 @@ TEST_CASE("stdio: many calls at once are all answered, each on one line") {
   CHECK(refused == 0);
   REQUIRE(sums.size() == 200);
   for (const auto& [id, sum] : sums) CHECK(sum == id + 1);
+}
+
+TEST_CASE("stdio: a stop ends the server before the end of input, and running calls are answered") {
+  std::stop_source now;
+  Lines lines({}, {.now = now.get_token()});
+  lines.send(legacy_call(1, "wait"));
+  REQUIRE(traces().waiting.becomes(1));
+  lines.send_raw(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  CHECK(lines.next()["id"] == 2);
+  now.request_stop();
+  CHECK(lines.next()["id"] == 1);
+  CHECK(lines.next() == nullptr);
+  lines.join();
+  CHECK(lines.clean);
+}
+
+TEST_CASE("stdio: after a request to stop soon, calls get no time at the end of input") {
+  std::stop_source soon;
+  Lines lines({.drain = kEventTimeout}, {.soon = soon.get_token()});
+  lines.send(legacy_call(1, "wait"));
+  REQUIRE(traces().waiting.becomes(1));
+  soon.request_stop();
+  lines.send_raw(R"({"jsonrpc":"2.0","id":2,"method":"ping"})");
+  CHECK(lines.next()["id"] == 2);  // the server still reads
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
+  lines.close();
+  CHECK(lines.next()["id"] == 1);
+  lines.join();
+  CHECK(system_clock().monotonic_ns() - begin_ns <
+        std::chrono::nanoseconds(kEventTimeout).count() / 2);
+  CHECK(lines.clean);
 }
 
 TEST_CASE("stdio: serve_stdio keeps stdout clean and exits with 0 at end of input") {

@@ -41,6 +41,8 @@ Result<std::int64_t> seconds_from(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), amount);
     if (error != std::errc() || amount < 0 || amount > kMostSeconds) return wrong();
     at = static_cast<std::size_t>(end - text.data());
+    const bool only_number = seconds == 0 && last_unit == std::numeric_limits<std::int64_t>::max();
+    if (at == text.size() && !only_number) return wrong();  // "1h30": minutes or seconds?
     const char name = at < text.size() ? text[at++] : 's';
     std::int64_t unit = 0;
     for (const TimeUnit& known : kTimeUnits) {

@@ -17,8 +17,8 @@
 namespace assay {
 
 /// Returns the seconds of "90", "90s", "15m", "2h", "7d" or "1h30m". Larger units come first, each
-/// at most once. The last number may lack a unit; then it counts seconds. Error: invalid_argument
-/// for any other text, for 0, and for more than 3,650 days.
+/// at most once. Only a number without any unit counts seconds: "1h30" is an error. Error:
+/// invalid_argument for any other text, for 0, and for more than 3,650 days.
 Result<std::int64_t> seconds_from(std::string_view text);
 
 /// Returns the bytes of "4096", "64KiB", "512MiB", "4GiB" or "1TiB". Error: invalid_argument for

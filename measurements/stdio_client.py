@@ -4,6 +4,7 @@ measured time of the server."""
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import time
 from pathlib import Path
@@ -19,6 +20,19 @@ META = {
 def serve_command(binary: str | Path, device: str, store: str | Path, *more: str) -> list[str]:
     """Returns the command that starts a server on stdio."""
     return [str(binary), "serve", "--stdio", "--device", device, "--store", str(store), *more]
+
+
+EXIT_TIMEOUT_S = 5
+
+
+def how_it_ended(process: subprocess.Popen[Any]) -> str:
+    """Says how a process that has closed its output ended: with which exit status or signal."""
+    try:
+        status = process.wait(EXIT_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        return f"its process still runs {EXIT_TIMEOUT_S} s later"
+    how = f"exit status {status}" if status >= 0 else f"killed by {signal.Signals(-status).name}"
+    return f"its process ended ({how})"
 
 
 class StdioClient:
@@ -43,7 +57,9 @@ class StdioClient:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
-            raise RuntimeError("the server closed its output")
+            raise RuntimeError(
+                f"the server closed its output; {how_it_ended(self.process)}; its log is on stderr"
+            )
         message: dict[str, Any] = json.loads(line)
         return message
 

@@ -41,6 +41,7 @@ FOREIGN: dict[str, str] = {
     "sandbox/record/candidate_run.cc": "messages of Python, torch and the CUDA driver",
     "server/conformance/input_tools.cc": "state that the client hands back",
     "server/mcp/client/channel_http.cc": "HTTP headers",
+    "server/mcp/http/http_metrics.cc": "files of /proc",
     "server/mcp/http/socket_io.cc": "error texts of OpenSSL",
     "server/report/model/label.cc": "the model's label, which the client chose",
     "tools/answer/reference_source.cc": "the Python source of a reference",

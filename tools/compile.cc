@@ -19,10 +19,10 @@ struct CompileArguments {
 
   static json schema(const Services& services) {
     json properties = SubmissionArguments::properties(
-        services, "Charges the run's compile budget; omit it for unscored practice.");
+        services, "Charges its compile budget; omit it for practice.");
     json targets = array_of(json{{"type", "string"}, {"maxLength", kMaxTargetBytes}});
     targets["description"] =
-        "Targets, at most " + std::to_string(kMaxTargets) + ": " + sandbox::target_names();
+        "At most " + std::to_string(kMaxTargets) + " targets: " + sandbox::target_names();
     targets["default"] = default_targets();
     properties["targets"] = std::move(targets);
     return input_object(std::move(properties), {"operator", "code"});
@@ -67,6 +67,7 @@ mcp::Tool compile_tool(const Services& services) {
       "error with its line. `read_artifact` reads the PTX and other artifacts.";
   tool.input_schema = CompileArguments::schema(services);
   tool.output_schema = verdict_schema();
+  tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());
   tool.annotations = annotations_of({});
   set_slow_handler<CompileArguments>(
       tool, [&services](const CompileArguments& arguments, const mcp::RequestContext& context) {

@@ -314,6 +314,8 @@ mcp::Tool fetch_spec_tool(const Services& services) {
                                       {"limits", text},
                                       {"reference", text},
                                       {"next", text}});
+  tool.listed_output_schema = outline_of(
+      tool.output_schema, {"entry", "signature", "reference", "arguments", "outputs", "cases"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<FetchSpecArguments>(
       tool, [&services](const FetchSpecArguments& arguments, const mcp::RequestContext&) {

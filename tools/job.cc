@@ -24,8 +24,9 @@ struct JobArguments {
   Format format = Format::concise;
 
   static json schema() {
-    json wait_s = integer_property("Seconds to wait, at most " + std::to_string(kMaxWaitS), 0,
-                                   kMaxAcceptedWaitS);
+    json wait_s = integer_property("Seconds to wait; more than " + std::to_string(kMaxWaitS) +
+                                       " count as " + std::to_string(kMaxWaitS),
+                                   0, kMaxAcceptedWaitS);
     wait_s["default"] = kDefaultWaitS;
     return input_object({{"job", text_property("Job handle, job_...", 64)},
                          {"wait_s", std::move(wait_s)},
@@ -71,6 +72,7 @@ mcp::Tool job_tool(const Services& services) {
       "any number of times.";
   tool.input_schema = JobArguments::schema();
   tool.output_schema = verdict_schema();
+  tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());
   tool.annotations = annotations_of({.idempotent = true});
   set_slow_handler<JobArguments>(
       tool, [&services](const JobArguments& arguments, const mcp::RequestContext& context) {

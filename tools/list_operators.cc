@@ -192,6 +192,7 @@ mcp::Tool list_operators_tool(const Services& services) {
                                       {"names", array_of(text)},
                                       {"operators", array_of(entry)},
                                       {"next", text}});
+  tool.listed_output_schema = outline_of(tool.output_schema, {"names", "operators", "matched"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ListOperatorsArguments>(
       tool, [&services](const ListOperatorsArguments& arguments, const mcp::RequestContext&) {

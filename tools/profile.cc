@@ -21,7 +21,7 @@ struct ProfileArguments {
 
   static json schema(const Services& services) {
     json properties = SubmissionArguments::properties(
-        services, "Charges the run's profile budget; omit it for unscored practice.");
+        services, "Charges its profile budget; omit it for practice.");
     properties["case"] =
         text_property("Public case id from `fetch_spec`; default: the last public case");
     properties["detail"] = choice_property(
@@ -32,10 +32,10 @@ struct ProfileArguments {
         "instructions of each line; roofline: a chart (PNG); sanitize: looks for stray accesses "
         "and races first (compute-sanitizer, on a GPU)",
         kDetails, "summary");
-    properties["target"] =
-        text_property("Diagnose the code compiled for this target: " + sandbox::target_names() +
-                          "; default: the device's target",
-                      kMaxTargetBytes);
+    properties["target"] = text_property(
+        "Diagnose the code as compiled for this one target (`compile` lists them); "
+        "default: the device's",
+        kMaxTargetBytes);
     return input_object(std::move(properties), {"operator", "code"});
   }
   static Result<ProfileArguments> parse(const json& arguments) {
@@ -79,6 +79,7 @@ mcp::Tool profile_tool(const Services& services) {
       "compiled code, for any target.";
   tool.input_schema = ProfileArguments::schema(services);
   tool.output_schema = verdict_schema();
+  tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());
   tool.annotations = annotations_of({});
   set_slow_handler<ProfileArguments>(
       tool, [&services](const ProfileArguments& arguments, const mcp::RequestContext& context) {

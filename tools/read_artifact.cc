@@ -182,6 +182,8 @@ mcp::Tool read_artifact_tool(const Services& services) {
                                       {"next_offset", integer},
                                       {"text", text},
                                       {"next", text}});
+  tool.listed_output_schema =
+      outline_of(tool.output_schema, {"text", "next_offset", "total_bytes"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ReadArtifactArguments>(
       tool, [&services](const ReadArtifactArguments& arguments, const mcp::RequestContext&) {

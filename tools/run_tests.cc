@@ -12,8 +12,7 @@ struct RunTestsArguments {
 
   static json schema(const Services& services) {
     return input_object(
-        SubmissionArguments::properties(
-            services, "Charges the run's test budget; omit it for unscored practice."),
+        SubmissionArguments::properties(services, "Charges its test budget; omit it for practice."),
         {"operator", "code"});
   }
   static Result<RunTestsArguments> parse(const json& arguments) {
@@ -34,6 +33,7 @@ mcp::Tool run_tests_tool(const Services& services) {
       "element; or the line of an error.";
   tool.input_schema = RunTestsArguments::schema(services);
   tool.output_schema = verdict_schema();
+  tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());
   tool.annotations = annotations_of({});
   set_slow_handler<RunTestsArguments>(
       tool, [&services](const RunTestsArguments& arguments, const mcp::RequestContext& context) {

@@ -148,6 +148,7 @@ mcp::Tool search_examples_tool(const Services& services) {
                       {"required", {"name", "title", "score", "by"}},
                       {"additionalProperties", false}};
   tool.output_schema = output_object({{"examples", array_of(entry)}, {"next", text}});
+  tool.listed_output_schema = outline_of(tool.output_schema, {"examples"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<SearchExamplesArguments>(
       tool, [&services](const SearchExamplesArguments& arguments, const mcp::RequestContext&) {

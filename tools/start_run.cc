@@ -64,7 +64,7 @@ mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
                 limit_text(budgets.submissions) + "\noperators:";
   // The text names the operators only if there are at most kNamedOperators, so that it stays short.
   // `structured` contains the names.
-  if (run.operators.size() > kNamedOperators) answer.text += " `list_operators` names them";
+  if (run.operators.size() > kNamedOperators) answer.text += " `scorecard` names them";
   for (const std::string& name : run.operators)
     answer.text += run.operators.size() > kNamedOperators ? "" : " " + name;
   answer.text += "\nnext: " + next;
@@ -126,6 +126,7 @@ mcp::Tool start_run_tool(const Services& services) {
                                       {"created_unix_ms", number},
                                       {"expires_unix_ms", number},
                                       {"next", text}});
+  tool.listed_output_schema = outline_of(tool.output_schema, {"run", "operators", "budgets"});
   tool.annotations = annotations_of({});
   set_quick_handler<StartRunArguments>(
       tool, [&services](const StartRunArguments& arguments, const mcp::RequestContext& context) {

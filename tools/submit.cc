@@ -37,6 +37,7 @@ mcp::Tool submit_tool(const Services& services) {
       "verdict.";
   tool.input_schema = SubmitArguments::schema(services);
   tool.output_schema = verdict_schema();
+  tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());
   tool.annotations = annotations_of({});
   set_slow_handler<SubmitArguments>(tool, [&services](const SubmitArguments& arguments,
                                                       const mcp::RequestContext& context) {

@@ -1,10 +1,12 @@
-// Reads fields of untrusted JSON. If a field is absent or has another type, the functions return a
-// default value; they never throw. Pure functions, thread-safe.
+// Reads fields of untrusted JSON. If a field is absent, has another type or does not fit into 64
+// bits with a sign, the functions return a default value; they never throw. Pure functions,
+// thread-safe.
 //
 //   std::string text = string_field(reply, "choices", 0, "message", "content");
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "base/json.h"
@@ -40,7 +42,11 @@ std::string string_field(const nlohmann::json& root, Path... path) {
 template <class... Path>
 std::int64_t integer_field(const nlohmann::json& root, Path... path) {
   const nlohmann::json* at = field(root, path...);
-  return at != nullptr && at->is_number_integer() ? at->get<std::int64_t>() : 0;
+  if (at == nullptr || !at->is_number_integer()) return 0;
+  constexpr auto kHighest = std::numeric_limits<std::int64_t>::max();
+  const bool too_large =
+      at->is_number_unsigned() && at->get<std::uint64_t>() > static_cast<std::uint64_t>(kHighest);
+  return too_large ? 0 : at->get<std::int64_t>();
 }
 
 template <class... Path>

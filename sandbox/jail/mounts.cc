@@ -43,9 +43,9 @@ Status do_mount(const char* source, const std::string& target, const char* type,
   return {};
 }
 
-/// Makes one mount read-only on a kernel without mount_setattr. Keeps the mount's other flags,
-/// because the kernel does not allow some of them to be removed.
-Status remount_read_only(const std::string& target, bool devices) {
+/// Makes one mount read-only, but not the mounts below it. Keeps the mount's other flags, because
+/// the kernel does not allow some of them to be removed.
+Status remount_one_read_only(const std::string& target, bool devices) {
   struct statvfs facts {};
   if (::statvfs(target.c_str(), &facts) != 0) return fail_errno("statvfs " + target);
   unsigned long flags = MS_REMOUNT | MS_BIND | MS_RDONLY | MS_NOSUID;
@@ -55,6 +55,16 @@ Status remount_read_only(const std::string& target, bool devices) {
   if ((facts.f_flag & ST_NODIRATIME) != 0) flags |= MS_NODIRATIME;
   if ((facts.f_flag & ST_RELATIME) != 0) flags |= MS_RELATIME;
   return do_mount("none", target, nullptr, flags, nullptr);
+}
+
+/// Makes a mount and all mounts below it read-only on a kernel without mount_setattr.
+Status remount_read_only(const std::string& target, bool devices) {
+  ASSAY_RETURN_IF_ERROR(remount_one_read_only(target, devices));
+  for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts"))) {
+    if (!mount.target.starts_with(target + "/")) continue;
+    ASSAY_RETURN_IF_ERROR(remount_one_read_only(mount.target, devices));
+  }
+  return {};
 }
 
 /// Returns the mount points below a folder. Leaves out a mount point that is below another returned

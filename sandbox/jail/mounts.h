@@ -36,8 +36,7 @@ Status mount_proc(const std::string& target);
 /// interrupts and disks empty. The folder that contains `target` must also contain "dev/null".
 Status empty_machine_files(const std::string& target);
 
-/// Makes a mount and all mounts below it read-only. A kernel without mount_setattr (before Linux
-/// 5.12) makes only the mount itself read-only. Keeps the other restrictions of the mounts.
+/// Makes a mount and all mounts below it read-only. Keeps the other restrictions of the mounts.
 Status make_read_only(const std::string& target, bool devices);
 
 }  // namespace assay::sandbox

@@ -97,7 +97,7 @@ Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vecto
         stop();
         return fail(reply.error().code,
                     "the judge did not answer: " +
-                        (status ? sandbox::describe(*status) : reply.error().message));
+                        (status ? assay::describe(*status) : reply.error().message));
       }
       return reply;
     }

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/exit_status.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "sandbox/jail/layer.h"
@@ -39,13 +40,6 @@ struct ForkRequest {
   std::int64_t data_bytes = 0;  // memory limit; 0 if a cgroup limits memory
   int niceness = 0;
   std::vector<std::string> devices;  // device files of a GPU that the child may use
-};
-/// The way in which a process ended, as waitid reports it to the parent process.
-struct ExitStatus {
-  enum class How { exited, killed, dumped } how = How::exited;
-  int value = 0;  // the exit status, or the number of the signal
-
-  bool by_signal() const { return how != How::exited; }
 };
 struct Forked {
   int slot = 0;

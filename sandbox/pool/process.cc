@@ -12,7 +12,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <string_view>
@@ -130,10 +129,7 @@ std::optional<ExitStatus> Process::wait(const Deadline& deadline) {
     if (::waitid(static_cast<idtype_t>(kPidfd), static_cast<id_t>(pidfd_.get()), &info,
                  WEXITED | WNOHANG) == 0 &&
         info.si_pid != 0) {
-      const auto how = info.si_code == CLD_EXITED   ? ExitStatus::How::exited
-                       : info.si_code == CLD_DUMPED ? ExitStatus::How::dumped
-                                                    : ExitStatus::How::killed;
-      status_ = ExitStatus{how, info.si_status};
+      status_ = exit_status_of(info);
       return status_;
     }
     if (deadline.over()) return std::nullopt;
@@ -188,16 +184,6 @@ void Spawner::run() {
 }
 
 void kill_by_pidfd(int pidfd) { ::syscall(kPidfdSendSignal, pidfd, SIGKILL, nullptr, 0); }
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name != nullptr ? std::string("SIG") + name : "signal " + std::to_string(signal);
-}
-
-std::string describe(const ExitStatus& status) {
-  if (status.how == ExitStatus::How::exited) return "exit status " + std::to_string(status.value);
-  return "killed by " + signal_name(status.value);
-}
 
 std::string tail_of(const std::string& log, std::size_t bytes) {
   std::ifstream file(log, std::ios::binary | std::ios::ate);

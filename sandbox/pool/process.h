@@ -94,10 +94,6 @@ class Spawner {
 
 /// Sends SIGKILL to the process of a pidfd. Does nothing if the process has already ended.
 void kill_by_pidfd(int pidfd);
-/// Describes an exit status, for example as "killed by SIGSEGV" or "exit status 3".
-std::string describe(const ExitStatus& status);
-/// Returns the name of a signal, such as "SIGSEGV", or "signal 99" for a signal without a name.
-std::string signal_name(int signal);
 /// Returns the last `bytes` of a log file, for an error message. Returns an empty string if there
 /// is no file.
 std::string tail_of(const std::string& log, std::size_t bytes = 2'000);

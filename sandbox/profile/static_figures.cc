@@ -118,6 +118,21 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
               std::back_inserter(verdict.artifacts));
 }
 
+namespace {
+
+/// Returns the traffic of the case whose kernels add_static_figures() describes: the first case
+/// that has kernels. Returns 0 if there is none.
+double cost_of_kernels(const PreparedJob& prepared, const CandidateResults& results) {
+  const auto done = std::find_if(results.cases.begin(), results.cases.end(),
+                                 [](const CaseDone& one) { return !one.kernels.empty(); });
+  if (done == results.cases.end()) return 0;
+  const auto described = std::find_if(prepared.cases.begin(), prepared.cases.end(),
+                                      [&](const PreparedCase& one) { return one.id == done->id; });
+  return described == prepared.cases.end() ? 0 : described->cost_bytes;
+}
+
+}  // namespace
+
 void compile_job(JobExecution& run, const CompileTools& tools) {
   const Job& job = run.job();
   const Job chosen = job.every_case ? job : largest_case_only(job);
@@ -128,7 +143,6 @@ void compile_job(JobExecution& run, const CompileTools& tools) {
     run.fail_infrastructure(prepared.error(), "describing cases");
     return;
   }
-  const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
   const std::vector<std::string> targets =
       job.targets.empty() ? std::vector<std::string>{tools.default_target} : job.targets;
   for (const std::string& target : targets) {
@@ -140,6 +154,7 @@ void compile_job(JobExecution& run, const CompileTools& tools) {
                                  job.source,
                                  {.artifacts = job.want_artifacts, .language = job.language}});
     if (!results) return;
+    const double cost = cost_of_kernels(*prepared, *results);
     add_static_figures(run.verdict(), std::move(*results), target, cost, job.want_artifacts);
   }
   Verdict& verdict = run.verdict();

@@ -143,7 +143,7 @@ class Recording {
       run_.enter(Stage::queue);
       slot = pool_.begin_work(run_.deadline(kForeverMs));
     }
-    if (!slot) return run_.fail_infrastructure(slot.error(), "waiting for a free core");
+    if (!slot) return run_.fail_infrastructure(slot.error(), "waiting for a recording slot");
     slot_.emplace(std::move(*slot));
     return true;
   }

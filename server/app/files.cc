@@ -10,8 +10,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <system_error>
 
 #include "base/result.h"
@@ -110,13 +111,15 @@ Result<std::vector<std::filesystem::path>> write_artifacts(
   std::filesystem::create_directories(folder, error);
   if (error) return fail(ErrorCode::io, "make folder " + folder.string() + ": " + error.message());
   std::vector<std::filesystem::path> files;
-  std::map<std::string, int> taken;
+  std::set<std::string> taken;
   for (const sandbox::Artifact& artifact : artifacts) {
     const std::string stem = plain(artifact.name);
     const std::string suffix = "." + plain(artifact.kind);
-    const int count = ++taken[stem + suffix];
-    const std::filesystem::path path =
-        folder / (stem + (count > 1 ? "-" + std::to_string(count) : "") + suffix);
+    // The number makes the name differ from all earlier ones, also from an artifact's own "a-2".
+    std::string name = stem + suffix;
+    for (int number = 2; !taken.insert(name).second; ++number)
+      name = stem + "-" + std::to_string(number) + suffix;
+    const std::filesystem::path path = folder / name;
     ASSAY_RETURN_IF_ERROR(write(path, artifact.bytes));
     files.push_back(path);
   }

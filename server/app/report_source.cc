@@ -163,6 +163,12 @@ Result<Child> start(std::vector<std::string> words, int input, int output) {
     return fail(ErrorCode::unavailable,
                 "posix_spawn " + words.front() + ": " + std::strerror(error));
   child.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+  if (!child.pidfd) {
+    const Error problem = fail_errno("pidfd_open").value();
+    ::kill(child.pid, SIGKILL);
+    ::waitpid(child.pid, nullptr, 0);
+    return fail(problem);
+  }
   return child;
 }
 

@@ -88,6 +88,9 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
     if (wanted) chosen += (chosen.empty() ? "" : ",") + name;
   }
   if (!chosen.empty()) return chosen;
+  if (!answerable.empty())
+    return fail(ErrorCode::not_found,
+                "the split '" + options.split + "' has no operator that can be answered");
   return options.split.empty() ? "all" : options.split;
 }
 

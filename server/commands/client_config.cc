@@ -41,9 +41,10 @@ ClientConfig claude_code(const ServerEntry& entry) {
   if (entry.url.empty()) {
     Json server = {{"type", "stdio"}};
     server.update(command_of(entry));
-    std::string command = "claude mcp add";
+    // The name comes before --env, because --env takes every word up to the next option.
+    std::string command = std::string("claude mcp add ") + kName;
     for (const auto& [key, value] : entry.env) command += " --env " + shell_word(key + "=" + value);
-    command += " assay -- " + shell_word(entry.command);
+    command += " -- " + shell_word(entry.command);
     for (const std::string& arg : entry.args) command += " " + shell_word(arg);
     return {document("mcpServers", server), ".mcp.json in the project's root; or: " + command};
   }
@@ -51,7 +52,9 @@ ClientConfig claude_code(const ServerEntry& entry) {
   std::string command = "claude mcp add --transport http assay " + shell_word(entry.url);
   if (entry.token) {
     server["headers"] = bearer("${" + variable + "}");
-    command += " --header \"Authorization: Bearer $" + variable + "\"";
+    // In single quotes, so that Claude Code replaces the variable each time it connects. The shell
+    // would write the token itself into Claude Code's configuration.
+    command += " --header " + shell_word("Authorization: Bearer ${" + variable + "}");
   }
   return {document("mcpServers", server), ".mcp.json in the project's root; or: " + command};
 }

@@ -74,8 +74,7 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
 
 /// Returns a job that replays stored plans. Each plan must belong to a different case. Errors:
 /// invalid_argument if it is unclear to which case a plan belongs, or if two plans belong to the
-/// same case; permission_denied if the operator has no case with the name that --case gives; the
-/// errors of read_plan().
+/// same case; the errors of read_plan(). The case that --case gives must exist (has_case()).
 Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options,
                                  sandbox::JobKind kind, const std::filesystem::path& store) {
   sandbox::Job job = tools::operator_job(op, kind, "");
@@ -96,7 +95,7 @@ Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOption
   if (!options.case_id.empty()) {
     job.cases = all;
     if (const Status chosen = tools::choose_case(job, options.case_id); !chosen)
-      return fail(ErrorCode::permission_denied, chosen.error().message);
+      return fail(chosen.error());
     return job;
   }
   job.cases.clear();
@@ -106,9 +105,15 @@ Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOption
   return job;
 }
 
+/// Returns an error if the operator has no case, public or hidden, with the name that --case gives.
+Status has_case(const operators::Operator& op, const std::string& case_id) {
+  if (case_id.empty()) return {};
+  sandbox::Job all = tools::operator_job(op, sandbox::JobKind::grade, "");
+  return tools::choose_case(all, case_id);
+}
+
 int status_of_replay_error(const Error& error) {
-  if (error.code == ErrorCode::invalid_argument) return kUsage;
-  return error.code == ErrorCode::permission_denied ? kUnknownName : status_of_plan_error(error);
+  return error.code == ErrorCode::invalid_argument ? kUsage : status_of_plan_error(error);
 }
 
 /// Returns a sentence that says which options contradict each other, or "" if no options do.
@@ -160,6 +165,8 @@ int evaluate(const EvalOptions& options) {
                          job.error().code == ErrorCode::invalid_argument ? kUsage : kUnknownName,
                          job.error().message);
   } else {
+    if (const Status known = has_case(*op, options.case_id); !known)
+      return print_error("eval", kUnknownName, known.error().message);
     job = make_replay(*op, options, *kind,
                       options.store.empty() ? workspace->paths.default_store()
                                             : std::filesystem::path(options.store));

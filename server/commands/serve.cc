@@ -59,7 +59,8 @@ struct ServeOptions {
 };
 
 constexpr const char* kInstructions =
-    "Assay scores GPU kernels written in Triton. Start with list_operators, then fetch_spec; "
+    "Assay scores GPU kernels written in Triton, its dialects Gluon and TLX, or CUDA C++. Start "
+    "with list_operators, then fetch_spec; "
     "search_examples shows techniques. Write the entry function that "
     "the spec names, try it with compile and run_tests, and look at profile. For a score: "
     "start_run, then submit once per operator with the run handle. "
@@ -141,7 +142,9 @@ std::vector<int> jobs_of(const Devices& devices) {
   return jobs;
 }
 
-void write_job_metrics(const ServerServices& services, mcp::MetricsText& text) {
+void write_metrics(const ServerServices& services, mcp::MetricsText& text) {
+  text.family("assay_build_info", "gauge", "The version of the server, with the value 1.");
+  text.sample("assay_build_info", {{"version", ASSAY_VERSION}}, 1);
   const std::vector<StoredJobs::Load> loads = services.jobs().load();
   text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
   for (const auto& load : loads)
@@ -250,7 +253,7 @@ int serve(const ServeOptions& options) {
     return print_error("serve", kInternal, added.error().message);
   if (http)
     http->options.more_metrics = [&backend](mcp::MetricsText& text) {
-      write_job_metrics(**backend, text);
+      write_metrics(**backend, text);
     };
   return serve_jobs(server, http, (*backend)->jobs(), std::chrono::seconds(options.drain_s));
 }

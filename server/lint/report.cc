@@ -81,20 +81,20 @@ std::string lint_text(const LintReport& report) {
   std::string text;
   for (const std::string& failure : report.failures) text += "FAIL " + failure + "\n";
   if (!report.undecided.empty()) text += "?    " + report.undecided + "\n";
-  text += mark(report) + padded(report.name) + " " +
-          std::to_string(report.checks) + " checks, " + std::to_string(report.killed) + " of " +
-          std::to_string(report.mutants) + " mutants killed, oracle " + report.oracle;
+  text += mark(report) + padded(report.name) + " " + std::to_string(report.checks) + " checks, " +
+          std::to_string(report.killed) + " of " + std::to_string(report.mutants) +
+          " mutants killed, oracle " + report.oracle;
   if (!report.recorded.empty()) text += "; " + report.recorded;
   return text + "\n";
 }
 
 nlohmann::json lint_to_json(const LintReport& report) {
-  return {
-      {"name", report.name},         {"sound", report.is_sound()},  {"checks", report.checks},
-      {"mutants", report.mutants},   {"killed", report.killed},     {"failures", report.failures},
-      {"oracle", report.oracle},     {"recorded", report.recorded}, {"verdict", report.verdict},
-      {"checks_s", report.checks_s}, {"oracle_s", report.oracle_s},
-      {"undecided", report.undecided}};
+  return {{"name", report.name},         {"sound", report.is_sound()},
+          {"checks", report.checks},     {"mutants", report.mutants},
+          {"killed", report.killed},     {"failures", report.failures},
+          {"oracle", report.oracle},     {"recorded", report.recorded},
+          {"verdict", report.verdict},   {"checks_s", report.checks_s},
+          {"oracle_s", report.oracle_s}, {"undecided", report.undecided}};
 }
 
 Result<LintReport> lint_from_json(const nlohmann::json& document) {

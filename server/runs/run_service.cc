@@ -145,7 +145,8 @@ Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usag
                     usage.cost_usd <= kMaxCostUsd;
   if (!sane)
     return fail(ErrorCode::invalid_argument,
-                "input_tokens, output_tokens and cost_usd must be finite and 0 or more");
+                "valid: input_tokens and output_tokens from 0 to " + std::to_string(kMaxTokens) +
+                    ", cost_usd from 0 to " + std::to_string(std::llround(kMaxCostUsd)));
   ASSAY_TRY(info, find(run));
   ASSAY_RETURN_IF_ERROR(not_over(info));
   return store_.add_usage(run, usage, clock_.unix_ms());

@@ -9,11 +9,11 @@ TEST_CASE("durations in days, hours, minutes and seconds") {
   CHECK(seconds_from("90s").value() == 90);
   CHECK(seconds_from("15m").value() == 900);
   CHECK(seconds_from("1h30m").value() == 5'400);
-  CHECK(seconds_from("1h0m5").value() == 3'605);
+  CHECK(seconds_from("1h0m5s").value() == 3'605);
   CHECK(seconds_from("7d").value() == 604'800);
   CHECK(seconds_from("3650d").value() == 315'360'000);
   for (const char* bad : {"", "0", "-5", "5w", "m", "1m1h", "5m5m", "1.5h", "999999999999999999999",
-                          "3651d", "3650d1s", "10 m"}) {
+                          "3651d", "3650d1s", "10 m", "1h30", "1h0m5"}) {
     INFO(bad);
     REQUIRE_FALSE(seconds_from(bad));
     CHECK(seconds_from(bad).error().code == ErrorCode::invalid_argument);

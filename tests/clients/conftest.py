@@ -14,7 +14,8 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE))
+for folder in (HERE, ROOT / "measurements"):
+    sys.path.insert(0, str(folder))
 
 from assay_server import serving  # noqa: E402
 from mcp_sessions import CLIENTS, Client, Session, Target, connect  # noqa: E402
@@ -30,17 +31,28 @@ def binary() -> str:
     return path
 
 
-@pytest.fixture(scope="session")
-def node_dir() -> Path:
-    """Returns the folder with Node.js and the npm packages. Installs them on first use."""
+def install(*part: str) -> Path:
     done = subprocess.run(
-        [str(ROOT / "tests/node/install.sh")],
+        [str(ROOT / "tests/node/install.sh"), *part],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
         timeout=600,
     )
     return Path(done.stdout.strip())
+
+
+@pytest.fixture(scope="session")
+def node_dir() -> Path:
+    """Returns the folder with Node.js and the npm packages. Installs them on first use."""
+    return install()
+
+
+@pytest.fixture(scope="session")
+def command_lines() -> Path:
+    """Returns the folder with the npm packages of the command-line clients. Installs them on first
+    use."""
+    return install("command_lines")
 
 
 @pytest.fixture(params=["stdio", "http"])

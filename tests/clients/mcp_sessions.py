@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from stdio_client import how_it_ended
+
 ROOT = Path(__file__).resolve().parents[2]
 CALL_TIMEOUT_S = 90.0
 CONNECT_TIMEOUT_S = 60.0
@@ -123,9 +125,7 @@ class BridgeSession:
         self.reader.start()
         self.connected = self.first.get(timeout=CONNECT_TIMEOUT_S).get("connected", {})
         if not self.connected:
-            raise McpError(
-                f"the client could not connect; its process ended with {self.process.wait(10)}"
-            )
+            raise McpError(f"the client could not connect; {how_it_ended(self.process)}")
 
     def read(self) -> None:
         assert self.process.stdout is not None
@@ -142,9 +142,11 @@ class BridgeSession:
             else:
                 self.pending[message["id"]].future.set_result(message["result"])
         self.first.put({})
-        for waiting in self.pending.values():
-            if not waiting.future.done():
-                waiting.future.set_exception(McpError("the client's process ended"))
+        unanswered = [waiting for waiting in self.pending.values() if not waiting.future.done()]
+        if unanswered:
+            error = McpError(f"the client closed its output; {how_it_ended(self.process)}")
+            for waiting in unanswered:
+                waiting.future.set_exception(error)
 
     def send(self, message: Json) -> None:
         assert self.process.stdin is not None

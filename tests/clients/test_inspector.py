@@ -32,6 +32,7 @@ def test_strict_tools_list(era: str, transport: str, serve: Any, node_dir: Path)
     with serve(transport, "--device", "fake") as target:
         done = inspect(node_dir, target, era, "--method", "tools/list", "--strict")
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "warn" not in done.stderr.lower(), done.stderr
     answer = json.loads(done.stdout)
     assert "fetch_spec" in [
         tool["name"] for tool in answer.get("tools", answer.get("result", {}).get("tools", []))

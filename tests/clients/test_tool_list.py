@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,9 @@ from tokens import count_tokens
 
 MAX_TOOLS = 20
 MAX_NAME = 40
+# The maximum size of the result of tools/list as it is sent. Some clients give the whole result to
+# the model.
+MAX_LIST_BYTES = 16_000
 MAX_TEXT_BYTES = 2_048  # Claude Code cuts longer descriptions and instructions
 # The maximum number of tokens of all names, descriptions and input schemas together. Each agent
 # pays for these tokens before its first call.
@@ -49,8 +53,9 @@ def test_tools_are_portable(listed: tuple[list[dict[str, Any]], str], node_dir: 
             "idempotentHint",
             "openWorldHint",
         }
+        assert tool["inputSchema"]["additionalProperties"] is False
         for schema in (tool["inputSchema"], tool["outputSchema"]):
-            assert schema["type"] == "object" and schema["additionalProperties"] is False
+            assert schema["type"] == "object"
             assert not set(schema) & set(COMBINERS)
         assert not any(f'"{word}"' in json.dumps(tool["inputSchema"]) for word in COMBINERS)
         check_parameters(tool)
@@ -62,6 +67,25 @@ def test_tools_are_portable(listed: tuple[list[dict[str, Any]], str], node_dir: 
         ],
     )
     assert sum(cost) <= MAX_INPUT_TOKENS, cost
+
+
+def test_the_list_is_short(serve: Any) -> None:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+    with serve("stdio", "--device", "fake") as target:
+        done = subprocess.run(
+            target.command,
+            input=json.dumps(message) + "\n",
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    line = done.stdout.strip()
+    assert json.loads(line)["result"]["tools"], done.stderr
+    assert len(line.encode()) <= MAX_LIST_BYTES
 
 
 def check_parameters(tool: dict[str, Any]) -> None:

@@ -50,6 +50,14 @@ def ends_as_if_nothing_had_been(assay: Run, model: Endpoint, tmp_path: Path) -> 
     assert all(line["outcome"] == "pass" for line in lines if line["kind"] == "finished")
 
 
+def logs_below(folder: Path) -> str:
+    """Returns the ends of all log files in a state folder, for the message of a failed test."""
+    parts = [
+        f"{path}:\n{path.read_text(errors='replace')[-2000:]}" for path in folder.rglob("*log")
+    ]
+    return "\n".join(parts)
+
+
 def test_an_endpoint_that_is_down(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))  # The socket does not listen, so connections are refused.
@@ -116,8 +124,10 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
         text=True,
         timeout=120,
     )
-    assert stopped.returncode == 2, stopped.stderr
-    assert "disk I/O error" in stopped.stderr and "--resume continues" in stopped.stderr
+    # The server writes its log to the same stderr.
+    told = f"{stopped.returncode}\n{stopped.stderr}\n{logs_below(tmp_path / 'state')}"
+    assert stopped.returncode == 2, told
+    assert "disk I/O error" in stopped.stderr and "--resume continues" in stopped.stderr, told
     ends_as_if_nothing_had_been(assay, model, tmp_path)
 
 

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from stdio_client import StdioClient
 
 SLOW = "# fake: sleep_ms=2500\ndef vector_add(x, y):\n    return x\n"
@@ -92,3 +93,11 @@ def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_p
     assert ended.get("state", ended.get("status")) in ("finished", "aborted")
     again.close()
     assert again.process.returncode == 0
+
+
+def test_the_client_of_a_killed_server_says_how_it_ended(binary: str, tmp_path: Path) -> None:
+    client = start(binary, tmp_path / "assay.db")
+    client.initialize()
+    client.process.kill()
+    with pytest.raises(RuntimeError, match="killed by SIGKILL"):
+        client.read()

@@ -91,6 +91,43 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
         assert server.request("GET", "/healthz")[0] == 200
 
 
+# Each entry is a cipher suite of TLS 1.2, and whether the server must accept it.
+CIPHERS = {
+    "ECDHE-RSA-AES128-GCM-SHA256": True,
+    "ECDHE-RSA-AES256-GCM-SHA384": True,
+    "ECDHE-RSA-CHACHA20-POLY1305": True,
+    "AES128-GCM-SHA256": False,  # no forward secrecy
+    "AES256-SHA256": False,
+    "ECDHE-RSA-AES128-SHA256": False,  # CBC: no authenticated encryption
+    "ECDHE-RSA-AES256-SHA": False,
+}
+
+
+def test_tls_1_2_needs_forward_secrecy_and_authenticated_encryption(
+    binary: str, tmp_path: Path
+) -> None:
+    key, certificate = tmp_path / "rsa.key", tmp_path / "rsa.pem"
+    names = ["-subj", "/CN=localhost", "-days", "2", "-keyout", str(key), "-out", str(certificate)]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", *names],
+        check=True,
+        capture_output=True,
+    )
+    files = ["--tls-cert", str(certificate), "--tls-key", str(key)]
+    with serving(binary, tmp_path, *files) as server:
+        for cipher, accepted in CIPHERS.items():
+            connect = ["-connect", f"127.0.0.1:{server.port}", "-tls1_2"]
+            done = subprocess.run(
+                ["openssl", "s_client", *connect, "-cipher", f"{cipher}:@SECLEVEL=0"],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=30,
+            )
+            assert (f"Cipher is {cipher}\n" in done.stdout) == accepted, (cipher, done.stdout)
+            assert (done.returncode == 0) == accepted, (cipher, done.stderr)
+
+
 @pytest.mark.parametrize(
     ("certificate", "key", "status", "words"),
     [

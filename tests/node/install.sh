@@ -3,9 +3,14 @@
 # them. One of the packages is a headless browser, which exists only for x86-64. The script unpacks
 # the browser into build/node/browser, and prints the path of build/node. If everything is installed
 # already, the script only prints the path.
+#
+# `install.sh command_lines` installs the packages of command_lines/package.json into
+# build/node-command_lines instead: the command-line clients, which need 900 MB.
 set -euo pipefail
 cd "$(dirname "$0")"
-target=$(cd ../.. && pwd)/build/node
+part=${1:-}
+target=$(cd ../.. && pwd)/build/node${part:+-$part}
+cd "./$part"
 
 # The browser's package unpacks itself into the folder for temporary files. This function gives it a
 # private folder, because another user could have put files into a shared folder.
@@ -29,7 +34,7 @@ if [[ ! -f $target/.installed || $(cat "$target/.installed") != "$want" ]]; then
   if [[ ! -f $target/.installed || $(cat "$target/.installed") != "$want" ]]; then
     cp package.json "$target/package.json"
     npm install --prefix "$target" --no-package-lock --no-audit --no-fund --loglevel=error >&2
-    unpack_browser
+    [[ -n $part ]] || unpack_browser
     printf '%s' "$want" >"$target/.installed"
   fi
 fi

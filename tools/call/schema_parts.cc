@@ -10,10 +10,6 @@ using nlohmann::json;
 
 namespace {
 
-// The schema accepts sources that are larger than the limit `source_bytes`, so that the tool itself
-// refuses them. The tool's error is clearer than that of the schema: it names the limit, the
-// limit's value and the source's size.
-constexpr std::int64_t kMaxCodeCharacters = 4LL << 20;
 constexpr std::int64_t kMaxHandleCharacters = 64;
 
 json of_type(const char* type) { return {{"type", type}}; }
@@ -167,17 +163,15 @@ json boolean_property(const std::string& description, bool default_value) {
   return {{"type", "boolean"}, {"description", description}, {"default", default_value}};
 }
 
-json operator_property() {
-  return text_property("Operator name, e.g. vector_add (`list_operators` names all)");
-}
+json operator_property() { return text_property("Name, e.g. vector_add (see `list_operators`)"); }
 json code_property() {
-  return text_property(
-      "Complete source, at most 1 MiB: Python that defines the operator's entry function, or CUDA "
-      "C++ with a manifest",
-      kMaxCodeCharacters);
+  return text_property("Complete source; `fetch_spec` describes its form",
+                       // A source has at least as many bytes as characters, so the schema refuses
+                       // only sources that the tool would refuse too.
+                       sandbox::Limits{}.source_bytes);
 }
 json language_property() {
-  return choice_property("Language of the code; `fetch_spec` describes the form of each",
+  return choice_property("Language of the code",
                          {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
                          std::string(sandbox::kPython));
 }
@@ -218,6 +212,16 @@ json output_object(json properties) {
           {"properties", std::move(properties)},
           {"required", {"status"}},
           {"additionalProperties", false}};
+}
+
+json outline_of(const json& schema, const std::vector<std::string>& names) {
+  json properties = json::object();
+  const auto add = [&](const std::string& name) {
+    properties[name] = {{"type", schema.at("properties").at(name).at("type")}};
+  };
+  for (const std::string& name : names) add(name);
+  add("status");
+  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", {"status"}}};
 }
 
 json array_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }
@@ -292,5 +296,7 @@ json verdict_schema() {
       {"next", of_type("string")},
   });
 }
+
+std::vector<std::string> verdict_outline() { return {"job", "outcome", "summary", "cases"}; }
 
 }  // namespace assay::tools

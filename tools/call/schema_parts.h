@@ -3,6 +3,7 @@
 //
 //   tool.input_schema = input_object({{"operator", operator_property()}}, {"operator"});
 //   tool.output_schema = output_object({{"run", {{"type", "string"}}}});
+//   tool.listed_output_schema = outline_of(tool.output_schema, {"run"});
 #pragma once
 
 #include <cstdint>
@@ -44,6 +45,11 @@ nlohmann::json input_object(nlohmann::json properties, const std::vector<std::st
 /// running or error) and `error` {code, message}. Only `status` is required.
 nlohmann::json output_object(nlohmann::json properties);
 
+/// Returns the outline of an answer's schema: the properties `names` and `status` with their types.
+/// Further properties are allowed, and nested values have no schema. tools/list shows outlines,
+/// because a model pays for each byte of the list; docs/reference/tools.md describes the answers.
+nlohmann::json outline_of(const nlohmann::json& schema, const std::vector<std::string>& names);
+
 nlohmann::json array_of(nlohmann::json items);
 /// Returns the schema of a value that is a number, or one of the strings "nan", "inf" and "-inf".
 nlohmann::json number_or_text();
@@ -51,5 +57,7 @@ nlohmann::json number_or_text();
 /// Returns the schema of `structured` in the answers of status_answer()
 /// (tools/answer/verdict_answer.h).
 nlohmann::json verdict_schema();
+/// The properties of verdict_schema() that its outline has.
+std::vector<std::string> verdict_outline();
 
 }  // namespace assay::tools

@@ -107,15 +107,8 @@ mcp::Completer operator_names(const operators::Catalog& catalog) {
   return mcp::complete_from(std::move(names));
 }
 
-std::vector<Instance> one_per_operator(const operators::Catalog& catalog, const std::string& part,
-                                       const std::string& title) {
-  std::vector<Instance> instances;
-  for (const Operator& op : catalog.all())
-    instances.push_back(
-        {{{"name", op.name}}, op.name + "/" + part, op.name + ": " + title, op.summary});
-  return instances;
-}
-
+/// The list of resources contains no operator: two entries for each would be 70 KB, which some
+/// clients give to the model. Clients complete the names in the templates.
 void add_specs(ResourceList& list, const Services& services) {
   mcp::ResourceTemplate shape;
   shape.uri_template = "operator://{name}/spec";
@@ -131,7 +124,7 @@ void add_specs(ResourceList& list, const Services& services) {
     return tool_text(tool, {{"operator", variables.at("name")}, {"response_format", "detailed"}},
                      context);
   });
-  add(list, std::move(shape), one_per_operator(services.catalog, "spec", "specification"));
+  add(list, std::move(shape), {});
 }
 
 void add_references(ResourceList& list, const Services& services) {
@@ -150,7 +143,7 @@ void add_references(ResourceList& list, const Services& services) {
                  if (op == nullptr) return fail(catalog.unknown(variables.at("name")));
                  return shown_reference(op->reference_source);
                });
-  add(list, std::move(shape), one_per_operator(services.catalog, "reference", "PyTorch reference"));
+  add(list, std::move(shape), {});
 }
 
 void add_guides(ResourceList& list, const std::vector<Guide>& guides) {

@@ -114,6 +114,10 @@ class OutOfBounds(Exception):
     """An interpreted kernel accessed memory that belongs to no tensor."""
 
 
+# As in Python, a line ends with LF, CR, or CR LF. str.splitlines() knows further line ends.
+LINE_END = re.compile(r"\r\n|\r|\n")
+
+
 @dataclass
 class Source:
     """The submission's text, and the path of the file from which it is imported."""
@@ -122,7 +126,7 @@ class Source:
     path: str
 
     def line(self, number: int | None) -> str:
-        lines = self.text.split("\n")
+        lines = LINE_END.split(self.text)
         return (
             lines[number - 1].strip()[:400]
             if number is not None and 0 < number <= len(lines)
@@ -131,10 +135,8 @@ class Source:
 
     def own_line(self, number: object) -> int | None:
         """Returns `number` if the text has a line with this number, else None. This check is needed
-        because a submission can raise an exception that contains any number. As in Python, a line
-        ends with LF, CR, or CR LF."""
-        text = self.text
-        lines = text.count("\n") + text.count("\r") - text.count("\r\n") + 1
+        because a submission can raise an exception that contains any number."""
+        lines = len(LINE_END.split(self.text))
         return number if type(number) is int and 1 <= number <= lines else None
 
     def remember(self) -> None:
@@ -143,7 +145,7 @@ class Source:
         linecache.cache[self.path] = (
             len(self.text),
             None,
-            self.text.splitlines(keepends=True),
+            [line + "\n" for line in LINE_END.split(self.text)],
             self.path,
         )
 

@@ -11,8 +11,10 @@ assembly text is part of the recording instead."""
 from __future__ import annotations
 
 import os
+import select
 import struct
 import subprocess
+import time
 from collections.abc import Iterator
 
 from harness.recording.plan import MAGIC
@@ -20,7 +22,8 @@ from harness.triton_adapter import nvdisasm
 
 MAX_KERNELS = 16  # per plan; a plan with autotuned kernels can have more
 MAX_TEXT_BYTES = 4 << 20  # per kernel
-TOOL_WALL_S = 30.0
+TOOL_WALL_S = 30.0  # per kernel
+READ_BYTES = 1 << 16
 
 
 class BrokenPlan(ValueError):
@@ -65,6 +68,22 @@ def binaries(plan: bytes) -> Iterator[tuple[str, bytes]]:
         yield name, reader.bytes(reader.number("Q"))
 
 
+def _read(descriptor: int) -> tuple[bytes, bool]:
+    """Reads at most MAX_TEXT_BYTES within TOOL_WALL_S. Also returns whether the time was over before
+    the end of the text."""
+    until = time.monotonic() + TOOL_WALL_S
+    text = bytearray()
+    while len(text) < MAX_TEXT_BYTES:
+        left = until - time.monotonic()
+        if left <= 0 or not select.select([descriptor], [], [], left)[0]:
+            return bytes(text), True
+        part = os.read(descriptor, min(READ_BYTES, MAX_TEXT_BYTES - len(text)))
+        if not part:
+            break
+        text += part
+    return bytes(text), False
+
+
 def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
     """Yields the name and the disassembly of the first MAX_KERNELS kernels. The disassembly
     includes line information."""
@@ -77,7 +96,9 @@ def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
             stream.write(image)
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as tool:
             assert tool.stdout is not None
-            text = tool.stdout.read(MAX_TEXT_BYTES)
-            tool.kill()  # ends the tool if its output is longer than the limit
+            text, is_late = _read(tool.stdout.fileno())
+            tool.kill()  # ends the tool if a limit was reached
             tool.wait(TOOL_WALL_S)
+        if is_late:
+            text += f"\nthe disassembler was stopped after {TOOL_WALL_S:g} s\n".encode()
         yield name, text

@@ -12,10 +12,13 @@
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/exit_status.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
 #include "server/mcp/client/channel.h"
@@ -33,6 +36,9 @@ constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
 /// The time that the server has to exit after its stdin is closed. If it does not exit, it receives
 /// SIGTERM and has the same time again.
 constexpr std::chrono::milliseconds kExitTimeout{6'000};
+/// The time in which a server that has closed its pipes must exit, so that an error names its exit
+/// status.
+constexpr std::chrono::milliseconds kStatusTimeout{2'000};
 
 class StdioChannel final : public Channel {
  public:
@@ -47,9 +53,9 @@ class StdioChannel final : public Channel {
 
   ~StdioChannel() override {
     to_child_.reset();  // the server exits at the end of its input
-    if (!exits()) {
+    if (!exits(kExitTimeout)) {
       ::kill(child_, SIGTERM);
-      if (!exits()) ::kill(child_, SIGKILL);
+      if (!exits(kExitTimeout)) ::kill(child_, SIGKILL);
     }
     ::waitpid(child_, nullptr, 0);
     reader_.join();
@@ -57,16 +63,17 @@ class StdioChannel final : public Channel {
 
   Result<json> request(const json& message, const std::string& version, const Wait& wait) override {
     const std::string key = message["id"].dump();
-    {
+    const bool ended = [&] {
       const MutexLock lock(mutex_);
-      if (ended_) return fail(ErrorCode::unavailable, "the server process has ended");
-      waiting_[key] = {};
-    }
+      if (!ended_) waiting_[key] = {};
+      return ended_;
+    }();
+    if (ended) return fail(ErrorCode::unavailable, "the server takes no requests; " + its_end());
     if (auto status = send(message); !status) {
       const MutexLock lock(mutex_);
       waiting_.erase(key);
       return fail(ErrorCode::unavailable,
-                  "the server process does not take input: " + status.error().message);
+                  "the server takes no input: " + status.error().message + "; " + its_end());
     }
     Result<json> body = wait_for(key, wait);
     {
@@ -114,7 +121,7 @@ class StdioChannel final : public Channel {
         if (wait.notified) wait.notified(notification);
       }
       if (!body.is_null()) return body;
-      if (ended) return fail(ErrorCode::io, "the server process ended before it answered");
+      if (ended) return fail(ErrorCode::io, "the server did not answer; " + its_end());
       if (wait.stop.stop_requested()) return fail(ErrorCode::cancelled, "the call was cancelled");
       if (!arrived || clock_.monotonic_ns() >= until_ns)
         return fail(ErrorCode::unavailable,
@@ -146,10 +153,29 @@ class StdioChannel final : public Channel {
     arrived_.notify_all();
   }
 
-  /// Waits until the child process has ended. Returns false after kExitTimeout.
-  bool exits() const {
-    const std::int64_t until_ns =
-        clock_.monotonic_ns() + std::chrono::nanoseconds(kExitTimeout).count();
+  /// Says how the server, whose pipes are closed, has ended. Its last messages are on the standard
+  /// error, which it shares with this process.
+  std::string its_end() const {
+    const std::optional<ExitStatus> status = ended_with();
+    return status ? "its process ended (" + describe(*status) + ")"
+                  : "its process has closed its output but still runs";
+  }
+
+  /// Returns how the child process ended, or nothing if it still runs after kStatusTimeout. Does
+  /// not reap the process, so several threads can ask.
+  std::optional<ExitStatus> ended_with() const {
+    siginfo_t info{};
+    if (!exits(kStatusTimeout) ||
+        ::waitid(static_cast<idtype_t>(P_PIDFD), static_cast<id_t>(pidfd_.get()), &info,
+                 WEXITED | WNOHANG | WNOWAIT) != 0 ||
+        info.si_pid == 0)
+      return std::nullopt;
+    return exit_status_of(info);
+  }
+
+  /// Waits until the child process has ended. Returns false after `timeout`.
+  bool exits(std::chrono::nanoseconds timeout) const {
+    const std::int64_t until_ns = clock_.monotonic_ns() + timeout.count();
     pollfd entry{pidfd_.get(), POLLIN, 0};
     while (true) {
       const std::int64_t left_ms = (until_ns - clock_.monotonic_ns()) / kNsPerMs;

@@ -112,8 +112,8 @@ struct ResolvedCall {
   const Method* method = nullptr;
   ExecutionClass execution = ExecutionClass::at_once;
   const ToolRegistry::Entry* tool = nullptr;  // the tool that tools/call names; null: unknown tool
-  /// The error with which the dispatcher refuses a stateless request instead of running it. Empty:
-  /// the request is not refused.
+  /// The error with which the dispatcher refuses a request whose _meta is wrong, instead of running
+  /// it. Empty: the request is not refused.
   std::optional<RpcError> problem = {};
 
   const nlohmann::json& params() const { return message.params; }

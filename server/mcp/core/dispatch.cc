@@ -119,7 +119,8 @@ ResolvedCall Dispatcher::resolve(Message message, bool stateless) const {
   call.meta = read_meta(known);
   call.stateless = stateless || known.method == "server/discover" || call.meta.names_era;
   if (known.kind != Message::Kind::request) return call;
-  if (call.stateless) call.problem = check_stateless_meta(known);
+  call.problem = check_meta(known);
+  if (!call.problem && call.stateless) call.problem = check_stateless_meta(known);
   const Method* method = find(known.method, call.stateless);
   if (method == nullptr || !offers(*method)) return call;
   call.method = method;
@@ -137,6 +138,13 @@ std::optional<std::string> Dispatcher::argument_mismatch(const ResolvedCall& cal
   const auto arguments = call.params().find("arguments");
   return param_mismatch(call.tool->headers,
                         arguments == call.params().end() ? json::object() : *arguments, header);
+}
+
+Status Dispatcher::add_tool(Tool tool) {
+  const std::string name = tool.name;
+  ASSAY_RETURN_IF_ERROR(tools_.add(std::move(tool)));
+  counts_.declare_tool(name);
+  return {};
 }
 
 ChangeNotifier::Listener Dispatcher::join(const Session& session) {
@@ -158,7 +166,8 @@ Outcome Dispatcher::handle(const ResolvedCall& call, const TransportContext& tra
   const std::int64_t start_ns = clock_.monotonic_ns();
   Outcome outcome = answer(call, transport);
   counts_.add(call.message.kind == Message::Kind::response ? "response" : call.message.method,
-              ending_of(outcome), static_cast<double>(clock_.monotonic_ns() - start_ns) / 1e9);
+              ending_of(outcome), static_cast<double>(clock_.monotonic_ns() - start_ns) / 1e9,
+              call.tool == nullptr ? std::string_view() : call.tool->tool.name);
   return outcome;
 }
 
@@ -176,7 +185,7 @@ Outcome Dispatcher::answer(const ResolvedCall& call, const TransportContext& tra
 
 Outcome Dispatcher::answer_request(const ResolvedCall& call, const TransportContext& transport) {
   const json& id = call.message.id;
-  if (call.problem) return error_outcome(id, *call.problem, kHttpBadRequest);
+  if (call.problem) return error_outcome(id, *call.problem, call.stateless ? kHttpBadRequest : 200);
   if (call.method == nullptr) {
     return error_outcome(id,
                          {kMethodNotFound, "unknown method '" + call.message.method +
@@ -234,7 +243,7 @@ Server::Server(ServerInfo info, const ServerLimits& limits, ServerParts parts)
     : dispatcher_(std::make_unique<Dispatcher>(std::move(info), limits, std::move(parts))) {}
 Server::~Server() = default;
 
-Status Server::add_tool(Tool tool) { return dispatcher_->tools().add(std::move(tool)); }
+Status Server::add_tool(Tool tool) { return dispatcher_->add_tool(std::move(tool)); }
 Status Server::add_resource(Resource resource) {
   return dispatcher_->resources().add(std::move(resource));
 }

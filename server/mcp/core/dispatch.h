@@ -45,7 +45,8 @@ struct Outcome {
 class Dispatcher {
  public:
   Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts parts);
-  ToolRegistry& tools() { return tools_; }
+  /// Registers a tool, and counts its calls from now on.
+  Status add_tool(Tool tool);
   ResourceRegistry& resources() { return resources_; }
   PromptRegistry& prompts() { return prompts_; }
   const Clock& clock() const { return clock_; }

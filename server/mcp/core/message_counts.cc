@@ -1,6 +1,7 @@
 #include "server/mcp/core/message_counts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace assay::mcp {
 namespace {
@@ -45,30 +46,45 @@ constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01"
 
 }  // namespace
 
-void MessageCounts::add(std::string_view method, Ending ending, double seconds) {
+void MessageCounts::add(std::string_view method, Ending ending, double seconds,
+                        std::string_view tool) {
   static_assert(kMethodNames.size() <= kMethods && kEndingNames.size() == kEndings);
   static_assert(kBoundNames.size() == kBuckets && kBounds.size() + 1 == kBuckets);
+  constexpr auto kRelaxed = std::memory_order_relaxed;
   const auto known = std::find(kMethodNames.begin(), kMethodNames.end(), method);
   const auto index =
       static_cast<std::size_t>(std::min(known, kMethodNames.end() - 1) - kMethodNames.begin());
-  messages_[index][static_cast<std::size_t>(ending)].fetch_add(1, std::memory_order_relaxed);
+  messages_[index][static_cast<std::size_t>(ending)].fetch_add(1, kRelaxed);
   const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), seconds);
-  buckets_[static_cast<std::size_t>(bound - kBounds.begin())].fetch_add(1,
-                                                                        std::memory_order_relaxed);
-  nanoseconds_.fetch_add(static_cast<std::uint64_t>(seconds * 1e9), std::memory_order_relaxed);
+  buckets_[index][static_cast<std::size_t>(bound - kBounds.begin())].fetch_add(1, kRelaxed);
+  nanoseconds_[index].fetch_add(static_cast<std::uint64_t>(seconds * 1e9), kRelaxed);
+  if (const auto found = tools_.find(tool); found != tools_.end())
+    found->second[static_cast<std::size_t>(ending)].fetch_add(1, kRelaxed);
 }
 
 MessageCounts::Snapshot MessageCounts::snapshot() const {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
   Snapshot out;
   for (std::size_t method = 0; method < kMethodNames.size(); ++method) {
+    std::uint64_t total = 0;
     for (std::size_t ending = 0; ending < kEndings; ++ending) {
-      const std::uint64_t count = messages_[method][ending].load(std::memory_order_relaxed);
+      const std::uint64_t count = messages_[method][ending].load(kRelaxed);
       if (count > 0) out.messages.push_back({kMethodNames[method], kEndingNames[ending], count});
+      total += count;
+    }
+    if (total == 0) continue;
+    Snapshot::Times times{kMethodNames[method], {}, 0};
+    for (std::size_t i = 0; i < kBuckets; ++i)
+      times.buckets.push_back({kBoundNames[i], buckets_[method][i].load(kRelaxed)});
+    times.seconds = static_cast<double>(nanoseconds_[method].load(kRelaxed)) / 1e9;
+    out.times.push_back(std::move(times));
+  }
+  for (const auto& [tool, endings] : tools_) {
+    for (std::size_t ending = 0; ending < kEndings; ++ending) {
+      const std::uint64_t count = endings[ending].load(kRelaxed);
+      if (count > 0) out.tool_calls.push_back({tool, kEndingNames[ending], count});
     }
   }
-  for (std::size_t i = 0; i < kBuckets; ++i)
-    out.buckets.push_back({kBoundNames[i], buckets_[i].load(std::memory_order_relaxed)});
-  out.seconds = static_cast<double>(nanoseconds_.load(std::memory_order_relaxed)) / 1e9;
   return out;
 }
 

@@ -76,10 +76,18 @@ Status ToolRegistry::add(Tool tool) {
     if (!compiled) return refuse("output_schema " + compiled.error().message);
     output.emplace(std::move(*compiled));
   }
+  const json& listed =
+      tool.listed_output_schema.is_null() ? tool.output_schema : tool.listed_output_schema;
+  if (!tool.listed_output_schema.is_null()) {
+    if (!output || !listed.is_object() || listed.value("type", json()) != "object")
+      return refuse("listed_output_schema must be of type object, next to an output_schema");
+    if (const auto compiled = Schema::compile(listed); !compiled)
+      return refuse("listed_output_schema " + compiled.error().message);
+  }
   json shown = {
       {"name", tool.name}, {"description", tool.description}, {"inputSchema", tool.input_schema}};
   if (!tool.title.empty()) shown["title"] = tool.title;
-  if (output) shown["outputSchema"] = tool.output_schema;
+  if (output) shown["outputSchema"] = listed;
   show_icons(shown, tool.icons);
   if (tool.annotations.is_object() && !tool.annotations.empty())
     shown["annotations"] = tool.annotations;

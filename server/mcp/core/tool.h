@@ -65,6 +65,10 @@ struct Tool {
   /// True if the tool writes log messages or asks for input. Its answer over HTTP must then be an
   /// event stream.
   bool interactive = false;
+  /// A shorter schema that tools/list shows instead of `output_schema`, because clients give the
+  /// list to a model. Every value that conforms to `output_schema` must conform to this schema too.
+  /// Null: the list shows `output_schema`.
+  nlohmann::json listed_output_schema = {};
 };
 
 class ToolRegistry {

@@ -3,6 +3,8 @@
 #include <strings.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 
 namespace assay::mcp {
@@ -19,6 +21,12 @@ std::string secret_of(const std::optional<std::string>& authorization) {
   if (::strncasecmp(authorization->c_str(), kScheme.data(), kScheme.size()) != 0) return "";
   return authorization->substr(
       std::min(authorization->find_first_not_of(' ', kScheme.size()), authorization->size()));
+}
+
+/// Writes the number as short as possible: 50, 0.5.
+std::string shortest(double number) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
 Reply unauthorized(bool tried) {
@@ -78,11 +86,11 @@ std::optional<Reply> Admission::limit(const std::string& key, const std::string&
   if (wait.count() == 0) return std::nullopt;
   const auto whole_seconds =
       static_cast<std::int64_t>(std::ceil(static_cast<double>(wait.count()) / 1000));
-  const nlohmann::json error = make_error(
-      nullptr, kInternalError,
-      "rate limit: " + std::to_string(static_cast<std::int64_t>(limiter_.limit().per_second)) +
-          " requests a second for " + whose + "; retry in " + std::to_string(wait.count()) + " ms",
-      {{"retryAfterMs", wait.count()}});
+  const nlohmann::json error = make_error(nullptr, kInternalError,
+                                          "rate limit: " + shortest(limiter_.limit().per_second) +
+                                              " requests a second for " + whose + "; retry in " +
+                                              std::to_string(wait.count()) + " ms",
+                                          {{"retryAfterMs", wait.count()}});
   Reply reply{.status = 429, .body = dump(error)};
   reply.headers.emplace_back("Retry-After", std::to_string(whole_seconds));
   return reply;

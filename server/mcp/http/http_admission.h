@@ -58,7 +58,8 @@ class RateLimiter {
 class Admission {
  public:
   /// Says which checks a path needs. A `protocol` path needs a token and has a rate limit. An
-  /// `open` path, for example /healthz, has neither.
+  /// `open` path has neither: /healthz, and every path that does not exist. Clients without a token
+  /// look for the documents of OAuth (/.well-known/...), and must learn that there are none.
   enum class Path { protocol, open };
   struct Decision {
     std::optional<Reply> refusal;

@@ -1,19 +1,22 @@
 #include "server/mcp/http/http_metrics.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "base/files.h"
 
 namespace assay::mcp {
 namespace {
 
-constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 408,
+constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 406,
                                      411, 413, 414, 415, 429, 431, 500, 503, 505};
 
 /// Returns field number `index` of a line whose fields are separated by spaces. The first field is
@@ -28,6 +31,25 @@ std::string field(const std::string& line, int index) {
 
 double number(const std::string& text) {
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
+}
+
+/// Returns the time at which the machine started, in seconds since 1970 (proc(5), /proc/stat).
+double boot_time() {
+  constexpr std::string_view kKey = "\nbtime ";
+  const std::string stat = read_small_file("/proc/stat");
+  const std::size_t at = stat.find(kKey);
+  return at == std::string::npos ? 0
+                                 : number(stat.substr(at + kKey.size(), stat.find('\n', at + 1)));
+}
+
+/// Returns the number of descriptors that are open. The one with which the folder is read does not
+/// count.
+double open_descriptors() {
+  std::error_code error;
+  std::filesystem::directory_iterator entry("/proc/self/fd", error);
+  double count = -1;
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) ++count;
+  return count;
 }
 
 /// Writes the metrics of the process. The names and meanings are those of the client libraries of
@@ -51,6 +73,13 @@ void write_process(MetricsText& out) {
              "Total user and system CPU time spent in seconds.");
   out.sample("process_cpu_seconds_total", {},
              (number(field(stat, 12)) + number(field(stat, 13))) / ticks);
+  out.gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
+            boot_time() + since_boot);
+  out.gauge("process_open_fds", "Number of open file descriptors.", open_descriptors());
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) == 0)
+    out.gauge("process_max_fds", "Maximum number of open file descriptors.",
+              static_cast<double>(descriptors.rlim_cur));
   out.gauge("assay_uptime_seconds", "Seconds since the process started.", uptime - since_boot);
 }
 
@@ -92,14 +121,22 @@ void HttpMetrics::write(MetricsText& out, const MessageCounts& counts) const {
   for (const auto& [method, ending, count] : handled.messages)
     out.sample("assay_messages_total", {{"method", method}, {"outcome", ending}},
                static_cast<double>(count));
-  out.family("assay_message_seconds", "histogram", "Time to handle a message.");
-  std::uint64_t total = 0;
-  for (const auto& [upper_bound, count] : handled.buckets) {
-    total += count;
-    out.sample("assay_message_seconds_bucket", {{"le", upper_bound}}, static_cast<double>(total));
+  out.family("assay_tool_calls_total", "counter",
+             "Calls of a tool that were answered, by tool and outcome.");
+  for (const auto& [tool, ending, count] : handled.tool_calls)
+    out.sample("assay_tool_calls_total", {{"tool", tool}, {"outcome", ending}},
+               static_cast<double>(count));
+  out.family("assay_message_seconds", "histogram", "Time to handle a message, by method.");
+  for (const auto& [method, buckets, seconds] : handled.times) {
+    std::uint64_t total = 0;
+    for (const auto& [upper_bound, count] : buckets) {
+      total += count;
+      out.sample("assay_message_seconds_bucket", {{"method", method}, {"le", upper_bound}},
+                 static_cast<double>(total));
+    }
+    out.sample("assay_message_seconds_sum", {{"method", method}}, seconds);
+    out.sample("assay_message_seconds_count", {{"method", method}}, static_cast<double>(total));
   }
-  out.sample("assay_message_seconds_sum", {}, handled.seconds);
-  out.sample("assay_message_seconds_count", {}, static_cast<double>(total));
   out.family("assay_http_responses_total", "counter", "HTTP responses by status.");
   for (std::size_t i = 0; i < kStatuses; ++i) {
     const std::uint64_t count = responses_[i].load(std::memory_order_relaxed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
+#include <optional>
 
 namespace assay::mcp {
 namespace {
@@ -45,9 +46,27 @@ bool lists(std::string_view list, std::string_view token) {
   return false;
 }
 
+/// A target in absolute form, such as "http://localhost:8080/mcp", split into its parts. Proxies
+/// send this form, and a server must accept it (RFC 9112, section 3.2.2).
+struct AbsoluteForm {
+  std::string_view authority, path;
+};
+
+std::optional<AbsoluteForm> absolute_form(std::string_view target) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!same_name(target.substr(0, scheme.size()), scheme)) continue;
+    target.remove_prefix(scheme.size());
+    const std::size_t end = std::min(target.find_first_of("/?#"), target.size());
+    const std::string_view path = target.substr(end);
+    return AbsoluteForm{target.substr(0, end), path.starts_with('/') ? path : "/"};
+  }
+  return std::nullopt;
+}
+
 /// Parses "METHOD target HTTP/1.x". If the line is valid, the returned state is `incomplete`,
 /// because the headers have not been parsed yet.
-ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits) {
+ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits,
+                              std::optional<AbsoluteForm>& absolute) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
   if (first == std::string_view::npos || first == last)
@@ -64,11 +83,13 @@ ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits) {
       !std::all_of(target.begin(), target.end(), [](char c) { return c > 0x20 && c < 0x7F; })) {
     return refuse(400, "the target must be visible ASCII characters");
   }
+  absolute = absolute_form(target);
   if (version != "HTTP/1.1" && version != "HTTP/1.0")
     return refuse(505, "the version must be HTTP/1.1 or HTTP/1.0");
   ParsedHead head;
   head.request.method = method;
-  head.request.path = target.substr(0, target.find_first_of("?#"));
+  const std::string_view path = absolute ? absolute->path : target;
+  head.request.path = path.substr(0, path.find_first_of("?#"));
   head.request.http_1_0 = version == "HTTP/1.0";
   return head;
 }
@@ -120,7 +141,8 @@ ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits) {
     rest.remove_prefix(stop + kLineBreak.size());
     return line;
   };
-  ParsedHead head = parse_request_line(next_line(), limits);
+  std::optional<AbsoluteForm> absolute;
+  ParsedHead head = parse_request_line(next_line(), limits, absolute);
   if (head.state == ParsedHead::State::refused) return head;
   std::size_t headers = 0;
   std::size_t hosts = 0;
@@ -142,7 +164,10 @@ ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits) {
       return refuse(400, "more than one Content-Length or Transfer-Encoding");
     }
     if (same_name(name, "Range")) return refuse(400, "Range does not apply here");
-    head.request.headers.emplace_back(name, without_blanks(line.substr(colon + 1)));
+    // The authority of an absolute target replaces the value of Host.
+    head.request.headers.emplace_back(name, absolute && same_name(name, "Host")
+                                                ? absolute->authority
+                                                : without_blanks(line.substr(colon + 1)));
   }
   head.state = ParsedHead::State::complete;
   head.size = end + kBlankLine.size();
@@ -164,14 +189,29 @@ std::size_t ChunkDecoder::feed(std::string_view bytes) {
     const std::string_view part =
         rest.substr(0, line_break == rest.npos ? rest.npos : line_break + 1);
     line_.append(part);
+    if (!may_become_line()) state_ = State::malformed;
     used += part.size();
     framing_bytes_ += part.size();
     if (framing_bytes_ > max_framing_bytes_)
       state_ = State::malformed;
-    else if (line_break != rest.npos)
+    else if (line_break != rest.npos && state_ == State::incomplete)
       take_line();
   }
   return used;
+}
+
+bool ChunkDecoder::may_become_line() const {
+  constexpr std::string_view kHexDigits = "0123456789abcdefABCDEF";
+  switch (expected_) {
+    case Line::size: {
+      const std::size_t other = line_.find_first_not_of(kHexDigits);
+      return other == std::string::npos ||
+             (other > 0 && (line_[other] == ';' || line_[other] == '\r'));
+    }
+    case Line::end_of_data: return kLineBreak.starts_with(line_);
+    case Line::trailer: return true;
+  }
+  return false;
 }
 
 void ChunkDecoder::take_line() {

@@ -34,7 +34,7 @@ struct HeadLimits {
 
 struct HttpRequest {
   std::string method;
-  std::string path;       // the path as sent, without query and fragment
+  std::string path;       // the path as sent, without query, fragment, scheme and authority
   bool http_1_0 = false;  // false: HTTP/1.1
   std::vector<std::pair<std::string, std::string>> headers;  // values are trimmed
 
@@ -92,6 +92,9 @@ class ChunkDecoder {
 
  private:
   enum class Line { size, end_of_data, trailer };
+  /// Returns false if no further bytes can make `line_` valid. The decoder so refuses a malformed
+  /// body at its first wrong byte, and does not wait for the end of the line.
+  bool may_become_line() const;
   void take_line();
   void take_size(std::string_view line);
 

@@ -174,22 +174,24 @@ class HttpServer {
   void answer(Exchange& exchange) {
     const HttpRequest& request = exchange.request;
     const bool has_body = request.has_body();
+    const bool get = request.method == "GET" || request.method == "HEAD";
+    const bool messages = request.path == "/mcp" || request.path == "/mcp/";
     const auto reply = [&](Reply answer) {
       answer.close = answer.close || has_body;
       exchange.response.reply(answer);
     };
     Admission::Decision decision = admission_.decide(
         exchange.header, exchange.response.connection().remote().host,
-        request.path == "/healthz" ? Admission::Path::open : Admission::Path::protocol);
+        messages || request.path == "/metrics" ? Admission::Path::protocol : Admission::Path::open);
     if (decision.refusal) return reply(std::move(*decision.refusal));
     exchange.caller = std::move(decision.caller);
-    if (request.path == "/healthz" && request.method == "GET")
+    if (request.path == "/healthz" && get)
       return reply(options_.draining && options_.draining()
                        ? Reply{.status = 503, .body = R"({"status":"draining"})"}
                        : Reply{.body = R"({"status":"ok"})"});
-    if (request.path == "/metrics" && request.method == "GET" && !has_body)
+    if (request.path == "/metrics" && get && !has_body)
       return reply({.body = metrics_text(), .content_type = MetricsText::kContentType});
-    if (request.path != "/mcp")
+    if (!messages)
       return reply(error_reply(404, kInvalidRequest,
                                "not found; valid: POST /mcp, GET /healthz, GET /metrics"));
     if (request.method == "POST") return post(exchange);

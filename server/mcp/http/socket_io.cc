@@ -40,6 +40,10 @@ class PlainIo final : public SocketIo {
   const int fd_;
 };
 
+/// The cipher suites of TLS 1.2 that have both forward secrecy (ECDHE) and authenticated encryption
+/// (AEAD). All suites of TLS 1.3 have both.
+constexpr const char* kTls12Ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
 struct FreeContext {
   void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
 };
@@ -125,6 +129,8 @@ Result<OwnedContext> load_context(const std::string& certificate, const std::str
   ::ERR_clear_error();
   OwnedContext context(::SSL_CTX_new(::TLS_server_method()));
   if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
+    return fail(ErrorCode::internal, "OpenSSL: " + complaint());
+  if (::SSL_CTX_set_cipher_list(context.get(), kTls12Ciphers) != 1)
     return fail(ErrorCode::internal, "OpenSSL: " + complaint());
   // SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER is needed because a repeated write may pass its data at a
   // different address: the output buffer can be reallocated between the two writes.

@@ -8,6 +8,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxMethodBytes = 256;
+constexpr const char* kBadId = "'id' must be a string, or an integer from -2^63 to 2^64 - 1";
 
 /// Returns the id of `message`, or null when it has no valid id.
 json id_of(const json& message) {
@@ -44,8 +45,7 @@ tl::expected<Message, json> check(json message) {
   const auto version = message.find("jsonrpc");
   if (version == message.end() || *version != "2.0")
     return refuse(id, kInvalidRequest, "'jsonrpc' must be \"2.0\"");
-  if (message.contains("id") && id.is_null())
-    return refuse(nullptr, kInvalidRequest, "'id' must be a string or an integer");
+  if (message.contains("id") && id.is_null()) return refuse(nullptr, kInvalidRequest, kBadId);
   const auto method = message.find("method");
   if (method == message.end()) return check_response(message);
   if (!method->is_string() || method->get_ref<const std::string&>().empty() ||

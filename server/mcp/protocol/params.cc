@@ -70,6 +70,16 @@ RequestMeta read_meta(const Message& message) {
   return out;
 }
 
+std::optional<RpcError> check_meta(const Message& message) {
+  const auto meta = message.params.find("_meta");
+  if (meta == message.params.end()) return std::nullopt;
+  if (!meta->is_object()) return RpcError{kInvalidParams, "params._meta must be an object"};
+  const auto token = meta->find(kMetaProgressToken);
+  if (token == meta->end() || token->is_string() || token->is_number_integer()) return std::nullopt;
+  return RpcError{kInvalidParams, std::string("params._meta.") + kMetaProgressToken +
+                                      " must be a string or an integer"};
+}
+
 bool RequestMeta::declares_extension(const char* name) const {
   const auto extensions = client_capabilities.find("extensions");
   return extensions != client_capabilities.end() && extensions->is_object() &&

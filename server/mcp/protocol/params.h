@@ -42,6 +42,10 @@ RequestMeta read_meta(const Message& message);
 /// Returns all revisions that this server supports, newest first.
 nlohmann::json supported_versions();
 
+/// Checks the types of _meta and of its progress token, which both protocol eras have. Returns the
+/// error, or nothing when they are valid or missing.
+std::optional<RpcError> check_meta(const Message& message);
+
 /// Checks the _meta that a stateless request must have. Returns the error, or nothing when _meta is
 /// valid.
 std::optional<RpcError> check_stateless_meta(const Message& message);

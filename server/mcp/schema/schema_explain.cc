@@ -86,8 +86,8 @@ class Explainer {
     for (const json& one : types) {
       if (has_type(value, one.get<std::string>())) return true;
     }
-    add(path, "must be of type " + listed(types) + ", not " + std::string(value.type_name()) + " " +
-                  shown(value));
+    const std::string type_name = value.is_null() ? "" : std::string(value.type_name()) + " ";
+    add(path, "must be of type " + listed(types) + ", not " + type_name + shown(value));
     return false;
   }
 

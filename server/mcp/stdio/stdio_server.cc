@@ -5,11 +5,15 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <stop_token>
 
+#include "base/clock.h"
 #include "base/concurrency_limiter.h"
 #include "base/log.h"
 #include "base/mutex.h"
@@ -120,7 +124,13 @@ bool finish(Conversation& session, const StdioLimits& limits, const StdioStop& s
     if (session.pool.wait_idle(kStep)) break;
   }
   session.dispatcher.end_scope(kScope);
-  return session.pool.wait_idle(limits.cancel) && session.subscriptions.wait_idle(limits.cancel);
+  const Clock& clock = session.dispatcher.clock();
+  const std::int64_t until_ns =
+      clock.monotonic_ns() + std::chrono::nanoseconds(limits.cancel).count();
+  if (!session.pool.wait_idle(limits.cancel)) return false;
+  const std::int64_t left_ms =
+      std::max<std::int64_t>(0, (until_ns - clock.monotonic_ns()) / kNsPerMs);
+  return session.subscriptions.wait_idle(std::chrono::milliseconds(left_ms));
 }
 
 }  // namespace

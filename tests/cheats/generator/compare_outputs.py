@@ -149,7 +149,9 @@ def _tried(operator: Any, wire: dict[str, Any], honest: Any, mutant: Any) -> str
             return ""
         if _verdict(operator, case, SEEDS[0], honest, honest) == "wrong":
             return ""
-    except Exception:
+    except Exception as error:
+        # The test shows stderr if the comparison as a whole fails.
+        print(f"{wire['id']} is not compared: {error!r}", file=sys.stderr)
         return ""
     return _verdict(operator, case, SEEDS[0], honest, mutant)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from harness.recording import disassemble
 from harness.recording import plan as plans
 from harness.recording.disassemble import MAX_KERNELS, BrokenPlan, binaries, disassemblies
 
@@ -68,6 +69,25 @@ def test_the_listing_has_instructions_and_their_source_lines(cubin: bytes, tmp_p
 def test_the_tool_rejects_bytes_that_are_not_a_binary(tmp_path: Path) -> None:
     [(_, text)] = disassemblies(plan_of(("junk", b"no ELF")), str(tmp_path))
     assert b"LDG" not in text and text
+
+
+def test_a_tool_that_hangs_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "slow"
+    tool.write_text("#!/bin/sh\necho begins\nexec sleep 1000\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr(disassemble, "nvdisasm", lambda: str(tool))
+    monkeypatch.setattr(disassemble, "TOOL_WALL_S", 0.5)
+    [(_, text)] = disassemblies(plan_of(("slow", b"junk")), str(tmp_path))
+    assert text == b"begins\n\nthe disassembler was stopped after 0.5 s\n"
+
+
+def test_a_long_text_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "long"
+    tool.write_text("#!/bin/sh\nexec yes\n")
+    tool.chmod(0o755)
+    monkeypatch.setattr(disassemble, "nvdisasm", lambda: str(tool))
+    [(_, text)] = disassemblies(plan_of(("long", b"junk")), str(tmp_path))
+    assert len(text) == disassemble.MAX_TEXT_BYTES
 
 
 def test_only_the_first_kernels_are_disassembled(cubin: bytes, tmp_path: Path) -> None:

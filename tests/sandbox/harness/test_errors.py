@@ -37,6 +37,11 @@ def test_a_frame_can_claim_a_line_that_the_source_does_not_have() -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_line_of_the_source_is_reported_whatever_ends_its_lines(end: str) -> None:
-    text = end.join(["x = 1", "y = 2", "raise ValueError('here')"])
-    found = describe(raised(text), Source(text, PATH), "import")
+    # A form feed ends no line.
+    text = end.join(["x = 1", "y = '\f'", "raise ValueError('here')", ""])
+    source = Source(text, PATH)
+    source.remember()
+    found = describe(raised(text), source, "import")
     assert found["line"] == 3
+    assert found["code"] == "raise ValueError('here')"
+    assert "raise ValueError('here')" in found["traceback"]

@@ -62,12 +62,14 @@ TEST_CASE("artifacts are written into one folder, whatever their names are") {
   const auto files = write_artifacts({{"plan", "small cuda:90", bytes},
                                       {"ptx", "../../etc/passwd", "x"},
                                       {"plan", "small cuda:90", "second"},
+                                      {"plan", "small cuda:90-2", "third"},
                                       {"ptx", "", ""}},
                                      folder);
   REQUIRE(files);
   CHECK(*files == std::vector<fs::path>{folder / "small-cuda-90.plan",
                                         folder / "------etc-passwd.ptx",
-                                        folder / "small-cuda-90-2.plan", folder / "unnamed.ptx"});
+                                        folder / "small-cuda-90-2.plan",
+                                        folder / "small-cuda-90-2-2.plan", folder / "unnamed.ptx"});
   std::ifstream stream(folder / "small-cuda-90.plan", std::ios::binary);
   CHECK(std::string(std::istreambuf_iterator<char>(stream), {}) == bytes);
   fs::remove_all(folder.parent_path());

@@ -52,7 +52,7 @@ TEST_CASE("the shell command of Claude Code is quoted for a shell") {
   REQUIRE(config);
   CHECK(
       config->where.find(
-          R"(--env 'ASSAY_PYTHON=/opt/py thon' assay -- '/opt/it'\''s "here"/assay' serve --stdio --store '/tmp/a b$c.db')") !=
+          R"(claude mcp add assay --env 'ASSAY_PYTHON=/opt/py thon' -- '/opt/it'\''s "here"/assay' serve --stdio --store '/tmp/a b$c.db')") !=
       std::string::npos);
 }
 

@@ -74,17 +74,23 @@ TEST_CASE("a missing resource keeps the code of the tool's error") {
         "unknown topic; valid: triton-pitfalls");
 }
 
-TEST_CASE("every listed resource can be read, and none shows hidden cases") {
+TEST_CASE("every resource can be read, and none shows hidden cases") {
   const Content content;
-  for (const mcp::Resource& resource : content.resources.resources) {
-    INFO(resource.uri);
-    const auto text = Content::read(resource);
+  std::vector<Result<std::string>> texts;
+  for (const mcp::Resource& resource : content.resources.resources)
+    texts.push_back(Content::read(resource));
+  CHECK(texts.size() == 1);  // the guide; operators are reached through templates
+  for (const char* uri : {"operator://{name}/spec", "operator://{name}/reference"})
+    for (const char* name : {"vector_add", "row_sum"})
+      texts.push_back(content.read(uri, {{"name", name}}));
+  for (const Result<std::string>& text : texts) {
     REQUIRE(text);
+    INFO(*text);
+    CHECK_FALSE(text->empty());
     for (const char* secret :
          {"secret_", "cancellation", "777777", "888888", "ORACLE_SECRET", "def inputs"})
       CHECK_FALSE(has(*text, secret));
   }
-  CHECK(content.resources.resources.size() == 2 * 2 + 1);
 }
 
 TEST_CASE("prompts refuse what their tools would refuse") {

@@ -54,6 +54,10 @@ class ToolBench {
     REQUIRE(output);
     for (const std::string& problem : output->check(answer.structured))
       FAIL(name << ": " << problem << "\n" << answer.structured.dump(1));
+    const auto listed = mcp::Schema::compile(tool.listed_output_schema);
+    REQUIRE(listed);
+    for (const std::string& problem : listed->check(answer.structured))
+      FAIL(name << " (as listed): " << problem << "\n" << answer.structured.dump(1));
     CHECK(answer.is_error == (answer.structured["status"] == "error"));
     CHECK_FALSE(answer.text.empty());
     if (arguments.value("response_format", "concise") == "concise") {

@@ -26,6 +26,7 @@ TEST_CASE(
     const mcp::Tool& tool = bench.tools().at(name);
     CHECK(mcp::lint_schema(tool.input_schema));
     CHECK(mcp::lint_schema(tool.output_schema));
+    CHECK(mcp::lint_schema(tool.listed_output_schema));
     CHECK(tool.input_schema["additionalProperties"] == false);
     CHECK(tool.description.size() < 400);
     CHECK_FALSE(tool.title.empty());

@@ -29,13 +29,19 @@ TEST_CASE("message counts: by method and outcome; all unknown methods count as o
   CHECK(count_of(counts, "tools/call", "failed") == 1);
   CHECK(count_of(counts, "other", "error") == 3);
   CHECK(counts.snapshot().messages.size() == 3);
-  CHECK(counts.snapshot().seconds == Approx(0.0083));
+  double seconds = 0;
+  for (const auto& times : counts.snapshot().times) seconds += times.seconds;
+  CHECK(seconds == Approx(0.0083));
 }
 
 TEST_CASE("message counts: a time counts in the first bucket that holds it") {
   MessageCounts counts;
   for (const double seconds : {0.0005, 0.0006, 100.0}) counts.add("ping", Ending::ok, seconds);
-  const auto buckets = counts.snapshot().buckets;
+  counts.add("tools/call", Ending::ok, 0.0001);  // has buckets of its own
+  const auto times = counts.snapshot().times;
+  REQUIRE(times.size() == 2);
+  CHECK(times[0].method == "ping");
+  const auto buckets = times[0].buckets;
   CHECK(buckets[0].upper_bound == "0.0005");
   CHECK(buckets[0].count == 1);
   CHECK(buckets[1].count == 1);
@@ -55,6 +61,11 @@ TEST_CASE("message counts: the dispatcher counts the messages of every transport
   handle(make_request(4, "no/such", nlohmann::json::object()));
   handle(make_notification("notifications/initialized", nlohmann::json::object()));
   const MessageCounts& counts = dispatcher.counts();
+  // A client cannot add a name: calls of unknown tools are counted only by method.
+  const auto calls = counts.snapshot().tool_calls;
+  REQUIRE(calls.size() == 2);
+  CHECK((calls[0].tool == "add" && calls[0].ending == "ok" && calls[0].count == 1));
+  CHECK((calls[1].tool == "refuse" && calls[1].ending == "failed" && calls[1].count == 1));
   CHECK(count_of(counts, "tools/call", "ok") == 1);
   CHECK(count_of(counts, "tools/call", "failed") == 1);
   CHECK(count_of(counts, "tools/call", "error") == 1);

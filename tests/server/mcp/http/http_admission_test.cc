@@ -63,6 +63,7 @@ TEST_CASE("admission: the names that the server accepts as Host and Origin") {
   CHECK(status(admission, {{"Host", "localhost"}, {"Origin", "https://assay.example.org"}}) == 200);
   CHECK(status(admission, {{"Host", "localhost"}, {"Origin", "https://evil.example"}}) == 403);
   CHECK(status(admission, {{"Host", "localhost"}, {"Origin", "null"}}) == 403);
+  CHECK(status(admission, {{"Host", "localhost"}, {"Origin", ""}}) == 403);
 }
 
 TEST_CASE("admission: tokens") {
@@ -98,7 +99,8 @@ TEST_CASE("admission: the rate limit counts by token, and guesses by address") {
   CHECK(refused.refusal->status == 429);
   CHECK(header_of(*refused.refusal, "Retry-After") == "10");
   const auto error = nlohmann::json::parse(refused.refusal->body)["error"];
-  CHECK(error["message"].get<std::string>().find("token 'alice'") != std::string::npos);
+  CHECK(error["message"].get<std::string>().rfind(
+            "rate limit: 0.1 requests a second for token 'alice'", 0) == 0);
   CHECK(error["data"]["retryAfterMs"].get<int>() > 9000);
   CHECK(status(admission, with_token("Bearer two")) ==
         200);  // the requests of one caller do not count for another caller

@@ -1,5 +1,6 @@
 #include "server/mcp/http/http_metrics.h"
 
+#include <ctime>
 #include <sstream>
 #include <string>
 
@@ -42,14 +43,17 @@ TEST_CASE("metrics: the histogram's buckets add up") {
   MessageCounts counts;
   for (const double seconds : {0.0005, 0.0006, 0.3, 24.0, 100.0})
     counts.add("ping", MessageCounts::Ending::ok, seconds);
+  counts.add("tools/list", MessageCounts::Ending::ok, 0.001);
   const std::string text = text_of(HttpMetrics(), counts);
-  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="0.0005"} 1)"));  // bounds are inclusive
-  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="0.001"} 2)"));
-  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="0.5"} 3)"));
-  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="25.0"} 4)"));
-  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="+Inf"} 5)"));
-  CHECK(has_line(text, "assay_message_seconds_count 5"));
-  CHECK(value_of(text, "assay_message_seconds_sum") == Approx(124.3011));
+  CHECK(has_line(
+      text,
+      R"(assay_message_seconds_bucket{method="ping",le="0.0005"} 1)"));  // bounds are inclusive
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{method="ping",le="0.001"} 2)"));
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{method="ping",le="0.5"} 3)"));
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{method="ping",le="25.0"} 4)"));
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{method="ping",le="+Inf"} 5)"));
+  CHECK(has_line(text, R"(assay_message_seconds_count{method="ping"} 5)"));
+  CHECK(value_of(text, R"(assay_message_seconds_sum{method="ping"})") == Approx(124.3011));
 }
 
 TEST_CASE("metrics: responses by status, and the process's own figures") {
@@ -57,11 +61,18 @@ TEST_CASE("metrics: responses by status, and the process's own figures") {
   metrics.count_response(401);
   metrics.count_response(401);
   metrics.count_response(418);
+  metrics.count_response(406);
   const std::string text = text_of(metrics);
   CHECK(has_line(text, R"(assay_http_responses_total{code="401"} 2)"));
+  CHECK(has_line(text, R"(assay_http_responses_total{code="406"} 1)"));
   CHECK(has_line(text, R"(assay_http_responses_total{code="other"} 1)"));
   CHECK(value_of(text, "process_resident_memory_bytes") > 1e6);
   CHECK(value_of(text, "process_threads") >= 1);
+  CHECK(value_of(text, "process_open_fds") >= 3);
+  CHECK(value_of(text, "process_open_fds") <= value_of(text, "process_max_fds"));
+  const double now = static_cast<double>(std::time(nullptr));
+  CHECK(value_of(text, "process_start_time_seconds") + value_of(text, "assay_uptime_seconds") ==
+        Approx(now).margin(5));
   CHECK(value_of(text, "process_cpu_seconds_total") >= 0);
   CHECK(value_of(text, "assay_uptime_seconds") >= 0);
   CHECK(value_of(text, "assay_uptime_seconds") < 3600);

@@ -48,6 +48,19 @@ TEST_CASE("http head: method, path and headers are read as they were sent") {
   CHECK(head("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").request.has_body());
 }
 
+TEST_CASE("http head: the authority of an absolute target replaces the value of Host") {
+  const auto of = [](const std::string& target) {
+    return head("GET " + target + " HTTP/1.1\r\n" + kHost + "\r\n").request;
+  };
+  CHECK(of("http://a.example:80/mcp?x=1").path == "/mcp");
+  CHECK(of("http://a.example:80/mcp?x=1").header("Host") == "a.example:80");
+  CHECK(of("https://a.example").path == "/");
+  CHECK(of("https://a.example?x").path == "/");
+  CHECK(of("http:///mcp").header("Host") == "");
+  CHECK(of("/mcp").header("Host") == "localhost");
+  CHECK(of("ftp://a.example/mcp").header("Host") == "localhost");
+}
+
 TEST_CASE("http head: a client may send another request unless it says otherwise") {
   const auto keeps = [](const std::string& version, const std::string& headers) {
     return head("GET / " + version + "\r\n" + headers + "\r\n").request.keeps_connection();
@@ -150,6 +163,15 @@ TEST_CASE("chunked body: anything but digits, CRLF and an extension is malformed
     CHECK(state_after(body) == BodyState::malformed);
   }
   CHECK(state_after("2\r\n{}\r\n") == BodyState::incomplete);
+  // The decoder does not wait for the end of a line that is already wrong.
+  for (const char* body : {"z", "2z", "-", " ", ";", "2\r\n{}X", "2\r\n{}\rX"}) {
+    INFO(body);
+    CHECK(state_after(body) == BodyState::malformed);
+  }
+  for (const char* body : {"2", "2;", "2;name", "2\r", "2\r\n{}\r"}) {
+    INFO(body);
+    CHECK(state_after(body) == BodyState::incomplete);
+  }
 }
 
 TEST_CASE("chunked body: data and framing have limits") {

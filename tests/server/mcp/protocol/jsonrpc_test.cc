@@ -50,6 +50,16 @@ TEST_CASE("jsonrpc: bytes that are no message get the right code") {
   CHECK(code_of(R"({"jsonrpc":"2.0","id":1,"result":{},"error":{}})") == kInvalidRequest);
 }
 
+TEST_CASE("jsonrpc: an id beyond 64 bits is refused with the valid range") {
+  CHECK(code_of(R"({"jsonrpc":"2.0","id":18446744073709551615,"method":"ping"})") == 0);
+  CHECK(code_of(R"({"jsonrpc":"2.0","id":-9223372036854775808,"method":"ping"})") == 0);
+  const auto refused =
+      parse_message(R"({"jsonrpc":"2.0","id":18446744073709551616,"method":"ping"})");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error()["error"]["message"] ==
+        "'id' must be a string, or an integer from -2^63 to 2^64 - 1");
+}
+
 TEST_CASE("jsonrpc: an error carries the id if there is one, and never null") {
   CHECK(parse_message(R"({"jsonrpc":"2.0","id":"q","method":5})").error()["id"] == "q");
   CHECK_FALSE(parse_message("{").error().contains("id"));

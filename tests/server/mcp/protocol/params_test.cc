@@ -8,6 +8,23 @@ namespace assay::mcp {
 
 using nlohmann::json;
 
+TEST_CASE("meta: a wrong type of _meta or of its progress token is refused") {
+  const auto code_of = [](const json& params) {
+    Message message;
+    message.params = params;
+    const auto problem = check_meta(message);
+    return problem ? problem->code : 0;
+  };
+  CHECK(code_of(json::object()) == 0);
+  CHECK(code_of({{"_meta", json::object()}}) == 0);
+  CHECK(code_of({{"_meta", {{"progressToken", 1}}}}) == 0);
+  CHECK(code_of({{"_meta", {{"progressToken", "a"}}}}) == 0);
+  for (const json& wrong : {json(3), json("x"), json(nullptr), json::array()})
+    CHECK(code_of({{"_meta", wrong}}) == kInvalidParams);
+  for (const json& wrong : {json(1.5), json(true), json(nullptr), json{{"a", 1}}})
+    CHECK(code_of({{"_meta", {{"progressToken", wrong}}}}) == kInvalidParams);
+}
+
 TEST_CASE("pagination: pages together are the list, whatever the page size") {
   json all = json::array();
   for (int i = 0; i < 7; ++i) all.push_back(i);

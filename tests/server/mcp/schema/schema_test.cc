@@ -64,6 +64,7 @@ TEST_CASE("schema: a problem names the property and the valid values") {
         "'targets' has 0 items; at least 1 are needed");
   CHECK(first(schema, json::parse(R"({"operator":"a","where":{}})")) ==
         "missing required property 'where.x' (number)");
+  CHECK(first(schema, {{"operator", nullptr}}) == "'operator' must be of type string, not null");
   CHECK(first(schema, json::array()) ==
         "the arguments object must be of type object, not array []");
 }

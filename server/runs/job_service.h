@@ -3,8 +3,8 @@
 // A caller sees a verdict only after the verdict is in the store. Thread-safe. The object does not
 // hold its mutex during I/O. The store, the runs and the clock must outlive this object.
 //
-//   Result<std::string> handle = jobs.submit(std::move(job), run, "");  // "": the first device
-//   Result<tools::JobStatus> status = jobs.wait(*handle, 20'000, nullptr);
+//   Result<std::string> handle = jobs.submit(alice, std::move(job), run, "");  // the first device
+//   Result<tools::JobStatus> status = jobs.wait(alice, *handle, 20'000, nullptr);
 //   if (status && status->verdict) show(*status->verdict);
 //
 // The destructor cancels running jobs and leaves them unfinished in the store. When the next
@@ -56,12 +56,13 @@ class StoredJobs final : public tools::JobService {
   StoredJobs(const StoredJobs&) = delete;
   StoredJobs& operator=(const StoredJobs&) = delete;
 
-  Result<std::string> submit(sandbox::Job job, const std::string& run,
-                             const std::string& device) override;
-  Result<tools::JobStatus> wait(const std::string& job, std::int64_t wait_ms,
+  Result<std::string> submit(const tools::Principal& principal, sandbox::Job job,
+                             const std::string& run, const std::string& device) override;
+  Result<tools::JobStatus> wait(const tools::Principal& principal, const std::string& job,
+                                std::int64_t wait_ms,
                                 const std::function<bool(const tools::JobStatus&)>& progress,
                                 std::stop_token stop = {}) override;
-  Status cancel(const std::string& job) override;
+  Status cancel(const tools::Principal& principal, const std::string& job) override;
   std::vector<std::string> devices() const override;
 
   struct Load {
@@ -87,7 +88,9 @@ class StoredJobs final : public tools::JobService {
   void announce(ActiveJob& active, sandbox::Verdict verdict);
   DeviceQueue* queue_of(const std::string& device) const;
   void add(const std::shared_ptr<ActiveJob>& active);
-  std::shared_ptr<ActiveJob> active(const std::string& job) const;
+  /// Returns the job, or null if it has ended or belongs to another principal.
+  std::shared_ptr<ActiveJob> active(const tools::Principal& principal,
+                                    const std::string& job) const;
 
   Store& store_;
   StoredRuns& runs_;

@@ -41,7 +41,7 @@ struct FilledStore {
     tools::RunInfo run;
     run.handle = new_handle("run");
     run.request.track = tools::Track::one_shot;
-    REQUIRE(store->insert_run(run));
+    REQUIRE(store->insert_run(run, ""));
     scored = store_artifact(*store, run.handle, "plan", 0);
     for (int i = 1; i <= 6; ++i) store_artifact(*store, "", i <= 4 ? "ptx" : "log", i);
   }

@@ -147,9 +147,9 @@ Result<std::string> StoredJobs::submit(const tools::Principal& principal, sandbo
   job.run = run;
   job.caller = principal.name;
   std::string id = job.id;
-  ASSAY_RETURN_IF_ERROR(queue->reserve());
+  ASSAY_RETURN_IF_ERROR(queue->reserve(principal.name));
   if (const Status accepted = runs_.accept(principal, job, queue->name()); !accepted) {
-    queue->release();
+    queue->release(principal.name);
     return fail(accepted.error());
   }
   const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);

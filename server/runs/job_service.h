@@ -35,9 +35,9 @@ namespace assay::server {
 using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Device>>>;
 
 struct QueueLimits {
-  std::size_t queued_per_device = 256;  // waiting jobs per device; running jobs do not count
-  std::int64_t attempts = 3;            // recover() aborts a job that it has queued so many times
-  std::int64_t max_wait_ms = 60'000;    // the longest time that one call of wait() waits
+  QueueCapacity queued_per_device = {.total = 512, .per_principal = 256};
+  std::int64_t attempts = 3;          // recover() aborts a job that it has queued so many times
+  std::int64_t max_wait_ms = 60'000;  // the longest time that one call of wait() waits
   // How many times a job is run again after an infrastructure error, such as a judge that died. The
   // job then runs again at once and does not return to the queue.
   int repetitions = 1;

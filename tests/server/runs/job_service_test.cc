@@ -153,7 +153,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a job that repeatedly takes the server down is aborted") {
-  ServicesFixture services({.queued_per_device = 10, .attempts = 2, .max_wait_ms = 60'000}, 1);
+  ServicesFixture services({.queued_per_device = {10, 10}, .attempts = 2, .max_wait_ms = 60'000},
+                           1);
   const std::string job = submit(services, kSlow);
   for (int i = 0; i < 2; ++i) {
     services.close();
@@ -184,7 +185,7 @@ TEST_CASE("cancel ends a waiting job at once and a running one soon; a finished 
 }
 
 TEST_CASE("the queue is bounded; a refused job names its position and costs nothing") {
-  ServicesFixture services({.queued_per_device = 2, .attempts = 3, .max_wait_ms = 60'000}, 1);
+  ServicesFixture services({.queued_per_device = {2, 2}, .attempts = 3, .max_wait_ms = 60'000}, 1);
   const std::string run = services.start(tools::Track::one_shot);
   services.wait_until_running(submit(services, kSlow));
   const std::string first = submit(services, kSlow);

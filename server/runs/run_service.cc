@@ -68,6 +68,12 @@ Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
   ASSAY_RETURN_IF_ERROR(check_name("agent", request.agent));
   ASSAY_RETURN_IF_ERROR(check_name("model", request.model));
   ASSAY_TRY(names, resolve_suite(request.suite, catalog_));
+  if (const auto wait = wait_to_start(principal); wait.count() > 0)
+    return fail(ErrorCode::resource_exhausted,
+                "too many runs were started: a client may start at most " +
+                    std::to_string(static_cast<std::int64_t>(starts_.limit().burst)) +
+                    " at once. Use a run that you have, or try again in " +
+                    std::to_string((wait.count() + 999) / 1'000) + " s");
   tools::RunInfo run;
   run.handle = new_handle("run");
   run.request = request;
@@ -79,6 +85,11 @@ Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
   run.expires_unix_ms = run.created_unix_ms + run.budgets.run_wall_s * 1000;
   ASSAY_RETURN_IF_ERROR(store_.insert_run(run, principal.name));
   return run;
+}
+
+std::chrono::milliseconds StoredRuns::wait_to_start(const tools::Principal& principal) {
+  if (principal.name.empty()) return std::chrono::milliseconds(0);
+  return starts_.take(principal.name);
 }
 
 Result<tools::RunInfo> StoredRuns::find(const tools::Principal& principal, const std::string& run) {

@@ -3,20 +3,21 @@
 // budget and charges the call in one transaction, so two simultaneous calls cannot both be the last
 // call that the budget allows. The catalog, the store and the clock must outlive this object.
 //
-//   Result<tools::RunInfo> run =
-//       runs.start({.name = "alice"}, {.agent = "mine", .model = "m", .track =
-//       tools::Track::one_shot});
+//   const tools::RunRequest request{.agent = "mine", .model = "m"};
+//   Result<tools::RunInfo> run = runs.start({.name = "alice"}, request);
 //   job.run = run->handle;
 //   job.caller = "alice";
 //   const Status accepted = runs.accept({.name = "alice"}, job, "cpu");
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/rate_limiter.h"
 #include "base/result.h"
 #include "operators/catalog.h"
 #include "server/store/store.h"
@@ -24,10 +25,16 @@
 
 namespace assay::server {
 
+/// The limit on how often a principal may start runs. A run is kept for ever and takes a few KiB.
+/// With the default, 200 agents of one principal can each start a run at the same moment. Without
+/// tokens there is no limit, because such a server cannot tell its clients apart.
+inline constexpr RateLimit kRunStarts = {.per_second = 2, .burst = 512};
+
 class StoredRuns final : public tools::RunService {
  public:
-  StoredRuns(Store& store, const operators::Catalog& catalog, const Clock& clock)
-      : store_(store), catalog_(catalog), clock_(clock) {}
+  StoredRuns(Store& store, const operators::Catalog& catalog, const Clock& clock,
+             const RateLimit& starts = kRunStarts)
+      : store_(store), catalog_(catalog), clock_(clock), starts_(starts, clock) {}
 
   Result<tools::RunInfo> start(const tools::Principal& principal,
                                const tools::RunRequest& request) override;
@@ -56,11 +63,14 @@ class StoredRuns final : public tools::RunService {
   /// Returns the run. If `owner` has a value, finds only runs of this principal.
   Result<tools::RunInfo> find_of(const std::optional<std::string>& owner, const std::string& run);
   Result<tools::Scorecard> card_of(tools::RunInfo info);
+  /// Returns 0 and counts a start, or the time until the principal may start its next run.
+  std::chrono::milliseconds wait_to_start(const tools::Principal& principal);
   Status not_over(const tools::RunInfo& run) const;
 
   Store& store_;
   const operators::Catalog& catalog_;
   const Clock& clock_;
+  RateLimiter starts_;  // by the name of the principal
 };
 
 /// Returns how many calls of this kind the budgets allow for each operator. -1 means that the

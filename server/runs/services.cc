@@ -24,7 +24,7 @@ ServerServices::ServerServices(std::unique_ptr<Store> store, const operators::Ca
                                Devices devices, const ServicesOptions& options)
     : clock_(options.clock != nullptr ? *options.clock : system_clock_),
       store_(std::move(store)),
-      runs_(*store_, catalog, clock_),
+      runs_(*store_, catalog, clock_, options.run_starts),
       artifacts_(*store_),
       jobs_(*store_, runs_, clock_, std::move(devices), options.queue) {}
 

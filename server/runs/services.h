@@ -66,6 +66,7 @@ struct ServicesOptions {
   StoreMode mode = StoreMode::read_write;  // reports use read_only, which refuses writes
   QueueLimits queue = {};
   ArtifactLimits artifacts = {};
+  RateLimit run_starts = kRunStarts;  // of each principal
   const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services
 };
 

@@ -14,18 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "base/rate_limiter.h"
+
 namespace assay::mcp {
 
 class Server;
 class MetricsText;
 class Tokens;
 class TlsContext;
-
-/// The limit on how often a client may send requests: a steady rate, and a burst after a pause.
-struct RateLimit {
-  double per_second = 0;  // 0: no limit
-  double burst = 0;       // requests allowed at once after a pause; at least 1 if there is a limit
-};
 
 /// Limits on sessions of the legacy, session-based era.
 struct SessionLimits {

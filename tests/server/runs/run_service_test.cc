@@ -180,4 +180,27 @@ TEST_CASE("a failure counts as 0 in Perf@1 and needs no time") {
   CHECK(*card->perf_at_1 == Approx(0.75));
 }
 
+TEST_CASE("a principal that starts runs too fast is refused, and others are not") {
+  ServicesFixture services;
+  const tools::RunRequest request = {.agent = "a", .model = "m"};
+  StoredRuns runs(services->store(), *services.catalog, services.clock,
+                  {.per_second = 0.5, .burst = 3});
+  for (int i = 0; i < 3; ++i) REQUIRE(runs.start({.name = "alice"}, request));
+  const auto refused = runs.start({.name = "alice"}, request);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::resource_exhausted);
+  CHECK(refused.error().message.find("try again in 2 s") != std::string::npos);
+  CHECK(runs.start({.name = "bob"}, request));
+  for (int i = 0; i < 9; ++i) CHECK(runs.start({}, request));  // no tokens: no limit
+  services.clock.advance_ms(2'000);
+  CHECK(runs.start({.name = "alice"}, request));
+  CHECK_FALSE(runs.start({.name = "alice"}, request));
+}
+
+TEST_CASE("200 agents of one principal can start a run each at the same moment") {
+  ServicesFixture services;
+  for (int i = 0; i < 200; ++i)
+    REQUIRE(services->runs().start({.name = "team"}, {.agent = "a", .model = "m"}));
+}
+
 }  // namespace assay::server

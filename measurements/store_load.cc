@@ -96,7 +96,7 @@ int main(int argc, char** argv) {
   tools::RunInfo run;
   run.handle = new_handle("run");
   run.operators = {"vector_add"};
-  if (const Status stored = (*store)->insert_run(run); !stored) {
+  if (const Status stored = (*store)->insert_run(run, ""); !stored) {
     std::fprintf(stderr, "assay-store-load: %s\n", stored.error().message.c_str());
     return 1;
   }

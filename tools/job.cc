@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "tools/call/principal_of.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
@@ -49,7 +50,8 @@ mcp::ToolResult wait_for_job(const Services& services, const JobArguments& argum
                              const mcp::RequestContext& context) {
   std::int64_t wait_s = arguments.wait_s;
   if (arguments.cancel) {
-    if (const Status cancelled = services.jobs.cancel(arguments.job); !cancelled)
+    if (const Status cancelled = services.jobs.cancel(principal_of(context), arguments.job);
+        !cancelled)
       return error_answer(cancelled.error());
     wait_s = std::max(wait_s, kCancelWaitS);
   }

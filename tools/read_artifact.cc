@@ -4,6 +4,7 @@
 #include "base/handle.h"
 #include "base/text.h"
 #include "tools/call/arguments.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
@@ -78,9 +79,9 @@ mcp::ToolResult answer_of(const std::string& handle, const ArtifactSlice& slice,
   return fit_answer(std::move(answer), cap);
 }
 
-mcp::ToolResult slice_answer(const Services& services, const std::string& handle,
-                             std::int64_t offset, std::int64_t limit) {
-  auto slice = services.artifacts.read(handle, offset, limit);
+mcp::ToolResult slice_answer(const Services& services, const Principal& principal,
+                             const std::string& handle, std::int64_t offset, std::int64_t limit) {
+  auto slice = services.artifacts.read(principal, handle, offset, limit);
   if (!slice) return error_answer(slice.error());
   const auto cap = static_cast<std::size_t>(
       limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
@@ -118,8 +119,9 @@ void add_match(Matches& matches, std::int64_t at, std::string_view line, std::si
 
 /// Answers with the lines that contain `wanted`, each with its offset. The answer's `next_offset`
 /// is the offset at which the scan stopped.
-mcp::ToolResult grep_answer(const Services& services, const std::string& handle,
-                            std::int64_t offset, const std::string& wanted) {
+mcp::ToolResult grep_answer(const Services& services, const Principal& principal,
+                            const std::string& handle, std::int64_t offset,
+                            const std::string& wanted) {
   const auto cap = static_cast<std::size_t>(services.limits.concise_chars);
   Matches matches;
   ArtifactSlice head;
@@ -127,7 +129,7 @@ mcp::ToolResult grep_answer(const Services& services, const std::string& handle,
   std::int64_t line_at = offset;
   std::int64_t at = offset;
   while (!matches.full && at - offset < kGrepTotalBytes) {
-    auto slice = services.artifacts.read(handle, at, kGrepChunkBytes);
+    auto slice = services.artifacts.read(principal, handle, at, kGrepChunkBytes);
     if (!slice) return error_answer(slice.error());
     if (at == offset)
       head = {.kind = slice->kind,
@@ -154,11 +156,13 @@ mcp::ToolResult grep_answer(const Services& services, const std::string& handle,
   return answer_of(handle, head, std::move(matches.text), matches.full ? line_at : at, what, cap);
 }
 
-mcp::ToolResult read_artifact(const Services& services, const ReadArtifactArguments& arguments) {
+mcp::ToolResult read_artifact(const Services& services, const ReadArtifactArguments& arguments,
+                              const mcp::RequestContext& context) {
+  const Principal principal = principal_of(context);
   const std::int64_t offset = std::clamp<std::int64_t>(arguments.offset, 0, kMaxOffset);
   if (!arguments.grep.empty())
-    return grep_answer(services, arguments.artifact, offset, arguments.grep);
-  return slice_answer(services, arguments.artifact, offset,
+    return grep_answer(services, principal, arguments.artifact, offset, arguments.grep);
+  return slice_answer(services, principal, arguments.artifact, offset,
                       std::clamp<std::int64_t>(arguments.limit, 1, kMaxLimitBytes));
 }
 
@@ -185,10 +189,10 @@ mcp::Tool read_artifact_tool(const Services& services) {
   tool.listed_output_schema =
       outline_of(tool.output_schema, {"text", "next_offset", "total_bytes"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
-  set_quick_handler<ReadArtifactArguments>(
-      tool, [&services](const ReadArtifactArguments& arguments, const mcp::RequestContext&) {
-        return read_artifact(services, arguments);
-      });
+  set_quick_handler<ReadArtifactArguments>(tool, [&services](const ReadArtifactArguments& arguments,
+                                                             const mcp::RequestContext& context) {
+    return read_artifact(services, arguments, context);
+  });
   return tool;
 }
 

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "tools/call/arguments.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
@@ -43,14 +44,16 @@ struct ReportUsageArguments {
   }
 };
 
-mcp::ToolResult report_usage(const Services& services, const ReportUsageArguments& arguments) {
+mcp::ToolResult report_usage(const Services& services, const ReportUsageArguments& arguments,
+                             const mcp::RequestContext& context) {
+  const Principal principal = principal_of(context);
   const Usage usage{.input_tokens = arguments.input_tokens,
                     .output_tokens = arguments.output_tokens,
                     .cost_usd = arguments.cost_usd.value_or(0),
                     .cost_known = arguments.cost_usd.has_value()};
-  if (const Status added = services.runs.report_usage(arguments.run, usage); !added)
+  if (const Status added = services.runs.report_usage(principal, arguments.run, usage); !added)
     return error_answer(added.error());
-  const auto card = services.runs.scorecard(arguments.run);
+  const auto card = services.runs.scorecard(principal, arguments.run);
   if (!card) return error_answer(card.error());
   mcp::ToolResult answer;
   answer.text = "ok: the run's total is " + std::to_string(card->usage.input_tokens) +
@@ -86,8 +89,8 @@ mcp::Tool report_usage_tool(const Services& services) {
       outline_of(tool.output_schema, {"input_tokens", "output_tokens", "cost_usd"});
   tool.annotations = annotations_of({});
   set_quick_handler<ReportUsageArguments>(
-      tool, [&services](const ReportUsageArguments& arguments, const mcp::RequestContext&) {
-        return report_usage(services, arguments);
+      tool, [&services](const ReportUsageArguments& arguments, const mcp::RequestContext& context) {
+        return report_usage(services, arguments, context);
       });
   return tool;
 }

@@ -3,6 +3,7 @@
 
 #include "operators/catalog.h"
 #include "tools/call/arguments.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/outcome_names.h"
 #include "tools/model/public_verdict.h"
@@ -205,8 +206,8 @@ mcp::Tool scorecard_tool(const Services& services) {
       outline_of(tool.output_schema, {"pass_at_1", "perf_at_1", "operators"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ScorecardArguments>(tool, [&services](const ScorecardArguments& arguments,
-                                                          const mcp::RequestContext&) {
-    auto card = services.runs.scorecard(arguments.run);
+                                                          const mcp::RequestContext& context) {
+    auto card = services.runs.scorecard(principal_of(context), arguments.run);
     if (!card) return error_answer(card.error());
     for (OperatorScore& score : card->operators) {
       if (score.verdict)

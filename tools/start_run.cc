@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "tools/call/arguments.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/tracks.h"
 #include "tools/registry.h"
@@ -87,18 +88,10 @@ mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
 
 mcp::ToolResult start_run(const Services& services, const StartRunArguments& arguments,
                           const mcp::RequestContext& context) {
-  if (arguments.track != Track::practice && !context.allows(kScopeScore)) {
-    return error_answer(
-        {ErrorCode::permission_denied,
-         "your token lacks the scope 'score', which the " +
-             std::string(to_string(arguments.track)) +
-             " track needs; start a run of the practice track, or ask the administrator of this "
-             "server for another token"});
-  }
-  const auto run = services.runs.start({.agent = arguments.agent,
-                                        .model = arguments.model,
-                                        .track = arguments.track,
-                                        .suite = arguments.suite});
+  const auto run = services.runs.start(principal_of(context), {.agent = arguments.agent,
+                                                               .model = arguments.model,
+                                                               .track = arguments.track,
+                                                               .suite = arguments.suite});
   return run ? answer_of(*run, services.limits) : error_answer(run.error());
 }
 

@@ -80,7 +80,7 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
   std::vector<tools::Scorecard> samples;
   for (const std::string& handle :
        runs.empty() ? std::vector<std::string>{known.front().handle} : runs) {
-    Result<tools::Scorecard> scorecard = services->runs().scorecard(handle);
+    Result<tools::Scorecard> scorecard = services->runs().scorecard_for_operator(handle);
     if (scorecard) {
       ASSAY_RETURN_IF_ERROR(add_calls(services->store(), *scorecard));
       samples.push_back(std::move(*scorecard));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -29,8 +30,8 @@ Result<std::string> read_artifact(const std::string& handle, const std::filesyst
   ASSAY_TRY(store, Store::open(path, StoreMode::read_only));
   std::string bytes;
   while (true) {
-    ASSAY_TRY(slice,
-              store->read_artifact(handle, static_cast<std::int64_t>(bytes.size()), kSliceBytes));
+    ASSAY_TRY(slice, store->read_artifact(handle, std::nullopt,
+                                          static_cast<std::int64_t>(bytes.size()), kSliceBytes));
     if (slice.kind != "plan")
       return fail(ErrorCode::corrupt,
                   "the artifact has the kind '" + slice.kind + "'; it is not a launch plan");

@@ -11,41 +11,51 @@ std::string about(const std::optional<std::int64_t>& wait_ms) {
                  : std::string("some seconds");
 }
 
-/// Returns the client that a job belongs to. A practice job has no run, so all practice jobs of a
-/// caller belong to one client. The prefixes make sure that the name of a caller cannot equal the
-/// handle of a run.
-std::string client_of(const sandbox::Job& job) {
-  return job.run.empty() ? "caller " + job.caller : "run " + job.run;
-}
+Share share_of(const sandbox::Job& job) { return {job.caller, job.run}; }
 
 constexpr double kWeight = 0.2;  // the weight of the newest duration in the mean
 
 }  // namespace
 
 DeviceQueue::DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device,
-                         std::size_t capacity)
+                         QueueCapacity capacity)
     : name_(std::move(name)),
       device_(std::move(device)),
       workers_(std::max(device_->info().concurrency, 1)),
       capacity_(capacity),
       queue_(workers_) {}
 
-Status DeviceQueue::reserve() {
+Status DeviceQueue::reserve(const std::string& principal) {
   const MutexLock lock(mutex_);
-  const std::size_t taken = queue_.size() + reserved_;
-  if (taken < capacity_) {
-    ++reserved_;
-    return {};
-  }
-  return fail(ErrorCode::resource_exhausted,
-              "device " + name_ + " is busy: " + std::to_string(taken) +
-                  " jobs wait, and yours would be at position " + std::to_string(taken + 1) +
-                  ". The call was not charged. Try again in " + about(queue_.wait_of_all_ms()));
+  const std::size_t all = queue_.size() + reserved_;
+  const auto known = taken_.find(principal);
+  const std::size_t own = known == taken_.end() ? 0 : known->second;
+  const std::string again =
+      ". The call was not charged. Try again in " + about(queue_.wait_of_all_ms());
+  if (!principal.empty() && own >= capacity_.per_principal)
+    return fail(ErrorCode::resource_exhausted,
+                "device " + name_ + ": " + std::to_string(own) +
+                    " jobs of your token wait, and a token may have at most " +
+                    std::to_string(capacity_.per_principal) + again);
+  if (all >= capacity_.total)
+    return fail(ErrorCode::resource_exhausted, "device " + name_ +
+                                                   " is busy: " + std::to_string(all) +
+                                                   " jobs wait, and yours would be at position " +
+                                                   std::to_string(all + 1) + again);
+  ++reserved_;
+  ++taken_[principal];
+  return {};
 }
 
-void DeviceQueue::release() {
+void DeviceQueue::give_back(const std::string& principal) {
+  const auto taken = taken_.find(principal);
+  if (--taken->second == 0) taken_.erase(taken);
+}
+
+void DeviceQueue::release(const std::string& principal) {
   const MutexLock lock(mutex_);
   --reserved_;
+  give_back(principal);
 }
 
 void DeviceQueue::push(const std::shared_ptr<ActiveJob>& job) {
@@ -56,12 +66,13 @@ void DeviceQueue::push(const std::shared_ptr<ActiveJob>& job) {
 
 void DeviceQueue::push_recovered(const std::shared_ptr<ActiveJob>& job) {
   const MutexLock lock(mutex_);
+  ++taken_[job->job().caller];
   add(job);
 }
 
 void DeviceQueue::add(const std::shared_ptr<ActiveJob>& job) {
   const sandbox::Job& made = job->job();
-  queue_.push(client_of(made), {made.id, made.kind});
+  queue_.push(share_of(made), {made.id, made.kind});
   waiting_[made.id] = job;
   pushed_.notify_one();
 }
@@ -72,20 +83,24 @@ std::shared_ptr<ActiveJob> DeviceQueue::pop(const std::stop_token& stop) {
   if (stop.stop_requested()) return nullptr;
   const auto next = waiting_.extract(*queue_.pop());
   ++running_;
+  give_back(next.mapped()->job().caller);
   next.mapped()->begin();
   return next.mapped();
 }
 
 bool DeviceQueue::remove(const std::string& job) {
   const MutexLock lock(mutex_);
-  waiting_.erase(job);
+  const auto found = waiting_.find(job);
+  if (found == waiting_.end()) return false;
+  give_back(found->second->job().caller);
+  waiting_.erase(found);
   return queue_.remove(job);
 }
 
 void DeviceQueue::ended(const sandbox::Job& job, std::int64_t job_ms) {
   const MutexLock lock(mutex_);
   --running_;
-  queue_.add_duration(client_of(job), job.kind, job_ms);
+  queue_.add_duration(share_of(job), job.kind, job_ms);
 }
 
 DeviceQueue::Place DeviceQueue::place_of(const std::string& job) const {
@@ -99,16 +114,11 @@ DeviceQueue::Load DeviceQueue::load() const {
   return {.queued = static_cast<std::int64_t>(queue_.size()), .running = running_};
 }
 
-void JobQueue::push(const std::string& client, Waiting waiting) {
-  auto known = std::find_if(clients_.begin(), clients_.end(),
-                            [&](const Client& one) { return one.name == client; });
-  if (known == clients_.end()) {
-    const auto ahead = ahead_.find(client);
-    const double served_ms = ahead == ahead_.end() ? now_ms_ : std::max(now_ms_, ahead->second);
-    if (ahead != ahead_.end()) ahead_.erase(ahead);
-    known = clients_.insert(clients_.end(), Client{client, served_ms, {}});
-  }
-  known->jobs.push_back(std::move(waiting));
+void JobQueue::push(const Share& share, Waiting waiting) {
+  Lane& lane = lanes_[share.principal];
+  principals_.add(share.principal);
+  lane.runs.add(share.run);
+  lane.jobs[share.run].push_back(std::move(waiting));
   ++size_;
 }
 
@@ -118,48 +128,36 @@ std::optional<std::string> JobQueue::pop() {
 }
 
 std::optional<JobQueue::Waiting> JobQueue::take() {
-  // If several clients have been served up to the same time, min_element() returns the first of the
-  // list. New clients, and clients whose job was just taken, go to the end of the list. So the
-  // first client has waited longest.
-  const auto next =
-      std::min_element(clients_.begin(), clients_.end(),
-                       [](const Client& a, const Client& b) { return a.served_ms < b.served_ms; });
-  if (next == clients_.end()) return std::nullopt;
-  Waiting taken = std::move(next->jobs.front());
-  next->jobs.pop_front();
+  const std::optional<std::string> principal = principals_.next();
+  if (!principal) return std::nullopt;
+  const auto lane = lanes_.find(*principal);
+  const std::string run = *lane->second.runs.next();
+  const auto jobs = lane->second.jobs.find(run);
+  Waiting taken = std::move(jobs->second.front());
+  jobs->second.pop_front();
   --size_;
   const double cost_ms = expected_ms(taken.kind);
-  now_ms_ = std::max(now_ms_, next->served_ms) + cost_ms / static_cast<double>(clients_.size());
-  next->served_ms += cost_ms;
-  if (next->jobs.empty()) {
-    drop(next);
-  } else {
-    clients_.splice(clients_.end(), clients_, next);
-  }
+  principals_.take(*principal, cost_ms);
+  lane->second.runs.take(run, cost_ms);
+  if (jobs->second.empty()) lane->second.jobs.erase(jobs);
+  if (lane->second.jobs.empty()) lanes_.erase(lane);
   return taken;
 }
 
-/// Removes a client that has no more waiting jobs, and remembers the time up to which it was
-/// served. If no other client has waiting jobs, the queue forgets all these times, because no
-/// client has to make up for earlier use.
-void JobQueue::drop(std::list<Client>::iterator client) {
-  ahead_[client->name] = client->served_ms;
-  clients_.erase(client);
-  if (clients_.empty())
-    ahead_.clear();
-  else
-    std::erase_if(ahead_, [&](const auto& one) { return one.second <= now_ms_; });
-}
-
 bool JobQueue::remove(const std::string& job) {
-  for (auto client = clients_.begin(); client != clients_.end(); ++client) {
-    const auto found = std::find_if(client->jobs.begin(), client->jobs.end(),
-                                    [&](const Waiting& one) { return one.job == job; });
-    if (found == client->jobs.end()) continue;
-    client->jobs.erase(found);
-    --size_;
-    if (client->jobs.empty()) drop(client);
-    return true;
+  for (auto lane = lanes_.begin(); lane != lanes_.end(); ++lane) {
+    for (auto& [run, jobs] : lane->second.jobs) {
+      const auto found = std::find_if(jobs.begin(), jobs.end(),
+                                      [&](const Waiting& one) { return one.job == job; });
+      if (found == jobs.end()) continue;
+      jobs.erase(found);
+      --size_;
+      principals_.remove(lane->first);
+      lane->second.runs.remove(run);
+      if (jobs.empty()) lane->second.jobs.erase(std::string(run));
+      if (lane->second.jobs.empty()) lanes_.erase(lane);
+      return true;
+    }
   }
   return false;
 }
@@ -178,24 +176,21 @@ JobQueue::Place JobQueue::place_of(const std::string& job) const {
 
 std::optional<std::int64_t> JobQueue::wait_of_all_ms() const {
   double all_ms = 0;
-  for (const Client& client : clients_)
-    for (const Waiting& one : client.jobs) all_ms += expected_ms(one.kind);
+  for (const auto& [principal, lane] : lanes_) {
+    for (const auto& [run, jobs] : lane.jobs)
+      for (const Waiting& one : jobs) all_ms += expected_ms(one.kind);
+  }
   return shared_among_workers(all_ms);
 }
 
-void JobQueue::add_duration(const std::string& client, sandbox::JobKind kind, std::int64_t job_ms) {
+void JobQueue::add_duration(const Share& share, sandbox::JobKind kind, std::int64_t job_ms) {
   const auto newest = static_cast<double>(job_ms);
   // pop() added the mean duration at that time. Other jobs may have changed the mean since, so this
   // correction is approximate.
   const double more_ms = newest - expected_ms(kind);
-  const auto waiting = std::find_if(clients_.begin(), clients_.end(),
-                                    [&](const Client& one) { return one.name == client; });
-  if (waiting != clients_.end())
-    waiting->served_ms += more_ms;
-  else if (const auto known = ahead_.find(client); known != ahead_.end())
-    known->second += more_ms;
-  else if (!clients_.empty() && more_ms > 0)
-    ahead_[client] = now_ms_ + more_ms;
+  principals_.correct(share.principal, more_ms);
+  if (const auto lane = lanes_.find(share.principal); lane != lanes_.end())
+    lane->second.runs.correct(share.run, more_ms);
   const auto [mean, first] = mean_ms_.try_emplace(kind, newest);
   if (!first) mean->second += kWeight * (newest - mean->second);
 }

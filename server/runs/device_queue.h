@@ -2,8 +2,8 @@
 // pop(). remove() removes a job that no worker has taken yet. JobQueue determines the order of the
 // jobs. DeviceQueue is thread-safe.
 //
-//   DeviceQueue queue("cpu", std::move(device), 256);
-//   if (const Status reserved = queue.reserve(); !reserved) return reserved;  // the queue is full
+//   DeviceQueue queue("cpu", std::move(device), {.total = 512, .per_principal = 256});
+//   if (const Status reserved = queue.reserve("alice"); !reserved) return reserved;  // full
 //   queue.push(active);
 //   while (const std::shared_ptr<ActiveJob> next = queue.pop(stop))
 //     queue.device().execute(next->job(), next->monitor());
@@ -15,7 +15,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,28 +26,25 @@
 #include "sandbox/job/device.h"
 #include "sandbox/job/job.h"
 #include "server/runs/active_job.h"
+#include "server/runs/fair_shares.h"
 
 namespace assay::server {
 
-/// Orders the jobs that wait for one device, and estimates how long they wait. A client is a run
-/// or, for practice, a caller. Waiting clients get equal shares of the device's time, not equal
-/// numbers of jobs. So a client with short jobs does not have to wait for a long job of another
-/// client before each of its jobs. A client's own jobs keep their order.
-///
-/// The algorithm is fair queuing by virtual time. Each client has a virtual time up to which it was
-/// served, and the client with the earliest time is served next. When a job is taken, the client's
-/// time advances by the mean duration of jobs of this kind. When the job has ended, its real
-/// duration corrects the client's time. The queue has a virtual time too. When a job is taken, the
-/// queue's time is first raised to the time of the job's client, if that time is later. Then it
-/// advances by the same mean duration, divided by the number of waiting clients. A new client
-/// starts at the queue's time. A client that was already served beyond the queue's time starts at
-/// its own time. So a client gets no credit for the time in which it had no jobs. And new clients,
-/// however many, do not keep an earlier client waiting. Not thread-safe.
+/// The part of the device's time from which a job takes. The principals share the time equally, and
+/// the runs of a principal share the principal's part equally. All jobs of a principal without a
+/// run have one part together. So a principal gets no larger part by starting more runs.
+struct Share {
+  std::string principal;  // empty if the server has no tokens
+  std::string run;        // empty: practice without a run
+};
+
+/// Orders the jobs that wait for one device by the shares of principals and runs (fair_shares.h),
+/// and estimates how long the jobs wait. Jobs of the same share keep their order. Not thread-safe.
 ///
 ///   JobQueue queue(2);  // the device runs two jobs at once
-///   queue.push("run_a", {"job_1", sandbox::JobKind::test});
-///   queue.push("run_a", {"job_2", sandbox::JobKind::test});
-///   queue.push("run_b", {"job_3", sandbox::JobKind::test});
+///   queue.push({"alice", "run_a"}, {"job_1", sandbox::JobKind::test});
+///   queue.push({"alice", "run_b"}, {"job_2", sandbox::JobKind::test});
+///   queue.push({"bob", ""}, {"job_3", sandbox::JobKind::test});
 ///   queue.pop();  // job_1, then job_3, then job_2
 class JobQueue {
  public:
@@ -60,7 +56,7 @@ class JobQueue {
   /// `workers` is the number of jobs that the device runs simultaneously. It must be at least 1.
   explicit JobQueue(int workers) : workers_(workers) {}
 
-  void push(const std::string& client, Waiting waiting);
+  void push(const Share& share, Waiting waiting);
   std::optional<std::string> pop();
   /// Removes a job. Returns false if the job is not in the queue.
   bool remove(const std::string& job);
@@ -78,52 +74,53 @@ class JobQueue {
   std::optional<std::int64_t> wait_of_all_ms() const;
 
   /// Must be called with the duration of each finished job. Updates the mean duration of this kind
-  /// of job, in which newer jobs have more weight. Also corrects the client's virtual time: pop()
-  /// had advanced it by the mean instead of the real duration.
-  void add_duration(const std::string& client, sandbox::JobKind kind, std::int64_t job_ms);
-  /// Returns the number of clients without waiting jobs whose virtual times the queue remembers. It
-  /// is 0 if no job waits.
-  std::size_t remembered() const { return ahead_.size(); }
+  /// of job, in which newer jobs have more weight. Also corrects the times of the share's principal
+  /// and run: pop() had charged them the mean instead of the real duration.
+  void add_duration(const Share& share, sandbox::JobKind kind, std::int64_t job_ms);
+  /// Returns the number of principals without waiting jobs that the queue remembers.
+  std::size_t remembered() const { return principals_.remembered(); }
 
  private:
-  struct Client {
-    std::string name;
-    double served_ms;
-    std::deque<Waiting> jobs;  // never empty
+  /// The waiting jobs of one principal, by run. No list is empty.
+  struct Lane {
+    FairShares runs;
+    std::map<std::string, std::deque<Waiting>> jobs;
   };
 
   std::optional<Waiting> take();
-  void drop(std::list<Client>::iterator client);
   double expected_ms(sandbox::JobKind kind) const;
   std::optional<std::int64_t> shared_among_workers(double ms) const;
 
   const int workers_;
-  // The clients with waiting jobs. A client is added at the end, and moves to the end when one of
-  // its jobs is taken.
-  std::list<Client> clients_;
+  FairShares principals_;
+  std::map<std::string, Lane> lanes_;  // by principal; no lane is empty
   std::size_t size_ = 0;
-  double now_ms_ = 0;  // the time at which a new client starts
-  // The virtual times of clients without waiting jobs, by client. A time that is not later than
-  // now_ms_ has no effect, because such a client starts at now_ms_. drop() removes these times.
-  std::map<std::string, double> ahead_;
   std::map<sandbox::JobKind, double> mean_ms_;
+};
+
+/// The maximum numbers of jobs that wait for one device. Running jobs do not count.
+struct QueueCapacity {
+  std::size_t total = 0;
+  /// The most waiting jobs of one principal. Does not apply to the empty principal of a server
+  /// without tokens, because such a server cannot tell its clients apart.
+  std::size_t per_principal = 0;
 };
 
 /// A device and the jobs that wait for it.
 class DeviceQueue {
  public:
-  /// `capacity` is the maximum number of waiting jobs. Running jobs do not count.
-  DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device, std::size_t capacity);
+  DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device, QueueCapacity capacity);
 
   const std::string& name() const { return name_; }
   sandbox::Device& device() const { return *device_; }
   int workers() const { return workers_; }
 
-  /// Reserves a place in the queue for a job that is about to be stored. After that, push() uses
-  /// the reservation, or release() cancels it. Returns an error if the queue is full. The message
-  /// contains the queue's length and the expected wait.
-  Status reserve();
-  void release();
+  /// Reserves a place in the queue for a job of the principal that is about to be stored. After
+  /// that, push() uses the reservation, or release() cancels it. Returns an error if the queue is
+  /// full, or if the principal has too many jobs in it. The message contains the number of jobs and
+  /// the expected wait.
+  Status reserve(const std::string& principal);
+  void release(const std::string& principal);
   void push(const std::shared_ptr<ActiveJob>& job);
   /// Adds a job that an earlier process left unfinished. Needs no reservation, and works even if
   /// the queue is full.
@@ -150,16 +147,20 @@ class DeviceQueue {
 
  private:
   void add(const std::shared_ptr<ActiveJob>& job) ASSAY_REQUIRES(mutex_);
+  /// Gives back a place that reserve() or push_recovered() took for the principal.
+  void give_back(const std::string& principal) ASSAY_REQUIRES(mutex_);
 
   const std::string name_;
   const std::unique_ptr<sandbox::Device> device_;
   const int workers_;
-  const std::size_t capacity_;
+  const QueueCapacity capacity_;
   mutable Mutex mutex_;
   Condition pushed_;
   JobQueue queue_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<ActiveJob>> waiting_ ASSAY_GUARDED_BY(mutex_);
   std::size_t reserved_ ASSAY_GUARDED_BY(mutex_) = 0;
+  // The numbers of waiting jobs and reservations, by principal. No number is 0.
+  std::map<std::string, std::size_t> taken_ ASSAY_GUARDED_BY(mutex_);
   std::int64_t running_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 

@@ -43,8 +43,9 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
 }
 
 /// Returns the status of a job that is not in memory, from the store.
-Result<JobStatus> stored_status(Store& store, const VerdictWriter& writer, const std::string& job) {
-  ASSAY_TRY(stored, store.finished_job(job));
+Result<JobStatus> stored_status(Store& store, const VerdictWriter& writer,
+                                const tools::Principal& principal, const std::string& job) {
+  ASSAY_TRY(stored, store.finished_job(job, principal.name));
   if (!stored) {
     if (auto left = writer.unstored(job))
       stored = FinishedJob{.run = left->run,
@@ -146,14 +147,16 @@ void StoredJobs::add(const std::shared_ptr<ActiveJob>& active) {
   active_[active->job().id] = active;
 }
 
-std::shared_ptr<ActiveJob> StoredJobs::active(const std::string& job) const {
+std::shared_ptr<ActiveJob> StoredJobs::active(const tools::Principal& principal,
+                                              const std::string& job) const {
   const MutexLock lock(mutex_);
   const auto found = active_.find(job);
-  return found == active_.end() ? nullptr : found->second;
+  if (found == active_.end() || found->second->job().caller != principal.name) return nullptr;
+  return found->second;
 }
 
-Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
-                                       const std::string& device) {
+Result<std::string> StoredJobs::submit(const tools::Principal& principal, sandbox::Job job,
+                                       const std::string& run, const std::string& device) {
   DeviceQueue* queue = queue_of(device);
   if (queue == nullptr) {
     return fail(ErrorCode::invalid_argument, "unknown device '" + device + "'; valid: " +
@@ -163,10 +166,11 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
   ASSAY_RETURN_IF_ERROR(recover_if_pending());
   if (job.id.empty()) job.id = new_handle("job");
   job.run = run;
+  job.caller = principal.name;
   std::string id = job.id;
-  ASSAY_RETURN_IF_ERROR(queue->reserve());
-  if (const Status accepted = runs_.accept(job, queue->name()); !accepted) {
-    queue->release();
+  ASSAY_RETURN_IF_ERROR(queue->reserve(principal.name));
+  if (const Status accepted = runs_.accept(principal, job, queue->name()); !accepted) {
+    queue->release(principal.name);
     return fail(accepted.error());
   }
   const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);
@@ -175,17 +179,18 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
   return id;
 }
 
-Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
+Result<JobStatus> StoredJobs::wait(const tools::Principal& principal, const std::string& job,
+                                   std::int64_t wait_ms,
                                    const std::function<bool(const JobStatus&)>& progress,
                                    std::stop_token stop) {
   if (!is_handle(job, "job"))
     return fail(ErrorCode::invalid_argument,
                 "not a job handle; handles look like job_... and are in the answers of `compile`, "
                 "`run_tests`, `profile` and `submit`");
-  std::shared_ptr<ActiveJob> watched = active(job);
+  std::shared_ptr<ActiveJob> watched = active(principal, job);
   // If the recovery fails, the answer about an unfinished job says that it waits for a server.
-  if (!watched && recover_if_pending()) watched = active(job);
-  if (!watched) return stored_status(store_, writer_, job);
+  if (!watched && recover_if_pending()) watched = active(principal, job);
+  if (!watched) return stored_status(store_, writer_, principal, job);
   const std::int64_t until_ns =
       clock_.monotonic_ns() + std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms) * kNsPerMs;
   ActiveJob::Progress now = watched->progress();
@@ -202,13 +207,15 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
   return status_of(*watched, std::move(now), clock_);
 }
 
-Status StoredJobs::cancel(const std::string& job) {
-  const std::shared_ptr<ActiveJob> found = active(job);
+Status StoredJobs::cancel(const tools::Principal& principal, const std::string& job) {
+  const std::shared_ptr<ActiveJob> found = active(principal, job);
   if (!found) {
-    const auto known = wait(job, 0, nullptr);
+    const auto known = wait(principal, job, 0, nullptr);
     // A job that has already ended keeps its verdict, so a cancellation changes nothing.
     return known ? Status() : fail(known.error());
   }
+  if (!found->job().run.empty())
+    ASSAY_RETURN_IF_ERROR(runs_.check_scope_of(principal, found->job().run));
   const bool was_queued = found->queue().remove(job);
   found->cancel();
   if (was_queued)
@@ -300,7 +307,8 @@ Result<Recovered> StoredJobs::recover_now() {
   ASSAY_TRY(unfinished, store_.unfinished_jobs());
   Recovered recovered;
   for (const UnfinishedJob& left : unfinished) {
-    if (active(left.job)) continue;  // an earlier, incomplete recovery has queued it
+    // An earlier, incomplete recovery may have queued the job.
+    if (active({.name = left.principal}, left.job)) continue;
     DeviceQueue* queue = queue_of(left.device);
     std::string why_not;
     if (!left.request || left.request->source.empty())
@@ -314,6 +322,7 @@ Result<Recovered> StoredJobs::recover_now() {
       ASSAY_RETURN_IF_ERROR(store_.begin_again(left.job, refund));
       sandbox::Job job = *left.request;
       job.run = left.run;
+      job.caller = left.principal;
       const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);
       add(active);
       queue->push_recovered(active);

@@ -3,8 +3,8 @@
 // A caller sees a verdict only after the verdict is in the store. Thread-safe. The object does not
 // hold its mutex during I/O. The store, the runs and the clock must outlive this object.
 //
-//   Result<std::string> handle = jobs.submit(std::move(job), run, "");  // "": the first device
-//   Result<tools::JobStatus> status = jobs.wait(*handle, 20'000, nullptr);
+//   Result<std::string> handle = jobs.submit(alice, std::move(job), run, "");  // the first device
+//   Result<tools::JobStatus> status = jobs.wait(alice, *handle, 20'000, nullptr);
 //   if (status && status->verdict) show(*status->verdict);
 //
 // A server that must stop calls refuse_jobs() and wait_until_idle() first, so that accepted jobs
@@ -37,9 +37,9 @@ namespace assay::server {
 using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Device>>>;
 
 struct QueueLimits {
-  std::size_t queued_per_device = 256;  // waiting jobs per device; running jobs do not count
-  std::int64_t attempts = 3;            // recover() aborts a job that it has queued so many times
-  std::int64_t max_wait_ms = 60'000;    // the longest time that one call of wait() waits
+  QueueCapacity queued_per_device = {.total = 512, .per_principal = 256};
+  std::int64_t attempts = 3;          // recover() aborts a job that it has queued so many times
+  std::int64_t max_wait_ms = 60'000;  // the longest time that one call of wait() waits
   // How many times a job is run again after an infrastructure error, such as a judge that died. The
   // job then runs again at once and does not return to the queue.
   int repetitions = 1;
@@ -58,12 +58,13 @@ class StoredJobs final : public tools::JobService {
   StoredJobs(const StoredJobs&) = delete;
   StoredJobs& operator=(const StoredJobs&) = delete;
 
-  Result<std::string> submit(sandbox::Job job, const std::string& run,
-                             const std::string& device) override;
-  Result<tools::JobStatus> wait(const std::string& job, std::int64_t wait_ms,
+  Result<std::string> submit(const tools::Principal& principal, sandbox::Job job,
+                             const std::string& run, const std::string& device) override;
+  Result<tools::JobStatus> wait(const tools::Principal& principal, const std::string& job,
+                                std::int64_t wait_ms,
                                 const std::function<bool(const tools::JobStatus&)>& progress,
                                 std::stop_token stop = {}) override;
-  Status cancel(const std::string& job) override;
+  Status cancel(const tools::Principal& principal, const std::string& job) override;
   std::vector<std::string> devices() const override;
 
   struct Load {
@@ -99,7 +100,9 @@ class StoredJobs final : public tools::JobService {
   /// Recovers the jobs if recover() could not. Error: unavailable if the store cannot be written.
   Status recover_if_pending();
   void add(const std::shared_ptr<ActiveJob>& active);
-  std::shared_ptr<ActiveJob> active(const std::string& job) const;
+  /// Returns the job, or null if it has ended or belongs to another principal.
+  std::shared_ptr<ActiveJob> active(const tools::Principal& principal,
+                                    const std::string& job) const;
 
   Store& store_;
   StoredRuns& runs_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <utility>
 
 #include "base/handle.h"
 #include "base/result.h"
@@ -61,10 +62,18 @@ std::vector<std::string> split_list(const std::string& text) {
 
 }  // namespace
 
-Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
+Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
+                                         const tools::RunRequest& request) {
+  ASSAY_RETURN_IF_ERROR(tools::check_scope(principal, request.track));
   ASSAY_RETURN_IF_ERROR(check_name("agent", request.agent));
   ASSAY_RETURN_IF_ERROR(check_name("model", request.model));
   ASSAY_TRY(names, resolve_suite(request.suite, catalog_));
+  if (const auto wait = wait_to_start(principal); wait.count() > 0)
+    return fail(ErrorCode::resource_exhausted,
+                "too many runs were started: a client may start at most " +
+                    std::to_string(static_cast<std::int64_t>(starts_.limit().burst)) +
+                    " at once. Use a run that you have, or try again in " +
+                    std::to_string((wait.count() + 999) / 1'000) + " s");
   tools::RunInfo run;
   run.handle = new_handle("run");
   run.request = request;
@@ -74,15 +83,30 @@ Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
   run.operators = std::move(names);
   run.created_unix_ms = clock_.unix_ms();
   run.expires_unix_ms = run.created_unix_ms + run.budgets.run_wall_s * 1000;
-  ASSAY_RETURN_IF_ERROR(store_.insert_run(run));
+  ASSAY_RETURN_IF_ERROR(store_.insert_run(run, principal.name));
   return run;
 }
 
-Result<tools::RunInfo> StoredRuns::find(const std::string& run) {
+std::chrono::milliseconds StoredRuns::wait_to_start(const tools::Principal& principal) {
+  if (principal.name.empty()) return std::chrono::milliseconds(0);
+  return starts_.take(principal.name);
+}
+
+Result<tools::RunInfo> StoredRuns::find(const tools::Principal& principal, const std::string& run) {
+  return find_of(principal.name, run);
+}
+
+Result<tools::RunInfo> StoredRuns::find_of(const std::optional<std::string>& owner,
+                                           const std::string& run) {
   if (!is_handle(run, "run"))
     return fail(ErrorCode::invalid_argument,
                 "not a run handle; `start_run` returns a handle that looks like run_...");
-  return store_.run(run);
+  return store_.run(run, owner);
+}
+
+Status StoredRuns::check_scope_of(const tools::Principal& principal, const std::string& run) {
+  ASSAY_TRY(info, find_of(std::nullopt, run));
+  return tools::check_scope(principal, info.request.track);
 }
 
 Status StoredRuns::not_over(const tools::RunInfo& run) const {
@@ -94,13 +118,15 @@ Status StoredRuns::not_over(const tools::RunInfo& run) const {
                   " s have passed. `scorecard` still shows it; `start_run` begins another");
 }
 
-Status StoredRuns::accept(const sandbox::Job& job, const std::string& device) {
+Status StoredRuns::accept(const tools::Principal& principal, const sandbox::Job& job,
+                          const std::string& device) {
   const std::int64_t now = clock_.unix_ms();
   if (job.run.empty()) {
     const auto stored = store_.accept(job, device, {}, now);
     return stored ? Status() : fail(stored.error());
   }
-  ASSAY_TRY(run, find(job.run));
+  ASSAY_TRY(run, find(principal, job.run));
+  ASSAY_RETURN_IF_ERROR(tools::check_scope(principal, run.request.track));
   ASSAY_RETURN_IF_ERROR(not_over(run));
   if (std::find(run.operators.begin(), run.operators.end(), job.operator_name) ==
       run.operators.end()) {
@@ -122,10 +148,11 @@ Status StoredRuns::accept(const sandbox::Job& job, const std::string& device) {
               over_budget(run, job.operator_name, job.kind, stored.used, charge.limit));
 }
 
-Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run,
+Result<tools::CallsLeft> StoredRuns::calls_left(const tools::Principal& principal,
+                                                const std::string& run,
                                                 const std::string& operator_name,
                                                 sandbox::JobKind kind) {
-  ASSAY_TRY(info, find(run));
+  ASSAY_TRY(info, find(principal, run));
   ASSAY_TRY(used, store_.calls_by_kind(run, operator_name));
   const auto left = [&](sandbox::JobKind of) {
     const std::int64_t limit = limit_of(info.budgets, of);
@@ -138,7 +165,8 @@ Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run,
                           .submissions = left(sandbox::JobKind::grade)};
 }
 
-Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usage) {
+Status StoredRuns::report_usage(const tools::Principal& principal, const std::string& run,
+                                const tools::Usage& usage) {
   const bool sane = usage.input_tokens >= 0 && usage.input_tokens <= kMaxTokens &&
                     usage.output_tokens >= 0 && usage.output_tokens <= kMaxTokens &&
                     std::isfinite(usage.cost_usd) && usage.cost_usd >= 0 &&
@@ -147,16 +175,27 @@ Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usag
     return fail(ErrorCode::invalid_argument,
                 "valid: input_tokens and output_tokens from 0 to " + std::to_string(kMaxTokens) +
                     ", cost_usd from 0 to " + std::to_string(std::llround(kMaxCostUsd)));
-  ASSAY_TRY(info, find(run));
+  ASSAY_TRY(info, find(principal, run));
+  ASSAY_RETURN_IF_ERROR(tools::check_scope(principal, info.request.track));
   ASSAY_RETURN_IF_ERROR(not_over(info));
   return store_.add_usage(run, usage, clock_.unix_ms());
 }
 
-Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
-  ASSAY_TRY(info, find(run));
-  ASSAY_TRY(usage, store_.usage(run));
-  ASSAY_TRY(calls, store_.tool_calls(run));
-  ASSAY_TRY(graded, store_.graded(run));
+Result<tools::Scorecard> StoredRuns::scorecard(const tools::Principal& principal,
+                                               const std::string& run) {
+  ASSAY_TRY(info, find(principal, run));
+  return card_of(std::move(info));
+}
+
+Result<tools::Scorecard> StoredRuns::scorecard_for_operator(const std::string& run) {
+  ASSAY_TRY(info, find_of(std::nullopt, run));
+  return card_of(std::move(info));
+}
+
+Result<tools::Scorecard> StoredRuns::card_of(tools::RunInfo info) {
+  ASSAY_TRY(usage, store_.usage(info.handle));
+  ASSAY_TRY(calls, store_.tool_calls(info.handle));
+  ASSAY_TRY(graded, store_.graded(info.handle));
 
   tools::Scorecard card;
   card.run = std::move(info);

@@ -3,17 +3,21 @@
 // budget and charges the call in one transaction, so two simultaneous calls cannot both be the last
 // call that the budget allows. The catalog, the store and the clock must outlive this object.
 //
-//   Result<tools::RunInfo> run =
-//       runs.start({.agent = "mine", .model = "m", .track = tools::Track::one_shot});
+//   const tools::RunRequest request{.agent = "mine", .model = "m"};
+//   Result<tools::RunInfo> run = runs.start({.name = "alice"}, request);
 //   job.run = run->handle;
-//   const Status accepted = runs.accept(job, "cpu");
+//   job.caller = "alice";
+//   const Status accepted = runs.accept({.name = "alice"}, job, "cpu");
 #pragma once
 
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/rate_limiter.h"
 #include "base/result.h"
 #include "operators/catalog.h"
 #include "server/store/store.h"
@@ -21,29 +25,52 @@
 
 namespace assay::server {
 
+/// The limit on how often a principal may start runs. A run is kept for ever and takes a few KiB.
+/// With the default, 200 agents of one principal can each start a run at the same moment. Without
+/// tokens there is no limit, because such a server cannot tell its clients apart.
+inline constexpr RateLimit kRunStarts = {.per_second = 2, .burst = 512};
+
 class StoredRuns final : public tools::RunService {
  public:
-  StoredRuns(Store& store, const operators::Catalog& catalog, const Clock& clock)
-      : store_(store), catalog_(catalog), clock_(clock) {}
+  StoredRuns(Store& store, const operators::Catalog& catalog, const Clock& clock,
+             const RateLimit& starts = kRunStarts)
+      : store_(store), catalog_(catalog), clock_(clock), starts_(starts, clock) {}
 
-  Result<tools::RunInfo> start(const tools::RunRequest& request) override;
-  Result<tools::RunInfo> find(const std::string& run) override;
-  Result<tools::CallsLeft> calls_left(const std::string& run, const std::string& operator_name,
+  Result<tools::RunInfo> start(const tools::Principal& principal,
+                               const tools::RunRequest& request) override;
+  Result<tools::RunInfo> find(const tools::Principal& principal, const std::string& run) override;
+  Result<tools::CallsLeft> calls_left(const tools::Principal& principal, const std::string& run,
+                                      const std::string& operator_name,
                                       sandbox::JobKind kind) override;
-  Status report_usage(const std::string& run, const tools::Usage& usage) override;
-  Result<tools::Scorecard> scorecard(const std::string& run) override;
+  Status report_usage(const tools::Principal& principal, const std::string& run,
+                      const tools::Usage& usage) override;
+  Result<tools::Scorecard> scorecard(const tools::Principal& principal,
+                                     const std::string& run) override;
+  /// Returns the scorecard of a run, whoever owns it. Only the commands of the operator of this
+  /// server, such as `assay report`, may call this function.
+  Result<tools::Scorecard> scorecard_for_operator(const std::string& run);
 
-  /// Checks the job against the rules of `job.run`, charges the run and stores the job for
-  /// `device`. If the job breaks a rule, stores nothing and returns an error that states the rule.
-  /// A job without a run is stored without checks.
-  Status accept(const sandbox::Job& job, const std::string& device);
+  /// Checks that the principal may change the run, and that the job keeps the rules of `job.run`.
+  /// Then charges the run and stores the job for `device`. If the job breaks a rule, stores nothing
+  /// and returns an error that states the rule. A job without a run is stored without checks. The
+  /// owner of the job, `job.caller`, must be the principal.
+  Status accept(const tools::Principal& principal, const sandbox::Job& job,
+                const std::string& device);
+  /// Returns an error if the principal lacks the scope that the run's track needs.
+  Status check_scope_of(const tools::Principal& principal, const std::string& run);
 
  private:
+  /// Returns the run. If `owner` has a value, finds only runs of this principal.
+  Result<tools::RunInfo> find_of(const std::optional<std::string>& owner, const std::string& run);
+  Result<tools::Scorecard> card_of(tools::RunInfo info);
+  /// Returns 0 and counts a start, or the time until the principal may start its next run.
+  std::chrono::milliseconds wait_to_start(const tools::Principal& principal);
   Status not_over(const tools::RunInfo& run) const;
 
   Store& store_;
   const operators::Catalog& catalog_;
   const Clock& clock_;
+  RateLimiter starts_;  // by the name of the principal
 };
 
 /// Returns how many calls of this kind the budgets allow for each operator. -1 means that the

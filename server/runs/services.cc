@@ -32,18 +32,20 @@ ServerServices::ServerServices(std::unique_ptr<Store> store, const operators::Ca
                                Devices devices, const ServicesOptions& options)
     : clock_(options.clock != nullptr ? *options.clock : system_clock_),
       store_(std::move(store)),
-      runs_(*store_, catalog, clock_),
+      runs_(*store_, catalog, clock_, options.run_starts),
       artifacts_(*store_),
       jobs_(*store_, runs_, clock_, std::move(devices), options.queue) {}
 
-Result<tools::ArtifactSlice> StoredArtifacts::read(const std::string& artifact, std::int64_t offset,
+Result<tools::ArtifactSlice> StoredArtifacts::read(const tools::Principal& principal,
+                                                   const std::string& artifact, std::int64_t offset,
                                                    std::int64_t limit_bytes) {
   if (!is_handle(artifact, "artifact")) {
     return fail(ErrorCode::invalid_argument,
                 "not an artifact handle; handles look like artifact_... and are in the answers of "
                 "`compile` and `profile`");
   }
-  return store_.read_artifact(artifact, offset, std::min(limit_bytes, kMaxSliceBytes));
+  return store_.read_artifact(artifact, principal.name, offset,
+                              std::min(limit_bytes, kMaxSliceBytes));
 }
 
 std::vector<std::pair<std::string, std::string>> StoredArtifacts::list(const std::string& job) {

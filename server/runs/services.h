@@ -41,8 +41,8 @@ class StoredArtifacts final : public tools::ArtifactService {
  public:
   explicit StoredArtifacts(Store& store) : store_(store) {}
 
-  Result<tools::ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
-                                    std::int64_t limit_bytes) override;
+  Result<tools::ArtifactSlice> read(const tools::Principal& principal, const std::string& artifact,
+                                    std::int64_t offset, std::int64_t limit_bytes) override;
   std::vector<std::pair<std::string, std::string>> list(const std::string& job) override;
 
  private:
@@ -67,6 +67,7 @@ struct ServicesOptions {
   StoreMode mode = StoreMode::read_write;
   QueueLimits queue = {};
   ArtifactLimits artifacts = {};
+  RateLimit run_starts = kRunStarts;  // of each principal
   const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services
 };
 

@@ -33,7 +33,8 @@ Verdict VerdictWriter::store(const sandbox::Job& job, Verdict verdict,
   }
   if (kept) return std::move(*kept);
   // A write can fail after it has changed the file, for example while the disk is flushed.
-  if (const auto found = store_.finished_job(job.id); found && *found) return (*found)->verdict;
+  if (const auto found = store_.finished_job(job.id, job.caller); found && *found)
+    return (*found)->verdict;
   log::error("a verdict cannot be stored", {{"job", job.id}, {"error", kept.error().message}});
   // Callers must not see a verdict that a restart could change, because the store has none.
   Verdict failed = verdict_without_execution(

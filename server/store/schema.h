@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 3;
+inline constexpr int kSchemaVersion = 4;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -25,7 +25,8 @@ CREATE TABLE runs (
   submissions INTEGER NOT NULL,
   run_wall_s INTEGER NOT NULL,
   created_unix_ms INTEGER NOT NULL,
-  expires_unix_ms INTEGER NOT NULL
+  expires_unix_ms INTEGER NOT NULL,
+  principal TEXT NOT NULL DEFAULT ''   -- the owner: name of the client's token; empty: no tokens
 ) STRICT;
 CREATE TABLE usage (
   id INTEGER PRIMARY KEY,
@@ -50,7 +51,7 @@ CREATE TABLE submissions (
   attempts INTEGER NOT NULL,           -- number of server starts that queued the job again
   queued_unix_ms INTEGER NOT NULL,
   finished_unix_ms INTEGER,
-  caller TEXT NOT NULL DEFAULT ''      -- name of the client's token; empty: callers have no names
+  caller TEXT NOT NULL DEFAULT ''      -- the owner: name of the client's token; empty: no tokens
 ) STRICT;
 CREATE INDEX submissions_by_run ON submissions(run, operator, kind);
 CREATE INDEX submissions_unfinished ON submissions(queued_unix_ms) WHERE finished_unix_ms IS NULL;
@@ -177,6 +178,12 @@ INSERT INTO artifact_sizes
          length(a.bytes) + length(CAST(a.kind AS BLOB)) + length(CAST(a.name AS BLOB)), a.at_unix_ms
   FROM artifacts a JOIN submissions s ON s.job = a.job LEFT JOIN runs r ON r.run = s.run
   ORDER BY a.rowid;
+)sql";
+
+/// Migrates a store from version 3 to version 4. In version 3, a run has no owner. The migrated
+/// runs belong to the principal with the empty name, because nobody knows who started them.
+inline constexpr const char* kMigrateFromVersion3Sql = R"sql(
+ALTER TABLE runs ADD COLUMN principal TEXT NOT NULL DEFAULT '';
 )sql";
 
 /// Makes a store of version 1 look like the current version to a read-only connection. This works

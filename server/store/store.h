@@ -46,6 +46,7 @@ enum class StoreMode {
 /// A job that was accepted, but has no verdict yet.
 struct UnfinishedJob {
   std::string job, run, device, operator_name;
+  std::string principal;  // the owner of the job
   sandbox::JobKind kind = sandbox::JobKind::test;
   std::optional<sandbox::Job> request;  // empty if the stored document cannot be parsed
   std::int64_t attempts = 0;            // how often recover() has queued the job
@@ -95,8 +96,10 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   // The next functions are in store_runs.cc.
-  Status insert_run(const tools::RunInfo& run);
-  Result<tools::RunInfo> run(const std::string& handle);
+  Status insert_run(const tools::RunInfo& run, const std::string& principal);
+  /// Returns the run. If `principal` has a value, finds only runs of this principal.
+  Result<tools::RunInfo> run(const std::string& handle,
+                             const std::optional<std::string>& principal);
   Result<std::vector<tools::RunInfo>> runs();  // newest first
   Status add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms);
   Result<tools::Usage> usage(const std::string& run);
@@ -126,9 +129,10 @@ class Store {
   /// already has a verdict.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
-  /// Returns the finished job, or nothing while the job is unfinished. Errors: not_found if there
-  /// is no such job.
-  Result<std::optional<FinishedJob>> finished_job(const std::string& job);
+  /// Returns the finished job, or nothing while the job is unfinished. Errors: not_found if
+  /// `principal` has no such job.
+  Result<std::optional<FinishedJob>> finished_job(const std::string& job,
+                                                  const std::string& principal);
   /// Returns the submitted source. Error: not_found if there is no such job.
   Result<std::string> source(const std::string& job);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
@@ -141,8 +145,11 @@ class Store {
   /// removes the oldest artifacts of practice jobs.
   Status remove_expired_artifacts(std::int64_t now_unix_ms);
 
-  Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset,
-                                             std::int64_t limit_bytes);
+  /// Reads a part of an artifact. If `principal` has a value, finds only artifacts of this
+  /// principal.
+  Result<tools::ArtifactSlice> read_artifact(const std::string& handle,
+                                             const std::optional<std::string>& principal,
+                                             std::int64_t offset, std::int64_t limit_bytes);
   /// Returns the handle and the text "KIND NAME" of each artifact of a job, in the order in which
   /// the verdict had the artifacts.
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);

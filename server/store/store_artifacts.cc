@@ -2,6 +2,7 @@
 // stores the artifacts of a job.
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,15 +36,20 @@ Status Store::remove_expired_artifacts(std::int64_t now_unix_ms) {
   return {};
 }
 
-Result<tools::ArtifactSlice> Store::read_artifact(const std::string& handle, std::int64_t offset,
-                                                  std::int64_t limit_bytes) {
+Result<tools::ArtifactSlice> Store::read_artifact(const std::string& handle,
+                                                  const std::optional<std::string>& principal,
+                                                  std::int64_t offset, std::int64_t limit_bytes) {
   if (offset < 0 || limit_bytes < 0)
     return fail(ErrorCode::invalid_argument, "offset and limit must be 0 or more");
   return connection_->with([&](SQLite::Database& db) -> Result<tools::ArtifactSlice> {
+    // A store of an older version, which is read without a migration, may have no column `caller`.
     SQLite::Statement query(
-        db,
-        "SELECT kind, name, length(bytes), substr(bytes, ?, ?) FROM artifacts WHERE artifact = ?");
+        db, std::string("SELECT a.kind, a.name, length(a.bytes), substr(a.bytes, ?, ?) "
+                        "FROM artifacts a JOIN submissions s ON s.job = a.job "
+                        "WHERE a.artifact = ?") +
+                (principal ? " AND s.caller = ?" : ""));
     bind_all(query, offset + 1, limit_bytes, handle);
+    if (principal) query.bind(4, *principal);
     if (!query.executeStep()) {
       return fail(
           ErrorCode::not_found,

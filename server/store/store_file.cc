@@ -45,6 +45,7 @@ void migrate(SQLite::Database& db) {
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
   if (version < 2) db.exec(kMigrateFromVersion1Sql);
   if (version < 3) db.exec(kMigrateFromVersion2Sql);
+  if (version < 4) db.exec(kMigrateFromVersion3Sql);
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
 }

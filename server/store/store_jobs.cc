@@ -145,13 +145,14 @@ Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState s
   return verdict;
 }
 
-Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
+Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job,
+                                                       const std::string& principal) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::optional<FinishedJob>> {
     SQLite::Statement query(db,
                             "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms, "
                             "s.run FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
-                            "WHERE s.job = ?");
-    bind_all(query, job);
+                            "WHERE s.job = ? AND s.caller = ?");
+    bind_all(query, job, principal);
     if (!query.executeStep())
       return fail(ErrorCode::not_found,
                   "unknown job; handles look like job_... and are in the answers of `compile`, "
@@ -180,7 +181,8 @@ Result<std::string> Store::source(const std::string& job) {
 Result<std::vector<UnfinishedJob>> Store::unfinished_jobs() {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<UnfinishedJob>> {
     SQLite::Statement query(db,
-                            "SELECT job, run, device, operator, kind, request, source, attempts "
+                            "SELECT job, run, device, operator, kind, request, source, attempts, "
+                            "caller "
                             "FROM submissions WHERE finished_unix_ms IS NULL "
                             "ORDER BY queued_unix_ms, rowid");
     std::vector<UnfinishedJob> jobs;
@@ -196,6 +198,7 @@ Result<std::vector<UnfinishedJob>> Store::unfinished_jobs() {
         job.request = request_of(query.getColumn(5).getString(), query.getColumn(6).getString());
       }
       job.attempts = query.getColumn(7).getInt64();
+      job.principal = query.getColumn(8).getString();
       jobs.push_back(std::move(job));
     }
     return jobs;

@@ -36,23 +36,26 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
 
 }  // namespace
 
-Status Store::insert_run(const tools::RunInfo& run) {
+Status Store::insert_run(const tools::RunInfo& run, const std::string& principal) {
   return connection_->write([&](SQLite::Database& db) -> Status {
-    SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     bind_all(insert, run.handle, run.request.agent, run.request.model,
              std::string(tools::to_string(run.request.track)), run.request.suite,
              join(run.operators, ","), run.budgets.compiles, run.budgets.tests,
              run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s,
-             run.created_unix_ms, run.expires_unix_ms);
+             run.created_unix_ms, run.expires_unix_ms, principal);
     insert.exec();
     return {};
   });
 }
 
-Result<tools::RunInfo> Store::run(const std::string& handle) {
+Result<tools::RunInfo> Store::run(const std::string& handle,
+                                  const std::optional<std::string>& principal) {
   return connection_->with([&](SQLite::Database& db) -> Result<tools::RunInfo> {
-    SQLite::Statement query(db, std::string(kRunColumns) + " WHERE run = ?");
-    bind_all(query, handle);
+    SQLite::Statement query(
+        db, std::string(kRunColumns) + " WHERE run = ?" + (principal ? " AND principal = ?" : ""));
+    query.bind(1, handle);
+    if (principal) query.bind(2, *principal);
     if (!query.executeStep())
       return fail(ErrorCode::not_found,
                   "unknown run; `start_run` returns a handle that looks like run_...");

@@ -23,6 +23,42 @@ from typing import Any
 
 WAIT_S = 20
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+STATELESS = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientCapabilities": {
+        "extensions": {"io.modelcontextprotocol/tasks": {}}
+    },
+    "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+}
+INITIALIZE = json.dumps(
+    {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": "2025-11-25",
+            "capabilities": {},
+            "clientInfo": {"name": "test", "version": "1"},
+        },
+    }
+)
+
+
+def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
+    arguments = [value for scope in scopes for value in ("--scope", scope)]
+    made = subprocess.run(
+        [binary, "token", "new", "--name", name, *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    with file.open("a") as out:
+        out.write(made.stdout)
+    file.chmod(0o600)
+    found = re.search(r"assay_[0-9a-z]{26}", made.stderr)
+    assert found
+    assert found[0] not in made.stdout
+    return found[0]
 
 
 def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
@@ -67,11 +103,17 @@ class Server:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
 
     def request(
-        self, method: str, path: str, body: str = "", token: str = ""
+        self,
+        method: str,
+        path: str,
+        body: str = "",
+        token: str = "",
+        more_headers: dict[str, str] | None = None,
     ) -> tuple[int, dict[str, str], str]:
         headers = {
             "Content-Type": "application/json",
             "Accept": "application/json, text/event-stream",
+            **(more_headers or {}),
         }
         if token:
             headers["Authorization"] = f"Bearer {token}"
@@ -98,6 +140,30 @@ class Server:
         assert status == 200, text
         result: dict[str, Any] = json.loads(text)["result"]
         return result
+
+    def stateless(self, method: str, params: dict[str, Any], name: str, token: str) -> Any:
+        """Sends a request of the stateless era from a client that supports tasks. `name` is the
+        tool or the task that the request names. Returns the answer, which may be an error."""
+        message = {
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": method,
+            "params": {**params, "_meta": STATELESS},
+        }
+        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name}
+        status, _, text = self.request("POST", "/mcp", json.dumps(message), token, headers)
+        assert status not in (401, 429, 503), text
+        return json.loads(text)
+
+    def open_session(self, token: str = "") -> str:
+        """Opens a session of the legacy era, and returns its id."""
+        status, headers, text = self.request("POST", "/mcp", INITIALIZE, token)
+        assert status == 200, text
+        return headers["mcp-session-id"]
+
+    def ping(self, session: str, token: str = "") -> int:
+        """Sends a ping in the session, and returns the HTTP status."""
+        return self.request("POST", "/mcp", PING, token, {"Mcp-Session-Id": session})[0]
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -10,7 +10,7 @@ namespace {
 class FakeRuns final : public NoRuns {
  public:
   explicit FakeRuns(std::size_t operators) : operators_(operators) {}
-  Result<RunInfo> start(const RunRequest& request) override {
+  Result<RunInfo> start(const Principal&, const RunRequest& request) override {
     RunInfo run;
     run.handle = "run_x";
     run.request = request;

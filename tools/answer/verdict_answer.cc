@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "base/text.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/outcome_names.h"
 #include "tools/model/public_verdict.h"
@@ -127,17 +128,19 @@ mcp::ToolResult running_answer(const JobStatus& status) {
 
 /// Returns the number of calls that the run's budget still allows. Returns nothing if the job
 /// belongs to no run, if it is a grade, or if the budget is unlimited.
-std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status,
-                                    const Verdict& verdict) {
+std::optional<CallsLeft> calls_left(const Services& services, const Principal& principal,
+                                    const JobStatus& status, const Verdict& verdict) {
   if (status.run.empty() || verdict.kind == sandbox::JobKind::grade) return {};
-  const auto found = services.runs.calls_left(status.run, verdict.operator_name, verdict.kind);
+  const auto found =
+      services.runs.calls_left(principal, status.run, verdict.operator_name, verdict.kind);
   if (!found || found->limit < 0) return {};  // the answer is complete without the budget
   return *found;
 }
 
 }  // namespace
 
-mcp::ToolResult status_answer(const Services& services, const JobStatus& status, Format format) {
+mcp::ToolResult status_answer(const Services& services, const Principal& principal,
+                              const JobStatus& status, Format format) {
   const std::size_t most = max_chars(services.limits, format);
   if (!status.verdict) return fit_answer(running_answer(status), most);
   const operators::Operator* op = services.catalog.find(status.verdict->operator_name);
@@ -145,7 +148,7 @@ mcp::ToolResult status_answer(const Services& services, const JobStatus& status,
   const Verdict& verdict = shown.verdict();
   JobStatus known = status;
   known.elapsed_ms = shown_elapsed_ms(verdict.kind, status.elapsed_ms);
-  const auto left = calls_left(services, status, verdict);
+  const auto left = calls_left(services, principal, status, verdict);
   std::string next = next_step(verdict, op);
   if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass)
     next =

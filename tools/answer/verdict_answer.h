@@ -2,7 +2,7 @@
 // what failed and where, the number that shows the failure, and the next step. The answer is built
 // from the public verdict (tools/model/public_verdict.h). Thread-safe.
 //
-//   return status_answer(services, status, Format::concise);
+//   return status_answer(services, principal, status, Format::concise);
 //
 // The other functions build parts of that answer from a verdict.
 #pragma once
@@ -20,7 +20,8 @@ namespace assay::tools {
 
 /// Answers with the verdict if the job is over. Otherwise it answers with the job's handle, and
 /// says how to wait for the job. The answer is never larger than `format` allows.
-mcp::ToolResult status_answer(const Services& services, const JobStatus& status, Format format);
+mcp::ToolResult status_answer(const Services& services, const Principal& principal,
+                              const JobStatus& status, Format format);
 
 /// Returns "queued at position 3, about 5 s", for example.
 std::string queue_text(const JobStatus& status);

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "operators/catalog.h"
 #include "tools/answer/verdict_answer.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
 
@@ -97,8 +98,8 @@ Result<sandbox::Job> make_job(const Services& services, const SubmissionArgument
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context) {
   const sandbox::JobKind kind = job.kind;
-  job.caller = mcp::name_of(context.caller);
-  const auto handle = services.jobs.submit(std::move(job), submission.run, submission.device);
+  const auto handle = services.jobs.submit(principal_of(context), std::move(job), submission.run,
+                                           submission.device);
   if (!handle) return error_answer(handle.error());
   return follow_job(services, *handle,
                     {.wait_ms = services.limits.answer_within_ms,
@@ -109,6 +110,7 @@ mcp::ToolResult run_job(const Services& services, const SubmissionArguments& sub
 
 mcp::ToolResult follow_job(const Services& services, const std::string& job,
                            const FollowOptions& options, const mcp::RequestContext& context) {
+  const Principal principal = principal_of(context);
   const std::int64_t wait_ms =
       context.is_task && options.wait_ms > 0 ? kTaskWaitMs : options.wait_ms;
   const std::int64_t start_ns = services.clock.monotonic_ns();
@@ -123,17 +125,19 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
   };
   while (true) {
     const std::int64_t left_ms = std::max<std::int64_t>(wait_ms - passed_ms(), 0);
-    auto status = services.jobs.wait(job, std::min(left_ms, next_report_ms), report, context.stop);
+    auto status =
+        services.jobs.wait(principal, job, std::min(left_ms, next_report_ms), report, context.stop);
     if (!status) return error_answer(status.error());
-    if (status->verdict || left_ms == 0) return status_answer(services, *status, options.format);
+    if (status->verdict || left_ms == 0)
+      return status_answer(services, principal, *status, options.format);
     if (context.cancelled()) {
       status->server_stops = context.server_ends();
       if (!options.cancel_on_hangup || status->server_stops)
-        return status_answer(services, *status, options.format);
-      if (const Status stopped = services.jobs.cancel(job); !stopped)
+        return status_answer(services, principal, *status, options.format);
+      if (const Status stopped = services.jobs.cancel(principal, job); !stopped)
         return error_answer(stopped.error());
-      status = services.jobs.wait(job, kCancelWaitMs, nullptr);
-      return status ? status_answer(services, *status, options.format)
+      status = services.jobs.wait(principal, job, kCancelWaitMs, nullptr);
+      return status ? status_answer(services, principal, *status, options.format)
                     : error_answer(status.error());
     }
     report(*status);

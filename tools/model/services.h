@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "sandbox/job/job.h"
+#include "tools/model/principal.h"
 #include "tools/model/tracks.h"
 
 namespace assay::operators {
@@ -86,15 +87,18 @@ struct CallsLeft {
   std::int64_t submissions = -1;  // submissions of the operator that are left
 };
 
+/// The started run belongs to `principal`. The other functions find only runs of `principal`, and
+/// return the error not_found for any other handle of a run.
 class RunService {
  public:
   virtual ~RunService() = default;
-  virtual Result<RunInfo> start(const RunRequest& request) = 0;
-  virtual Result<RunInfo> find(const std::string& run) = 0;
-  virtual Result<CallsLeft> calls_left(const std::string& run, const std::string& operator_name,
-                                       sandbox::JobKind kind) = 0;
-  virtual Status report_usage(const std::string& run, const Usage& usage) = 0;
-  virtual Result<Scorecard> scorecard(const std::string& run) = 0;
+  virtual Result<RunInfo> start(const Principal& principal, const RunRequest& request) = 0;
+  virtual Result<RunInfo> find(const Principal& principal, const std::string& run) = 0;
+  virtual Result<CallsLeft> calls_left(const Principal& principal, const std::string& run,
+                                       const std::string& operator_name, sandbox::JobKind kind) = 0;
+  virtual Status report_usage(const Principal& principal, const std::string& run,
+                              const Usage& usage) = 0;
+  virtual Result<Scorecard> scorecard(const Principal& principal, const std::string& run) = 0;
 };
 
 enum class JobState { queued, running, finished, cancelled, aborted };
@@ -115,22 +119,25 @@ struct JobStatus {
   bool server_stops = false;
 };
 
+/// The functions find only runs and jobs of `principal`, and return the error not_found for any
+/// other handle of a run or a job.
 class JobService {
  public:
   virtual ~JobService() = default;
-  /// Charges one call to the run, stores the job, queues it and returns its handle. If the job
-  /// breaks a rule of the run, the error names the rule and nothing is charged. In the one_shot
-  /// track an operator accepts only its first source. When this returns, the job is on disk and
-  /// survives a restart. An empty `run` means practice.
-  virtual Result<std::string> submit(sandbox::Job job, const std::string& run,
-                                     const std::string& device) = 0;
+  /// Charges one call to the run, stores the job, queues it and returns its handle. The job belongs
+  /// to `principal`. If the job breaks a rule of the run, the error names the rule and nothing is
+  /// charged. In the one_shot track an operator accepts only its first source. When this returns,
+  /// the job is on disk and survives a restart. An empty `run` means practice.
+  virtual Result<std::string> submit(const Principal& principal, sandbox::Job job,
+                                     const std::string& run, const std::string& device) = 0;
   /// Waits at most `wait_ms` until the job ends. Calls `progress`, which may be null, when the
   /// stage changes and when a case finishes the stage. If `progress` returns false, or if `stop` is
   /// requested, the wait ends and the job continues.
-  virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms,
+  virtual Result<JobStatus> wait(const Principal& principal, const std::string& job,
+                                 std::int64_t wait_ms,
                                  const std::function<bool(const JobStatus&)>& progress,
                                  std::stop_token stop = {}) = 0;
-  virtual Status cancel(const std::string& job) = 0;
+  virtual Status cancel(const Principal& principal, const std::string& job) = 0;
   /// Returns the names of the devices. The first device is the default.
   virtual std::vector<std::string> devices() const = 0;
 };
@@ -145,9 +152,11 @@ struct ArtifactSlice {
 class ArtifactService {
  public:
   virtual ~ArtifactService() = default;
-  virtual Result<ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
-                                     std::int64_t limit_bytes) = 0;
-  /// Returns for each artifact of the job its handle and the text "KIND NAME".
+  /// Reads an artifact of a job of `principal`. Returns the error not_found for any other handle.
+  virtual Result<ArtifactSlice> read(const Principal& principal, const std::string& artifact,
+                                     std::int64_t offset, std::int64_t limit_bytes) = 0;
+  /// Returns for each artifact of the job its handle and the text "KIND NAME". The caller must have
+  /// found the job on behalf of the job's principal.
   virtual std::vector<std::pair<std::string, std::string>> list(const std::string& job) = 0;
 };
 
@@ -169,9 +178,5 @@ struct Services {
   const operators::ExampleSearch* examples = nullptr;  // null: `search_examples` is unavailable
   const Clock& clock = system_clock();
 };
-
-/// The scopes that a caller's token can have.
-inline constexpr const char* kScopePractice = "practice";  // every tool; only the practice track
-inline constexpr const char* kScopeScore = "score";        // every tool and every track
 
 }  // namespace assay::tools

@@ -102,7 +102,7 @@ Dispatcher::Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts 
       clock_(parts.clock == nullptr ? system_clock() : *parts.clock),
       seal_(parts.state_key.empty() ? random_key() : std::move(parts.state_key),
             std::chrono::milliseconds(limits.state_ttl_ms), clock_),
-      listeners_(limits.max_listeners),
+      listeners_({limits.max_listeners, limits.principal_listeners}),
       tasks_(limits.tasks, parts.task_store, notifier_, clock_),
       caller_(tools_, tasks_, seal_) {}
 

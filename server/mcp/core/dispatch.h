@@ -18,8 +18,8 @@
 #include <optional>
 #include <string>
 
-#include "base/concurrency_limiter.h"
 #include "base/json.h"
+#include "base/share_limiter.h"
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/in_flight.h"
@@ -136,7 +136,7 @@ class Dispatcher {
   PromptRegistry prompts_;
   ChangeNotifier notifier_;
   InFlight in_flight_;
-  ConcurrencyLimiter listeners_;
+  ShareLimiter listeners_;
   std::atomic<bool> ending_{false};
   TaskTable tasks_;
   ToolCaller caller_;

@@ -167,12 +167,16 @@ Rpc<json> Dispatcher::listen(CallScope& call) {
     return tl::unexpected<RpcError>(missing_tasks_extension());
   if (!call.transport().notify)
     return refuse_rpc(kInvalidRequest, "a subscription needs a stream: accept text/event-stream");
-  const ConcurrencyLimiter::Pass place = listeners_.enter();
-  if (!place)
-    return refuse_rpc(kInternalError, "too many subscriptions: the limit is " +
-                                          std::to_string(limits_.max_listeners) + " at once");
-  const Features& on = info_.features;
   const std::string principal = call.transport().principal();
+  const ShareLimiter::Pass place = listeners_.enter(principal);
+  if (!place) {
+    const bool own = place.refusal() == ShareLimiter::Refusal::share_taken;
+    const int limit = own ? limits_.principal_listeners : limits_.max_listeners;
+    return refuse_rpc(kInternalError, "too many subscriptions: the limit is " +
+                                          std::to_string(limit) +
+                                          (own ? " at once for each token" : " at once"));
+  }
+  const Features& on = info_.features;
   filter->tools &= on.tools_change;
   filter->prompts &= on.prompts_change;
   filter->resources &= on.resources_change;

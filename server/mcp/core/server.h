@@ -46,8 +46,10 @@ struct ServerInfo {
 
 /// Limits on the use of the protocol. docs/reference/limits.md describes them.
 struct ServerLimits {
-  std::size_t page_size = 100;                  // entries on one page of a list
-  int max_listeners = 64;                       // simultaneous calls of subscriptions/listen
+  std::size_t page_size = 100;  // entries on one page of a list
+  /// Simultaneous calls of subscriptions/listen, of all clients and of one principal. Without
+  /// tokens, only the first number applies.
+  int max_listeners = 1280, principal_listeners = 1024;
   std::size_t max_session_subscriptions = 256;  // subscribed resources of one session
   /// The time in milliseconds after which the state in an input_required result expires. A client
   /// must send its answers before that.

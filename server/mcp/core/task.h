@@ -54,8 +54,14 @@ struct TaskView {
 
 /// Limits on tasks. docs/reference/limits.md describes them.
 struct TaskLimits {
-  std::size_t max_tasks = 256;  // at this limit, a new task replaces the oldest finished task
-  std::size_t threads = 16;     // tasks that run simultaneously; the other tasks wait
+  /// The tasks that the server remembers, of all principals and of one principal. At a limit, a new
+  /// task replaces the oldest finished task of the same principal. If there is none and the total
+  /// is reached, it replaces the oldest finished task of any principal. Without tokens, all clients
+  /// are one principal, and only the first number applies.
+  std::size_t max_tasks = 1'024, principal_tasks = 256;
+  /// The tasks that run simultaneously, of all principals and of one principal. The other tasks
+  /// wait. The principals with waiting tasks take turns.
+  std::size_t threads = 64, principal_threads = 48;
   std::int64_t default_ttl_ms = 3'600'000;  // used if the client gives no time to live
   std::int64_t max_ttl_ms = 86'400'000;
   std::int64_t poll_interval_ms = 1'000;  // the pause between polls that clients are told to keep

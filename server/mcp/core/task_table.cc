@@ -65,22 +65,52 @@ bool TaskTable::expired(const TaskRecord& record) const {
 
 TaskView TaskTable::view(const Task& task) const { return {task.record, task.open}; }
 
-std::vector<std::shared_ptr<TaskTable::Task>> TaskTable::purge() {
+TaskTable::Tasks::iterator TaskTable::erase(Tasks::iterator task) {
+  const auto share = shares_.find(task->second->record.principal);
+  --share->second.tasks;
+  forget_if_unused(share);
+  return tasks_.erase(task);
+}
+
+void TaskTable::forget_if_unused(std::map<std::string, Share>::iterator share) {
+  if (share->second.tasks == 0 && share->second.running == 0 && share->second.waiting.empty())
+    shares_.erase(share);
+}
+
+Rpc<void> TaskTable::check_room(const std::string& principal) const {
+  const auto share = shares_.find(principal);
+  const bool own_is_full = !principal.empty() && share != shares_.end() &&
+                           share->second.tasks >= limits_.principal_tasks;
+  if (!own_is_full && tasks_.size() < limits_.max_tasks) return {};
+  return refuse_rpc(kInternalError,
+                    "too many tasks: the limit is " +
+                        (own_is_full ? std::to_string(limits_.principal_tasks) + " for each token"
+                                     : std::to_string(limits_.max_tasks)) +
+                        "; cancel some, or retry when some have ended");
+}
+
+std::vector<std::shared_ptr<TaskTable::Task>> TaskTable::purge(const std::string& principal) {
   std::vector<std::shared_ptr<Task>> expired_tasks;
-  std::shared_ptr<Task> oldest;
+  std::shared_ptr<Task> oldest, oldest_own;  // of the finished tasks
+  const auto keep_older = [](std::shared_ptr<Task>& known, const std::shared_ptr<Task>& task) {
+    if (!known || task->record.updated_unix_ms < known->record.updated_unix_ms) known = task;
+  };
   for (auto it = tasks_.begin(); it != tasks_.end();) {
-    Task& task = *it->second;
-    if (!expired(task.record)) {
-      if (is_terminal(task.record.status) &&
-          (!oldest || task.record.updated_unix_ms < oldest->record.updated_unix_ms))
-        oldest = it->second;
-      ++it;
+    const std::shared_ptr<Task> task = it->second;
+    if (expired(task->record)) {
+      expired_tasks.push_back(task);
+      it = erase(it);
       continue;
     }
-    expired_tasks.push_back(it->second);
-    it = tasks_.erase(it);
+    ++it;
+    if (!is_terminal(task->record.status)) continue;
+    keep_older(oldest, task);
+    if (task->record.principal == principal) keep_older(oldest_own, task);
   }
-  if (tasks_.size() >= limits_.max_tasks && oldest) tasks_.erase(oldest->record.id);
+  if (!check_room(principal) && oldest_own)
+    erase(tasks_.find(oldest_own->record.id));
+  else if (tasks_.size() >= limits_.max_tasks && oldest)
+    erase(tasks_.find(oldest->record.id));
   return expired_tasks;
 }
 
@@ -97,19 +127,19 @@ Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::
   task->inputs = owner.inputs;
   task->state = owner.state;
   std::vector<std::shared_ptr<Task>> expired_tasks;
+  Rpc<void> room;
   {
     const MutexLock lock(mutex_);
-    expired_tasks = purge();
-    if (tasks_.size() < limits_.max_tasks)
+    expired_tasks = purge(task->record.principal);
+    room = check_room(task->record.principal);
+    if (room) {
       tasks_[task->record.id] = task;
-    else
-      task = nullptr;
+      ++shares_[task->record.principal].tasks;
+    }
   }
   for (const auto& forgotten : expired_tasks) forgotten->stop.request_stop();
-  if (task) return task;
-  return refuse_rpc(kInternalError, "too many tasks: the limit is " +
-                                        std::to_string(limits_.max_tasks) +
-                                        "; cancel some, or retry when some have ended");
+  if (!room) return tl::unexpected<RpcError>(room.error());
+  return task;
 }
 
 Rpc<TaskView> TaskTable::start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work) {
@@ -123,11 +153,65 @@ Rpc<TaskView> TaskTable::start(const Owner& owner, std::optional<std::int64_t> t
     return view(**task);
   }();
   const Status saved = store_ == nullptr ? Status() : store_->save(first.record);
-  if (saved && pool_.submit([this, shared = *task] { run(shared); })) return first;
+  if (saved && enqueue(*task)) return first;
   const MutexLock lock(mutex_);
-  tasks_.erase(first.record.id);
+  // Another thread may have removed the task already, because a new task needed its place.
+  if (const auto refused = tasks_.find(first.record.id); refused != tasks_.end()) erase(refused);
   return refuse_rpc(kInternalError, saved ? "too many tasks are waiting; retry when some have ended"
                                           : "the task cannot be saved: " + saved.error().message);
+}
+
+bool TaskTable::enqueue(const std::shared_ptr<Task>& task) {
+  const std::string& principal = task->record.principal;  // does not change
+  {
+    const MutexLock lock(mutex_);
+    shares_[principal].waiting.push_back(task);
+  }
+  if (pool_.submit([this] { serve(); })) return true;
+  const MutexLock lock(mutex_);
+  const auto share = shares_.find(principal);
+  const auto waiting =
+      share == shares_.end()
+          ? std::size_t{0}
+          : std::erase(share->second.waiting, task);  // 0: another call of serve() took the task
+  if (waiting == 0) return true;
+  forget_if_unused(share);
+  return false;
+}
+
+std::shared_ptr<TaskTable::Task> TaskTable::next_ready() {
+  // The search begins after the principal that had the last turn, and ends with this principal.
+  auto share = shares_.upper_bound(served_last_);
+  for (std::size_t looked = 0; looked < shares_.size(); ++looked, ++share) {
+    if (share == shares_.end()) share = shares_.begin();
+    const bool may_run = share->first.empty() || share->second.running < limits_.principal_threads;
+    if (share->second.waiting.empty() || !may_run) continue;
+    std::shared_ptr<Task> task = std::move(share->second.waiting.front());
+    share->second.waiting.pop_front();
+    ++share->second.running;
+    served_last_ = share->first;
+    return task;
+  }
+  return nullptr;
+}
+
+void TaskTable::serve() {
+  MutexLock lock(mutex_);
+  while (true) {
+    const std::shared_ptr<Task> task = next_ready();
+    if (!task) {
+      ++postponed_;
+      return;
+    }
+    lock.unlock();
+    run(task);
+    lock.lock();
+    const auto share = shares_.find(task->record.principal);
+    --share->second.running;
+    forget_if_unused(share);
+    if (postponed_ == 0) return;
+    --postponed_;
+  }
 }
 
 void TaskTable::run(const std::shared_ptr<Task>& task) {
@@ -262,7 +346,7 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
     }
     task->record.updated_unix_ms = clock_.unix_ms();
   }
-  if (goes_on && !pool_.submit([this, task] { run(task); })) {
+  if (goes_on && !enqueue(task)) {
     settle(*task, TaskStatus::failed,
            {{"code", kInternalError}, {"message", "too many tasks are waiting"}},
            "too many tasks are waiting");

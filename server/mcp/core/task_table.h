@@ -11,6 +11,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -73,10 +75,32 @@ class TaskTable {
   bool expired(const TaskRecord& record) const;
   std::shared_ptr<Task> live(const std::string& id, const std::string& principal);
   Rpc<std::shared_ptr<Task>> admit(const Owner& owner, std::int64_t ttl_ms, Work work);
-  /// Removes the expired tasks from the table and returns them. If the table is still full, also
-  /// removes the finished task that changed least recently. The caller must stop the work of the
-  /// returned tasks after it has released the mutex.
-  std::vector<std::shared_ptr<Task>> purge() ASSAY_REQUIRES(mutex_);
+  using Tasks = std::map<std::string, std::shared_ptr<Task>>;
+  /// What the table counts for one principal. An entry with only zeros is removed.
+  struct Share {
+    std::size_t tasks = 0;                      // in tasks_
+    std::size_t running = 0;                    // on a thread
+    std::deque<std::shared_ptr<Task>> waiting;  // for a thread
+  };
+  /// Returns an error if there is no room for a new task of the principal.
+  Rpc<void> check_room(const std::string& principal) const ASSAY_REQUIRES(mutex_);
+  /// Removes the expired tasks from the table and returns them. If there is still no room for a new
+  /// task of the principal, also removes a finished task (TaskLimits::max_tasks). The caller must
+  /// stop the work of the returned tasks after it has released the mutex.
+  std::vector<std::shared_ptr<Task>> purge(const std::string& principal) ASSAY_REQUIRES(mutex_);
+  Tasks::iterator erase(Tasks::iterator task) ASSAY_REQUIRES(mutex_);
+
+  /// Removes the principal's entry if it has only zeros.
+  void forget_if_unused(std::map<std::string, Share>::iterator share) ASSAY_REQUIRES(mutex_);
+
+  /// Makes a task wait for a thread. Returns false if no thread can run it.
+  bool enqueue(const std::shared_ptr<Task>& task);
+  /// Runs one waiting task. Then also runs the tasks that had to wait because their principal had
+  /// too many running tasks.
+  void serve();
+  /// Returns the next task to run, and counts it as running. The principals take turns. Returns
+  /// null if each waiting task belongs to a principal that has too many running tasks.
+  std::shared_ptr<Task> next_ready() ASSAY_REQUIRES(mutex_);
   void run(const std::shared_ptr<Task>& task);
   void park(Task& task, const InputRequired& needed);
   /// Sets the status, then saves and publishes it. Does nothing when the task has already ended.
@@ -89,7 +113,12 @@ class TaskTable {
   const Clock& clock_;
   Mutex mutex_;
   Condition changed_;
-  std::map<std::string, std::shared_ptr<Task>> tasks_ ASSAY_GUARDED_BY(mutex_);
+  Tasks tasks_ ASSAY_GUARDED_BY(mutex_);
+  std::map<std::string, Share> shares_ ASSAY_GUARDED_BY(mutex_);
+  std::string served_last_ ASSAY_GUARDED_BY(mutex_);  // the principal that had the last turn
+  /// Calls of serve() that found only tasks of principals with too many running tasks. A call that
+  /// ends such a task makes up for one of them.
+  std::size_t postponed_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> ending_{false};
   WorkerPool pool_;  // the last member: its threads use the members above
 };

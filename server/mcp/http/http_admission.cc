@@ -5,15 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 
 namespace assay::mcp {
 namespace {
 
 constexpr std::string_view kScheme = "Bearer ";
-// The name of the bucket that new keys share when there is no room for more buckets. It differs
-// from every other key, because no other key is empty.
-constexpr const char* kShared = "";
 
 /// Returns the token of "Authorization: Bearer TOKEN", or "" when there is no token.
 std::string secret_of(const std::optional<std::string>& authorization) {
@@ -94,37 +92,6 @@ std::optional<Reply> Admission::limit(const std::string& key, const std::string&
   Reply reply{.status = 429, .body = dump(error)};
   reply.headers.emplace_back("Retry-After", std::to_string(whole_seconds));
   return reply;
-}
-
-std::chrono::milliseconds RateLimiter::take(const std::string& key) {
-  if (limit_.per_second <= 0) return std::chrono::milliseconds{0};
-  const std::int64_t now_ns = clock_.monotonic_ns();
-  const MutexLock lock(mutex_);
-  Bucket& bucket = bucket_of(key, now_ns);
-  bucket.tokens = tokens_at(bucket, now_ns);
-  bucket.filled_ns = now_ns;
-  if (bucket.tokens >= 1) {
-    bucket.tokens -= 1;
-    return std::chrono::milliseconds{0};
-  }
-  return std::chrono::milliseconds{
-      static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / limit_.per_second * 1000))};
-}
-
-double RateLimiter::tokens_at(const Bucket& bucket, std::int64_t now_ns) const {
-  const double seconds = static_cast<double>(now_ns - bucket.filled_ns) / 1e9;
-  return std::min(std::max(limit_.burst, 1.0), bucket.tokens + seconds * limit_.per_second);
-}
-
-RateLimiter::Bucket& RateLimiter::bucket_of(const std::string& key, std::int64_t now_ns) {
-  const double full = std::max(limit_.burst, 1.0);
-  if (const auto found = buckets_.find(key); found != buckets_.end()) return found->second;
-  if (buckets_.size() >= kMaxKeys) {
-    for (auto entry = buckets_.begin(); entry != buckets_.end();)
-      entry = tokens_at(entry->second, now_ns) >= full ? buckets_.erase(entry) : std::next(entry);
-  }
-  return buckets_.try_emplace(buckets_.size() < kMaxKeys ? key : kShared, Bucket{full, now_ns})
-      .first->second;
 }
 
 }  // namespace assay::mcp

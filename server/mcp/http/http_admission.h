@@ -7,53 +7,20 @@
 //       admission.decide(request.lookup(), "192.0.2.7", Admission::Path::protocol);
 //   if (decision.refusal) return *decision.refusal;  // 400, 401, 403 or 429
 //
-// RateLimiter implements rate limits with one token bucket for each key. A key is the name of a
-// bearer token or an address. There are at most kMaxKeys buckets, so that the memory is limited.
-// When this limit is reached, a new key first removes the buckets that are full again. If no bucket
-// is full, all new keys share one bucket. Both classes are thread-safe.
+// Thread-safe.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "base/rate_limiter.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/http/tokens.h"
 
 namespace assay::mcp {
-
-class RateLimiter {
- public:
-  static constexpr std::size_t kMaxKeys = 65'536;
-
-  explicit RateLimiter(const RateLimit& limit, const Clock& clock = system_clock())
-      : limit_(limit), clock_(clock) {}
-
-  /// Takes one unit from the bucket of `key` and returns 0. If the bucket is empty, returns the
-  /// time until it contains the next unit.
-  std::chrono::milliseconds take(const std::string& key);
-  const RateLimit& limit() const { return limit_; }
-
- private:
-  struct Bucket {
-    double tokens = 0;
-    std::int64_t filled_ns = 0;
-  };
-  double tokens_at(const Bucket& bucket, std::int64_t now_ns) const;
-  Bucket& bucket_of(const std::string& key, std::int64_t now_ns) ASSAY_REQUIRES(mutex_);
-
-  const RateLimit limit_;
-  const Clock& clock_;
-  Mutex mutex_;
-  std::unordered_map<std::string, Bucket> buckets_ ASSAY_GUARDED_BY(mutex_);
-};
 
 class Admission {
  public:

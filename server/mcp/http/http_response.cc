@@ -61,6 +61,11 @@ Reply busy_reply(const std::string& what) {
   return reply;
 }
 
+Reply busy_reply(const ShareLimiter::Pass& refused, const std::string& what) {
+  const bool own = refused.refusal() == ShareLimiter::Refusal::share_taken;
+  return busy_reply("too many " + what + (own ? " with this token" : ""));
+}
+
 std::string closing_reply(const Reply& reply) {
   return status_line(reply.status) + "Connection: close\r\n" + headers_of(reply) + "\r\n" +
          reply.body;

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/share_limiter.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_request.h"
@@ -36,6 +37,9 @@ Reply error_reply(int status, int code, const std::string& message, bool close =
 /// Returns the reply to a request that exceeds a limit. The reply asks the client to try again
 /// after a second. `what` names the limit.
 Reply busy_reply(const std::string& what);
+/// Returns the reply to a request for which `refused` has no place. `what` says what there are too
+/// many of, for example "calls are running".
+Reply busy_reply(const ShareLimiter::Pass& refused, const std::string& what);
 
 /// Returns the bytes of `reply`, including a header that says that the connection will be closed.
 /// The server sends these bytes to a client whose request it has not read.

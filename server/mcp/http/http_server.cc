@@ -21,8 +21,8 @@
 #include <stop_token>
 
 #include "base/clock.h"
-#include "base/concurrency_limiter.h"
 #include "base/log.h"
+#include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/connection.h"
@@ -58,15 +58,14 @@ class HttpServer {
         admission_(options_, clock_),
         head_limits_{static_cast<std::size_t>(options.max_header_bytes),
                      static_cast<std::size_t>(options.max_headers)},
-        calls_(options.max_calls),
-        uploads_(options.max_uploads),
+        calls_({options.max_calls, options.principal_calls}),
+        uploads_({options.max_uploads, options.principal_uploads}),
         sessions_(dispatcher_, options.sessions),
-        streams_(
-            dispatcher_,
-            [this](const Connection& connection, std::stop_source gone) {
-              listener_.watch_hang_up(connection, std::move(gone));
-            },
-            options.max_streams),
+        streams_(dispatcher_,
+                 [this](const Connection& connection, std::stop_source gone) {
+                   listener_.watch_hang_up(connection, std::move(gone));
+                 },
+                 {options.max_listeners, options.principal_listeners}),
         listener_(
             listener_limits(options),
             [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
@@ -213,8 +212,9 @@ class HttpServer {
       connection.consume(framing.bytes);
       return body;
     }
-    const ConcurrencyLimiter::Pass upload = uploads_.enter();  // released before the call begins
-    if (!upload) return tl::unexpected(busy_reply("too many requests are being received"));
+    // The place is given back before the call begins.
+    const ShareLimiter::Pass upload = uploads_.enter(name_of(exchange.caller));
+    if (!upload) return tl::unexpected(busy_reply(upload, "requests are being received"));
     if (!exchange.request.http_1_0 && connection.input().empty() &&
         same_name(exchange.header("Expect").value_or(""), "100-continue"))
       connection.write("HTTP/1.1 100 Continue\r\n\r\n");
@@ -278,9 +278,9 @@ class HttpServer {
   void run(Call& call, Exchange& exchange) {
     ResponseWriter& response = exchange.response;
     const bool reaches_tool = call.resolved.reaches_tool();
-    const ConcurrencyLimiter::Pass place =
-        reaches_tool ? calls_.enter() : ConcurrencyLimiter::Pass();
-    if (reaches_tool && !place) return response.reply(busy_reply("too many calls are running"));
+    const ShareLimiter::Pass place =
+        reaches_tool ? calls_.enter(call.transport.principal()) : ShareLimiter::Pass();
+    if (reaches_tool && !place) return response.reply(busy_reply(place, "calls are running"));
     std::shared_ptr<HttpSession> session;
     if (!call.resolved.stateless) {
       if (const auto refusal = sessions_.enter(call, exchange.header, session))
@@ -312,7 +312,9 @@ class HttpServer {
     text.gauge("assay_http_workers_busy", "Requests that are worked on or wait for a thread.",
                listener_.busy_workers());
     text.gauge("assay_calls_running", "Tool calls that run, streams included.", calls_.inside());
-    text.gauge("assay_streams_open", "Event streams.", streams_.open());
+    text.gauge("assay_streams_open", "Event streams, of calls and of listeners.", streams_.open());
+    text.gauge("assay_listeners_open", "Event streams that belong to no call.",
+               streams_.listening());
     text.gauge("assay_sessions_open", "Legacy sessions.", static_cast<double>(sessions_.size()));
     text.gauge("assay_uploads_running", "Bodies that are being received.", uploads_.inside());
     if (options_.more_metrics) options_.more_metrics(text);
@@ -354,7 +356,7 @@ class HttpServer {
   const HeadLimits head_limits_;
   HttpMetrics metrics_;
   std::atomic<bool> stopping_{false};
-  ConcurrencyLimiter calls_, uploads_;
+  ShareLimiter calls_, uploads_;
   HttpSessions sessions_;
   HttpStreams streams_;
   Listener listener_;  // the last member: its workers use all members above

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "base/rate_limiter.h"
+
 namespace assay::mcp {
 
 class Server;
@@ -21,18 +23,15 @@ class MetricsText;
 class Tokens;
 class TlsContext;
 
-/// The limit on how often a client may send requests: a steady rate, and a burst after a pause.
-struct RateLimit {
-  double per_second = 0;  // 0: no limit
-  double burst = 0;       // requests allowed at once after a pause; at least 1 if there is a limit
-};
-
 /// Limits on sessions of the legacy, session-based era.
 struct SessionLimits {
-  /// The maximum number of sessions. When it is reached, a new session ends the session that has
-  /// not been used for the longest time. If every session has a running request or an open stream,
-  /// the server answers with HTTP status 503.
-  std::size_t max_sessions = 1024;
+  /// The maximum number of sessions of all principals together, and of one principal. Without
+  /// tokens, all clients are one principal, and only the first number applies. When a number is
+  /// reached, a new session ends the session of the same principal that has not been used for the
+  /// longest time. If the principal has none that is idle, it ends one of the principal that has
+  /// most sessions. A session is not idle while it has a running request or an open stream. If no
+  /// session can be ended, the server answers with HTTP status 503.
+  std::size_t max_sessions = 2048, principal_sessions = 1024;
   std::int64_t idle_ms = 1'800'000;  // idle: no request and no open stream
   /// The maximum number of events that a session keeps for a client that reconnects.
   std::size_t max_events = 256;
@@ -56,13 +55,20 @@ struct HttpOptions {
   /// Adds metrics of the application to the answer of GET /metrics. Null: the application has none.
   std::function<void(MetricsText& text)> more_metrics;
 
-  int threads = 512;  // the number of simultaneous requests; an idle connection uses no thread
+  /// The number of simultaneous requests. An idle connection uses no thread. There are enough
+  /// threads for all calls, listeners and uploads, and 256 more for short requests.
+  int threads = 2304;
   int max_connections = 4096;  // simultaneously open connections
-  /// The maximum number of simultaneous tool calls, including calls that stream. The remaining
-  /// threads stay free for short requests.
-  int max_calls = 384;
-  int max_streams = 128;  // simultaneous event streams
-  int max_uploads = 64;   // simultaneous bodies that arrive later than their headers
+  // Each of the next limits has two parts: a maximum for all clients together, and a maximum for
+  // each principal, so that one principal cannot take all places. Without tokens, all clients are
+  // one principal, and only the first part applies.
+  /// Simultaneous tool calls, including calls that stream.
+  int max_calls = 512, principal_calls = 256;
+  /// Simultaneous event streams that belong to no call. A client opens such a stream to listen to
+  /// the server, and may keep it open for as long as the client lives.
+  int max_listeners = 1280, principal_listeners = 1024;
+  /// Simultaneous bodies that arrive later than their headers.
+  int max_uploads = 256, principal_uploads = 208;
   /// The maximum number of connections that the kernel queues until the server accepts them. The
   /// system's setting net.core.somaxconn may lower this number.
   int backlog = 4096;

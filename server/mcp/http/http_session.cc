@@ -1,5 +1,8 @@
 #include "server/mcp/http/http_session.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/handle.h"
 
 namespace assay::mcp {
@@ -39,32 +42,57 @@ bool HttpSessions::idle(const HttpSession& session, std::int64_t limit_ms) const
          dispatcher_.clock().monotonic_ns() - session.last_used_ns_ >= limit_ms * 1'000'000;
 }
 
-void HttpSessions::drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session) {
+void HttpSessions::drop(Sessions::iterator session) {
   session->second->log.close();
   dispatcher_.cancel_scope(session->first);
+  const auto count = counts_.find(session->second->principal);
+  if (--count->second == 0) counts_.erase(count);
   sessions_.erase(session);
 }
 
-void HttpSessions::make_room() {
+bool HttpSessions::has_room(const std::string& principal) const {
+  if (sessions_.size() >= limits_.max_sessions) return false;
+  const auto own = counts_.find(principal);
+  return principal.empty() || own == counts_.end() || own->second < limits_.principal_sessions;
+}
+
+HttpSessions::Sessions::iterator HttpSessions::longest_idle(const std::string& principal) {
   auto longest = sessions_.end();
+  for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
+    const HttpSession& session = *it->second;
+    if (session.principal == principal && session.uses_ == 0 &&
+        (longest == sessions_.end() || session.last_used_ns_ < longest->second->last_used_ns_))
+      longest = it;
+  }
+  return longest;
+}
+
+void HttpSessions::make_room(const std::string& principal) {
   for (auto it = sessions_.begin(); it != sessions_.end();) {
     const auto now = it++;
-    if (idle(*now->second, limits_.idle_ms))
-      drop(now);
-    else if (now->second->uses_ == 0 &&
-             (longest == sessions_.end() ||
-              now->second->last_used_ns_ < longest->second->last_used_ns_))
-      longest = now;
+    if (idle(*now->second, limits_.idle_ms)) drop(now);
   }
-  if (sessions_.size() >= limits_.max_sessions && longest != sessions_.end()) drop(longest);
+  if (has_room(principal)) return;
+  auto ends = longest_idle(principal);
+  if (ends == sessions_.end() && sessions_.size() >= limits_.max_sessions) {
+    const auto most =
+        std::max_element(counts_.begin(), counts_.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    const auto own = counts_.find(principal);
+    if (most != counts_.end() && (own == counts_.end() || own->second < most->second))
+      ends = longest_idle(most->first);
+  }
+  if (ends != sessions_.end()) drop(ends);
 }
 
 std::shared_ptr<HttpSession> HttpSessions::create(const std::string& principal) {
   const MutexLock lock(mutex_);
-  if (sessions_.size() >= limits_.max_sessions) make_room();
-  if (sessions_.size() >= limits_.max_sessions) return nullptr;
+  if (!has_room(principal)) make_room(principal);
+  if (!has_room(principal)) return nullptr;
   const std::string id = new_handle(kPrefix);
-  return sessions_[id] = std::make_shared<HttpSession>(dispatcher_, id, principal, limits_);
+  auto session = std::make_shared<HttpSession>(dispatcher_, id, principal, limits_);
+  ++counts_[principal];
+  return sessions_[id] = std::move(session);
 }
 
 std::shared_ptr<HttpSession> HttpSessions::find(const std::string& id,

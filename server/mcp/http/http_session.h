@@ -81,8 +81,8 @@ class HttpSessions {
   HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits)
       : dispatcher_(dispatcher), limits_(limits) {}
 
-  /// Creates a session for the caller `principal`. Returns null if the maximum number of sessions
-  /// is reached and every session is in use.
+  /// Creates a session for the caller `principal`. Returns null if a maximum number of sessions is
+  /// reached and every session that could make room is in use.
   std::shared_ptr<HttpSession> create(const std::string& principal);
   /// Returns the session with this id. Returns null if the session is unknown, has ended, or
   /// belongs to another caller than `principal`.
@@ -99,17 +99,25 @@ class HttpSessions {
                              std::shared_ptr<HttpSession>& session);
 
  private:
-  void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session)
-      ASSAY_REQUIRES(mutex_);
+  using Sessions = std::map<std::string, std::shared_ptr<HttpSession>>;
+  /// Returns whether `principal` may open one more session now.
+  bool has_room(const std::string& principal) const ASSAY_REQUIRES(mutex_);
+  /// Ends the sessions that were idle too long. If there is still no room for a new session of
+  /// `principal`, also ends the session of this principal that was idle longest. If it has no idle
+  /// session, ends one of the principal that has most sessions, if that principal has more.
+  void make_room(const std::string& principal) ASSAY_REQUIRES(mutex_);
+  /// Returns the session of `principal` that was idle longest. Returns end() if all are in use.
+  Sessions::iterator longest_idle(const std::string& principal) ASSAY_REQUIRES(mutex_);
+
+  void drop(Sessions::iterator session) ASSAY_REQUIRES(mutex_);
   bool idle(const HttpSession& session, std::int64_t limit_ms) const;
-  /// Ends the sessions that were idle too long. If there is still no room for a new session, also
-  /// ends the session that was idle longest.
-  void make_room() ASSAY_REQUIRES(mutex_);
 
   Dispatcher& dispatcher_;
   const SessionLimits limits_;
   mutable Mutex mutex_;
-  std::map<std::string, std::shared_ptr<HttpSession>> sessions_ ASSAY_GUARDED_BY(mutex_);
+  Sessions sessions_ ASSAY_GUARDED_BY(mutex_);
+  // The numbers of sessions, by principal. No number is 0.
+  std::map<std::string, std::size_t> counts_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

@@ -22,8 +22,6 @@ constexpr std::string_view kPrimingSince = "2025-11-25";
 void HttpStreams::answer(
     ResponseWriter& response,
     const std::function<void(EventStream&, const std::stop_source& end)>& write) {
-  const ConcurrencyLimiter::Pass seat = seats_.enter();
-  if (!seat) return response.reply(busy_reply("too many open streams"));
   Connection& connection = response.connection();
   response.begin_stream();
   const std::stop_source end;
@@ -64,6 +62,11 @@ HttpStreams::Listed::~Listed() {
   owner_.streams_.erase(place_);
 }
 
+int HttpStreams::open() const {
+  const MutexLock lock(mutex_);
+  return static_cast<int>(streams_.size());
+}
+
 void HttpStreams::keep_alive() {
   const MutexLock lock(mutex_);
   for (const Open& stream : streams_) {
@@ -83,6 +86,10 @@ void HttpStreams::end() {
 
 void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSession>& session,
                               ResponseWriter& response) {
+  const bool listens = call.resolved.execution == ExecutionClass::lasting;
+  const ShareLimiter::Pass place =
+      listens ? listeners_.enter(call.transport.principal()) : ShareLimiter::Pass();
+  if (listens && !place) return response.reply(busy_reply(place, "streams are open"));
   answer(response, [&](EventStream& events, const std::stop_source& end) {
     TransportContext transport = call.transport;
     transport.hung_up = end.get_token();
@@ -110,6 +117,8 @@ void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSessio
 
 void HttpStreams::resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
                          ResponseWriter& response) {
+  const ShareLimiter::Pass listener = listeners_.enter(session->principal);
+  if (!listener) return response.reply(busy_reply(listener, "streams are open"));
   answer(response, [&](EventStream& events, const std::stop_source& end) {
     const HttpSession::Use use(session);
     const bool standalone = place.stream == 0;

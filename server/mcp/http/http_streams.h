@@ -4,8 +4,11 @@
 //   streams.answer_call(call, session, response);
 //   streams.resume(session, place, response);
 //
-// Thread-safe. Both functions return when the stream has ended. If too many streams are open, they
-// reply with HTTP status 503 instead.
+// A stream that belongs to no call can be open for as long as its client lives. Such a stream takes
+// one of the places for listeners. If there is none, the functions reply with HTTP status 503. The
+// stream of a call takes no place here, because HttpServer limits the calls.
+//
+// Thread-safe. Both functions return when the stream has ended.
 #pragma once
 
 #include <functional>
@@ -13,8 +16,8 @@
 #include <memory>
 #include <stop_token>
 
-#include "base/concurrency_limiter.h"
 #include "base/mutex.h"
+#include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_endpoint.h"
@@ -29,8 +32,8 @@ class HttpStreams {
   /// disconnects, the listener requests a stop of the source.
   using WatchHangUp = std::function<void(const Connection&, std::stop_source)>;
 
-  HttpStreams(Dispatcher& dispatcher, WatchHangUp watch_hang_up, int max_streams)
-      : dispatcher_(dispatcher), watch_hang_up_(std::move(watch_hang_up)), seats_(max_streams) {}
+  HttpStreams(Dispatcher& dispatcher, WatchHangUp watch_hang_up, ShareLimiter::Places listeners)
+      : dispatcher_(dispatcher), watch_hang_up_(std::move(watch_hang_up)), listeners_(listeners) {}
 
   /// Runs `call` and sends its messages as events. The last event is the result. `session` may be
   /// null.
@@ -44,7 +47,9 @@ class HttpStreams {
   void resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
               ResponseWriter& response);
 
-  int open() const { return seats_.inside(); }
+  int open() const;
+  /// Returns the number of open streams that belong to no call.
+  int listening() const { return listeners_.inside(); }
   /// Sends a comment on each stream that has been silent for a long time. Does not wait for any
   /// client.
   void keep_alive();
@@ -77,8 +82,8 @@ class HttpStreams {
 
   Dispatcher& dispatcher_;
   const WatchHangUp watch_hang_up_;
-  ConcurrencyLimiter seats_;
-  Mutex mutex_;
+  ShareLimiter listeners_;
+  mutable Mutex mutex_;
   std::list<Open> streams_ ASSAY_GUARDED_BY(mutex_);
   bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
 };

@@ -11,7 +11,7 @@ namespace {
 
 struct Fixture {
   ManualClock clock;
-  DeviceQueue queue{"fake", sandbox::make_fake_device(1), 2};
+  DeviceQueue queue{"fake", sandbox::make_fake_device(1), {2, 2}};
   ActiveJob active{sandbox::Job{}, queue, clock};
   std::int64_t until_ns = clock.monotonic_ns() + 60'000'000'000;
 };

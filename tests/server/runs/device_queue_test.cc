@@ -20,23 +20,23 @@ std::shared_ptr<ActiveJob> job(DeviceQueue& queue, const Clock& clock, const std
 
 TEST_CASE("a reserved place counts as taken until it is pushed or released") {
   const ManualClock clock;
-  DeviceQueue queue("fake", sandbox::make_fake_device(1), 2);
-  REQUIRE(queue.reserve());
-  REQUIRE(queue.reserve());
-  const Status refused = queue.reserve();
+  DeviceQueue queue("fake", sandbox::make_fake_device(1), {2, 2});
+  REQUIRE(queue.reserve(""));
+  REQUIRE(queue.reserve(""));
+  const Status refused = queue.reserve("");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("2 jobs wait") != std::string::npos);
   queue.push(job(queue, clock, "job_1"));
-  CHECK_FALSE(queue.reserve());
-  queue.release();
-  CHECK(queue.reserve());
+  CHECK_FALSE(queue.reserve(""));
+  queue.release("");
+  CHECK(queue.reserve(""));
   CHECK(queue.load().queued == 1);
 }
 
 TEST_CASE("a popped job runs and is no longer in the queue; a removed job is never popped") {
   const ManualClock clock;
-  DeviceQueue queue("fake", sandbox::make_fake_device(1), 2);
+  DeviceQueue queue("fake", sandbox::make_fake_device(1), {2, 2});
   const std::stop_source stop;
   for (const char* id : {"job_1", "job_2"}) queue.push_recovered(job(queue, clock, id));
   CHECK(queue.place_of("job_2").position == 2);
@@ -55,7 +55,7 @@ TEST_CASE("a popped job runs and is no longer in the queue; a removed job is nev
 
 TEST_CASE("a stop ends a worker's wait, even when jobs wait") {
   const ManualClock clock;
-  DeviceQueue queue("fake", sandbox::make_fake_device(1), 2);
+  DeviceQueue queue("fake", sandbox::make_fake_device(1), {2, 2});
   std::stop_source stop;
   std::thread worker([&] { CHECK(queue.pop(stop.get_token()) == nullptr); });
   stop.request_stop();
@@ -70,7 +70,7 @@ namespace {
 
 void push(JobQueue& queue, const std::string& client, const std::vector<std::string>& jobs,
           JobKind kind = JobKind::test) {
-  for (const std::string& job : jobs) queue.push(client, {job, kind});
+  for (const std::string& job : jobs) queue.push({client, ""}, {job, kind});
 }
 
 std::vector<std::string> popped(JobQueue& queue, std::size_t count) {
@@ -95,8 +95,8 @@ TEST_CASE("clients take turns, and a client's jobs keep their order") {
 
 TEST_CASE("clients get equal shares of the time, so short jobs do not wait behind long ones") {
   JobQueue queue(1);
-  queue.add_duration("other", JobKind::grade, 3'000);
-  queue.add_duration("other", JobKind::compile, 1'000);
+  queue.add_duration({"other", ""}, JobKind::grade, 3'000);
+  queue.add_duration({"other", ""}, JobKind::compile, 1'000);
   push(queue, "long", {"l1", "l2", "l3"}, JobKind::grade);
   push(queue, "short", {"s1", "s2", "s3", "s4", "s5", "s6", "s7"}, JobKind::compile);
   // Other grades took 3,000 ms, so the grade l1 counts as 3,000 ms. Jobs of the client `short` then
@@ -106,8 +106,8 @@ TEST_CASE("clients get equal shares of the time, so short jobs do not wait behin
 
 TEST_CASE("a client that sends one long job at a time has no advantage") {
   JobQueue queue(1);
-  queue.add_duration("other", JobKind::grade, 3'000);
-  queue.add_duration("other", JobKind::compile, 1'000);
+  queue.add_duration({"other", ""}, JobKind::grade, 3'000);
+  queue.add_duration({"other", ""}, JobKind::compile, 1'000);
   push(queue, "short", {"s1", "s2", "s3", "s4", "s5"}, JobKind::compile);
   push(queue, "long", {"l1"}, JobKind::grade);
   CHECK(popped(queue, 2) == Order{"s1", "l1"});
@@ -117,7 +117,7 @@ TEST_CASE("a client that sends one long job at a time has no advantage") {
 
 TEST_CASE("a client that was idle gets no credit for that time") {
   JobQueue queue(1);
-  queue.add_duration("other", JobKind::test, 100);
+  queue.add_duration({"other", ""}, JobKind::test, 100);
   push(queue, "idle", {"i0"});
   push(queue, "busy", {"b1", "b2", "b3", "b4", "b5", "b6", "b7"});
   CHECK(popped(queue, 5) == Order{"i0", "b1", "b2", "b3", "b4"});
@@ -127,7 +127,7 @@ TEST_CASE("a client that was idle gets no credit for that time") {
 
 TEST_CASE("ever new clients do not keep an earlier client waiting, and are forgotten") {
   JobQueue queue(1);
-  queue.add_duration("other", JobKind::grade, 3'000);
+  queue.add_duration({"other", ""}, JobKind::grade, 3'000);
   push(queue, "early", {"e1", "e2"}, JobKind::grade);
   CHECK(popped(queue, 1) == Order{"e1"});
   Order order;
@@ -146,19 +146,19 @@ TEST_CASE("ever new clients do not keep an earlier client waiting, and are forgo
 
 TEST_CASE("a client whose jobs take longer than others of their kind is served less often") {
   JobQueue queue(1);
-  queue.add_duration("other", JobKind::test, 1'000);
+  queue.add_duration({"other", ""}, JobKind::test, 1'000);
   push(queue, "slow", {"s1", "s2", "s3"});
   push(queue, "quick", {"q1", "q2", "q3", "q4", "q5"});
   CHECK(popped(queue, 1) == Order{"s1"});
-  queue.add_duration("slow", JobKind::test, 3'000);  // 2,000 ms longer than was assumed
+  queue.add_duration({"slow", ""}, JobKind::test, 3'000);  // 2,000 ms longer than was assumed
   CHECK(popped(queue, 3) == Order{"q1", "q2", "q3"});
   CHECK(popped(queue, 1) == Order{"s2"});
 }
 
 TEST_CASE("positions are the order in which jobs will be popped, also with unequal durations") {
   JobQueue queue(1);
-  queue.add_duration("other", JobKind::grade, 2'500);
-  queue.add_duration("other", JobKind::test, 1'000);
+  queue.add_duration({"other", ""}, JobKind::grade, 2'500);
+  queue.add_duration({"other", ""}, JobKind::test, 1'000);
   push(queue, "a", {"a0", "a1", "a2", "a3"});
   push(queue, "b", {"b0", "b1"}, JobKind::grade);
   push(queue, "c", {"c0"});
@@ -195,20 +195,71 @@ TEST_CASE("a wait is estimated from the last jobs of each kind and the number of
   push(queue, "a", {"a3"}, JobKind::grade);
   CHECK_FALSE(queue.place_of("a1").wait_ms);
   CHECK_FALSE(queue.wait_of_all_ms());
-  queue.add_duration("other", JobKind::test, 800);
+  queue.add_duration({"other", ""}, JobKind::test, 800);
   CHECK(queue.place_of("a1").wait_ms == 400);
   CHECK(queue.place_of("a2").wait_ms == 800);
   CHECK(queue.place_of("a3").wait_ms == 1'200);  // no grade has ended, so the longest mean is used
-  queue.add_duration("other", JobKind::grade, 5'000);
+  queue.add_duration({"other", ""}, JobKind::grade, 5'000);
   CHECK(queue.place_of("a3").wait_ms == 3'300);
   CHECK(queue.wait_of_all_ms() == 3'300);
-  for (int i = 0; i < 50; ++i) queue.add_duration("other", JobKind::test, 100);
+  for (int i = 0; i < 50; ++i) queue.add_duration({"other", ""}, JobKind::test, 100);
   CHECK(queue.place_of("a2").wait_ms == 100);
+}
+
+TEST_CASE("many runs of one principal have one share of the device together") {
+  JobQueue queue(1);
+  for (const char* run : {"r1", "r2", "r3", "r4"})
+    for (const char* nth : {"a", "b"})
+      queue.push({"alice", run}, {std::string(run) + nth, JobKind::test});
+  for (const char* job : {"b1", "b2", "b3"}) queue.push({"bob", ""}, {job, JobKind::test});
+  CHECK(popped(queue, 11) ==
+        Order{"r1a", "b1", "r2a", "b2", "r3a", "b3", "r4a", "r1b", "r2b", "r3b", "r4b"});
+}
+
+TEST_CASE("a job can be removed from the middle of a principal's runs") {
+  JobQueue queue(1);
+  for (const char* run : {"r1", "r2"}) queue.push({"alice", run}, {run, JobKind::test});
+  queue.push({"bob", ""}, {"b1", JobKind::test});
+  CHECK(queue.remove("r1"));
+  CHECK_FALSE(queue.remove("r1"));
+  CHECK(queue.place_of("r2").position == 1);
+  CHECK(popped(queue, 3) == Order{"r2", "b1", "none"});
+}
+
+TEST_CASE("one principal cannot take all places of a queue; running jobs free places") {
+  const ManualClock clock;
+  DeviceQueue queue("fake", sandbox::make_fake_device(1), {.total = 3, .per_principal = 2});
+  const auto of_alice = [&](const std::string& id) {
+    sandbox::Job made;
+    made.id = id;
+    made.caller = "alice";
+    return std::make_shared<ActiveJob>(made, queue, clock);
+  };
+  REQUIRE(queue.reserve("alice"));
+  queue.push(of_alice("job_1"));
+  REQUIRE(queue.reserve("alice"));
+  const Status refused = queue.reserve("alice");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::resource_exhausted);
+  CHECK(refused.error().message.find("2 jobs of your token wait") != std::string::npos);
+  CHECK(queue.reserve("bob"));
+  CHECK_FALSE(queue.reserve("carol"));  // the total limit
+  queue.release("alice");
+  const std::stop_source stop;
+  REQUIRE(queue.pop(stop.get_token()));
+  for (int i = 0; i < 2; ++i) CHECK(queue.reserve("alice"));
+  CHECK_FALSE(queue.reserve("alice"));
+}
+
+TEST_CASE("a server without tokens has no limit for each principal, because it cannot tell them") {
+  DeviceQueue queue("fake", sandbox::make_fake_device(1), {.total = 3, .per_principal = 1});
+  for (int i = 0; i < 3; ++i) CHECK(queue.reserve(""));
+  CHECK_FALSE(queue.reserve(""));
 }
 
 TEST_CASE("practice of one caller is one client, and runs are others") {
   const ManualClock clock;
-  DeviceQueue queue("fake", sandbox::make_fake_device(1), 8);
+  DeviceQueue queue("fake", sandbox::make_fake_device(1), {8, 8});
   const auto push_job = [&](const std::string& id, const std::string& run,
                             const std::string& caller) {
     sandbox::Job made;

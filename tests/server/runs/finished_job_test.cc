@@ -23,7 +23,7 @@ TEST_CASE("the log has one line for a finished job, without source or cases") {
     ServicesFixture services;
     sandbox::Job job = services.job("# fake: pass\nSECRET_SOURCE = 1");
     job.cases[0].id = "secret_case";
-    const auto queued = services->jobs().submit(job, "", "");
+    const auto queued = services->jobs().submit({}, job, "", "");
     REQUIRE(queued);
     handle = *queued;
     services.end_of(handle);

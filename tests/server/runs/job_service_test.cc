@@ -26,7 +26,7 @@ constexpr const char* kSlow = "# fake: sleep_ms=20000\n";
 
 std::string submit(ServicesFixture& services, const std::string& source,
                    const std::string& run = "") {
-  const auto handle = services->jobs().submit(services.job(source), run, "");
+  const auto handle = services->jobs().submit({}, services.job(source), run, "");
   REQUIRE(handle);
   return *handle;
 }
@@ -76,7 +76,7 @@ TEST_CASE(
   services.wait_until_running(running);
   services.close();
   services.open();
-  CHECK_FALSE(services->jobs().wait(running, 0, nullptr));  // unavailable before recover()
+  CHECK_FALSE(services->jobs().wait({}, running, 0, nullptr));  // unavailable before recover()
   const auto recovered = services->jobs().recover();
   REQUIRE(recovered);
   CHECK(recovered->requeued == 2);
@@ -153,7 +153,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a job that repeatedly takes the server down is aborted") {
-  ServicesFixture services({.queued_per_device = 10, .attempts = 2, .max_wait_ms = 60'000}, 1);
+  ServicesFixture services({.queued_per_device = {10, 10}, .attempts = 2, .max_wait_ms = 60'000},
+                           1);
   const std::string job = submit(services, kSlow);
   for (int i = 0; i < 2; ++i) {
     services.close();
@@ -171,27 +172,27 @@ TEST_CASE("cancel ends a waiting job at once and a running one soon; a finished 
   const std::string running = submit(services, kSlow);
   const std::string waiting = submit(services, kSlow);
   services.wait_until_running(running);
-  REQUIRE(services->jobs().cancel(waiting));
+  REQUIRE(services->jobs().cancel({}, waiting));
   CHECK(services.end_of(waiting).state == JobState::cancelled);
-  REQUIRE(services->jobs().cancel(running));
+  REQUIRE(services->jobs().cancel({}, running));
   CHECK(services.end_of(running).verdict->error_kind == ErrorKind::cancelled);
   const std::string done = submit(services, "# fake: pass\n");
   services.end_of(done);
-  REQUIRE(services->jobs().cancel(done));
+  REQUIRE(services->jobs().cancel({}, done));
   CHECK(services.end_of(done).verdict->outcome == Outcome::pass);
-  CHECK(services->jobs().cancel(new_handle("job")).error().code == ErrorCode::not_found);
-  CHECK(services->jobs().cancel("x").error().code == ErrorCode::invalid_argument);
+  CHECK(services->jobs().cancel({}, new_handle("job")).error().code == ErrorCode::not_found);
+  CHECK(services->jobs().cancel({}, "x").error().code == ErrorCode::invalid_argument);
 }
 
 TEST_CASE("the queue is bounded; a refused job names its position and costs nothing") {
-  ServicesFixture services({.queued_per_device = 2, .attempts = 3, .max_wait_ms = 60'000}, 1);
+  ServicesFixture services({.queued_per_device = {2, 2}, .attempts = 3, .max_wait_ms = 60'000}, 1);
   const std::string run = services.start(tools::Track::one_shot);
   services.wait_until_running(submit(services, kSlow));
   const std::string first = submit(services, kSlow);
   const std::string second = submit(services, kSlow);
-  CHECK(services->jobs().wait(first, 0, nullptr)->queue_position == 1);
-  CHECK(services->jobs().wait(second, 0, nullptr)->queue_position == 2);
-  const auto refused = services->jobs().submit(services.job("x"), run, "");
+  CHECK(services->jobs().wait({}, first, 0, nullptr)->queue_position == 1);
+  CHECK(services->jobs().wait({}, second, 0, nullptr)->queue_position == 2);
+  const auto refused = services->jobs().submit({}, services.job("x"), run, "");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("position 3") != std::string::npos);
@@ -205,7 +206,7 @@ TEST_CASE("waiting for a device counts as the verdict's stage queue") {
   services.wait_until_running(first);
   const std::string waiting = submit(services, "# fake: fail\n");
   services.clock.advance_ms(kWaitedMs);
-  REQUIRE(services->jobs().cancel(first));
+  REQUIRE(services->jobs().cancel({}, first));
   const auto stages = services.end_of(waiting).verdict->stage_ms;
   REQUIRE(stages.count("queue") == 1);
   CHECK(stages.at("queue") >= kWaitedMs);
@@ -222,7 +223,7 @@ TEST_CASE("the load of a device counts running and waiting jobs") {
   CHECK(now.queued + now.running == 2);
   CHECK(now.running >= 1);
   for (const std::string& job : {second, first}) {
-    REQUIRE(services->jobs().cancel(job));
+    REQUIRE(services->jobs().cancel({}, job));
     services.end_of(job);
   }
   CHECK((load().queued == 0 && load().running == 0));
@@ -230,7 +231,7 @@ TEST_CASE("the load of a device counts running and waiting jobs") {
 
 TEST_CASE("an unknown device is named with the valid ones") {
   ServicesFixture services;
-  const auto refused = services->jobs().submit(services.job("x"), "", "tpu");
+  const auto refused = services->jobs().submit({}, services.job("x"), "", "tpu");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == "unknown device 'tpu'; valid: fake");
 }
@@ -240,7 +241,7 @@ TEST_CASE("wait reports stages while the job runs, and ends in time") {
   submit(services, "# fake: sleep_ms=1000\n");  // the one worker is busy until the wait has begun
   const std::string job = submit(services, "# fake: sleep_ms=100\n");
   std::vector<std::string> stages;
-  const auto status = services->jobs().wait(job, 20'000, [&](const tools::JobStatus& now) {
+  const auto status = services->jobs().wait({}, job, 20'000, [&](const tools::JobStatus& now) {
     stages.push_back(now.stage);
     return true;
   });
@@ -249,7 +250,7 @@ TEST_CASE("wait reports stages while the job runs, and ends in time") {
   CHECK_FALSE(stages.empty());
   const std::string slow = submit(services, kSlow);
   const auto start = std::chrono::steady_clock::now();
-  CHECK(services->jobs().wait(slow, 50, nullptr)->verdict == nullptr);
+  CHECK(services->jobs().wait({}, slow, 50, nullptr)->verdict == nullptr);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
@@ -258,7 +259,7 @@ TEST_CASE("a wait ends when the progress function returns false") {
   submit(services, "# fake: sleep_ms=1000\n");  // the one worker is busy until the wait has begun
   const std::string job = submit(services, "# fake: sleep_ms=100\n");
   const auto status =
-      services->jobs().wait(job, 20'000, [](const tools::JobStatus&) { return false; });
+      services->jobs().wait({}, job, 20'000, [](const tools::JobStatus&) { return false; });
   REQUIRE(status);
   CHECK(status->verdict == nullptr);
 }
@@ -269,7 +270,7 @@ TEST_CASE("a wait ends when the clock reaches its end, not before") {
   const std::string slow = submit(services, kSlow);
   services.wait_until_running(slow);
   tools::JobStatus status;
-  std::thread waiter([&] { status = *services->jobs().wait(slow, kWaitMs, nullptr); });
+  std::thread waiter([&] { status = *services->jobs().wait({}, slow, kWaitMs, nullptr); });
   const bool began = services.clock.wait_for_looks(1);
   services.clock.advance_ms(kWaitMs / 2);
   // The waiting function has read the new time and still waits.
@@ -310,9 +311,9 @@ TEST_CASE("many callers at once: every job gets its own verdict") {
       for (int i = 0; i < 5; ++i) {
         const bool pass = (caller + i) % 2 == 0;
         const auto handle = services->jobs().submit(
-            services.job(pass ? "# fake: pass\n" : "# fake: fail\n"), "", "");
+            {}, services.job(pass ? "# fake: pass\n" : "# fake: fail\n"), "", "");
         if (!handle) continue;
-        const auto status = services->jobs().wait(*handle, 20'000, nullptr);
+        const auto status = services->jobs().wait({}, *handle, 20'000, nullptr);
         const std::lock_guard lock(mutex);
         if (status && status->verdict && (status->verdict->outcome == Outcome::pass) == pass)
           ++right;

@@ -83,15 +83,15 @@ TEST_CASE(
   const Status outside = services.accept(run, "row_sum", JobKind::test, kA);
   REQUIRE_FALSE(outside);
   CHECK(outside.error().message.find("not in this run's suite") != std::string::npos);
-  CHECK(runs.find("job_1").error().code == ErrorCode::invalid_argument);
-  CHECK(runs.find(new_handle("run")).error().code == ErrorCode::not_found);
+  CHECK(runs.find({}, "job_1").error().code == ErrorCode::invalid_argument);
+  CHECK(runs.find({}, new_handle("run")).error().code == ErrorCode::not_found);
   services.clock.advance_ms(86'399'000);
   CHECK(services.accept(run, "vector_add", JobKind::test, kA));
   services.clock.advance_ms(2'000);
   CHECK(services.accept(run, "vector_add", JobKind::test, kA).error().code ==
         ErrorCode::permission_denied);
-  CHECK_FALSE(runs.report_usage(run, {.input_tokens = 1, .output_tokens = 1, .cost_usd = 0}));
-  CHECK(runs.scorecard(run));
+  CHECK_FALSE(runs.report_usage({}, run, {.input_tokens = 1, .output_tokens = 1, .cost_usd = 0}));
+  CHECK(runs.scorecard({}, run));
 }
 
 TEST_CASE("the scaled track allows 10 x 10 versions within a week") {
@@ -106,33 +106,35 @@ TEST_CASE("the scaled track allows 10 x 10 versions within a week") {
   services.clock.advance_ms(7 * 86'400'000LL - 1'000);
   CHECK(services.accept(run, "vector_add", JobKind::grade, kA));
   services.clock.advance_ms(2'000);
-  CHECK(runs.report_usage(run, {.input_tokens = 1}).error().code == ErrorCode::permission_denied);
+  CHECK(runs.report_usage({}, run, {.input_tokens = 1}).error().code ==
+        ErrorCode::permission_denied);
 }
 
 TEST_CASE("usage adds up, and impossible values are refused") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
-  CHECK_FALSE(runs.scorecard(run)->usage.cost_known);
+  CHECK_FALSE(runs.scorecard({}, run)->usage.cost_known);
   REQUIRE(runs.report_usage(
-      run, {.input_tokens = 100, .output_tokens = 10, .cost_usd = 0.5, .cost_known = true}));
+      {}, run, {.input_tokens = 100, .output_tokens = 10, .cost_usd = 0.5, .cost_known = true}));
   REQUIRE(runs.report_usage(
-      run, {.input_tokens = 1, .output_tokens = 2, .cost_usd = 0.25, .cost_known = true}));
-  const auto card = runs.scorecard(run);
+      {}, run, {.input_tokens = 1, .output_tokens = 2, .cost_usd = 0.25, .cost_known = true}));
+  const auto card = runs.scorecard({}, run);
   REQUIRE(card);
   CHECK(card->usage.input_tokens == 101);
   CHECK(card->usage.output_tokens == 12);
   CHECK(card->usage.cost_usd == Approx(0.75));
   CHECK(card->usage.cost_known);
-  REQUIRE(runs.report_usage(run, {.input_tokens = 1, .cost_usd = 0, .cost_known = true}));
-  CHECK(runs.scorecard(run)->usage.cost_known);
-  REQUIRE(runs.report_usage(run, {.input_tokens = 1}));
-  CHECK_FALSE(runs.scorecard(run)->usage.cost_known);
-  CHECK(runs.scorecard(run)->usage.cost_usd == Approx(0.75));
-  CHECK_FALSE(runs.report_usage(run, {.input_tokens = -1, .output_tokens = 0, .cost_usd = 0}));
-  CHECK_FALSE(runs.report_usage(run, {.input_tokens = 0,
-                                      .output_tokens = 0,
-                                      .cost_usd = std::numeric_limits<double>::infinity()}));
+  REQUIRE(runs.report_usage({}, run, {.input_tokens = 1, .cost_usd = 0, .cost_known = true}));
+  CHECK(runs.scorecard({}, run)->usage.cost_known);
+  REQUIRE(runs.report_usage({}, run, {.input_tokens = 1}));
+  CHECK_FALSE(runs.scorecard({}, run)->usage.cost_known);
+  CHECK(runs.scorecard({}, run)->usage.cost_usd == Approx(0.75));
+  CHECK_FALSE(runs.report_usage({}, run, {.input_tokens = -1, .output_tokens = 0, .cost_usd = 0}));
+  CHECK_FALSE(runs.report_usage({}, run,
+                                {.input_tokens = 0,
+                                 .output_tokens = 0,
+                                 .cost_usd = std::numeric_limits<double>::infinity()}));
 }
 
 TEST_CASE(
@@ -142,19 +144,20 @@ TEST_CASE(
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
   const auto submit = [&](const std::string& op, const std::string& source) {
-    const auto handle = services->jobs().submit(services.job(source, JobKind::grade, op), run, "");
+    const auto handle =
+        services->jobs().submit({}, services.job(source, JobKind::grade, op), run, "");
     REQUIRE(handle);
     services.end_of(*handle);
   };
-  CHECK(runs.scorecard(run)->pass_at_1 == 0);
+  CHECK(runs.scorecard({}, run)->pass_at_1 == 0);
   submit("row_sum", "# fake: pass\n");  // a pass without a time
-  auto card = runs.scorecard(run);
+  auto card = runs.scorecard({}, run);
   REQUIRE(card);
   CHECK(card->pass_at_1 == Approx(0.5));
   CHECK(card->submitted == 1);
   CHECK_FALSE(card->perf_at_1.has_value());
   submit("vector_add", "# fake: perf=1.5\n");
-  card = runs.scorecard(run);
+  card = runs.scorecard({}, run);
   CHECK(card->passed == 2);
   CHECK_FALSE(card->perf_at_1.has_value());  // 0.75 would count the untimed pass as a failure
   CHECK(card->operators[1].tool_calls == 1);
@@ -166,14 +169,38 @@ TEST_CASE("a failure counts as 0 in Perf@1 and needs no time") {
   const std::string run = services.start(Track::iterative);
   for (const auto& [op, source] : {std::pair<std::string, std::string>("row_sum", "# fake: fail\n"),
                                    {"vector_add", "# fake: perf=1.5\n"}}) {
-    const auto handle = services->jobs().submit(services.job(source, JobKind::grade, op), run, "");
+    const auto handle =
+        services->jobs().submit({}, services.job(source, JobKind::grade, op), run, "");
     REQUIRE(handle);
     services.end_of(*handle);
   }
-  const auto card = runs.scorecard(run);
+  const auto card = runs.scorecard({}, run);
   REQUIRE(card);
   REQUIRE(card->perf_at_1.has_value());
   CHECK(*card->perf_at_1 == Approx(0.75));
+}
+
+TEST_CASE("a principal that starts runs too fast is refused, and others are not") {
+  ServicesFixture services;
+  const tools::RunRequest request = {.agent = "a", .model = "m"};
+  StoredRuns runs(services->store(), *services.catalog, services.clock,
+                  {.per_second = 0.5, .burst = 3});
+  for (int i = 0; i < 3; ++i) REQUIRE(runs.start({.name = "alice"}, request));
+  const auto refused = runs.start({.name = "alice"}, request);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::resource_exhausted);
+  CHECK(refused.error().message.find("try again in 2 s") != std::string::npos);
+  CHECK(runs.start({.name = "bob"}, request));
+  for (int i = 0; i < 9; ++i) CHECK(runs.start({}, request));  // no tokens: no limit
+  services.clock.advance_ms(2'000);
+  CHECK(runs.start({.name = "alice"}, request));
+  CHECK_FALSE(runs.start({.name = "alice"}, request));
+}
+
+TEST_CASE("200 agents of one principal can start a run each at the same moment") {
+  ServicesFixture services;
+  for (int i = 0; i < 200; ++i)
+    REQUIRE(services->runs().start({.name = "team"}, {.agent = "a", .model = "m"}));
 }
 
 }  // namespace assay::server

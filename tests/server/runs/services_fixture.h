@@ -152,7 +152,7 @@ class ServicesFixture {
     sandbox::Job accepted = job(source, kind, op);
     accepted.id = new_handle("job");
     accepted.run = run;
-    return services_->runs().accept(accepted, "fake");
+    return services_->runs().accept({}, accepted, "fake");
   }
   /// Stores a finished job that belongs to no run and has this artifact. Returns the artifact's
   /// handle.
@@ -170,7 +170,7 @@ class ServicesFixture {
   }
   std::string start(tools::Track track, const std::string& suite = "all") {
     auto run = services_->runs().start(
-        {.agent = "tester", .model = "none", .track = track, .suite = suite});
+        {}, {.agent = "tester", .model = "none", .track = track, .suite = suite});
     if (!run) throw std::runtime_error(run.error().message);
     return run->handle;
   }
@@ -180,7 +180,7 @@ class ServicesFixture {
   }
   /// Waits for the job's verdict.
   tools::JobStatus end_of(const std::string& handle) {
-    auto status = services_->jobs().wait(handle, 20'000, nullptr);
+    auto status = services_->jobs().wait({}, handle, 20'000, nullptr);
     if (!status) throw std::runtime_error(status.error().message);
     if (!status->verdict) throw std::runtime_error("job " + handle + " did not end");
     return *status;

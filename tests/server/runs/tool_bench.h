@@ -48,6 +48,7 @@ class ToolBench {
       FAIL("arguments of " << name << ": " << problem);
     mcp::RequestContext context;
     context.stop = stop.get_token();
+    context.caller = caller;
     ToolResult answer = tool.call(arguments, context);
     if (answer.work) answer = answer.work(context);
     const auto output = mcp::Schema::compile(tool.output_schema);
@@ -76,7 +77,8 @@ class ToolBench {
   const std::map<std::string, mcp::Tool>& tools() const { return tools_; }
 
   ServicesFixture services;
-  std::stop_source stop;  // stops the client's requests
+  std::stop_source stop;                      // stops the client's requests
+  std::shared_ptr<const mcp::Caller> caller;  // the sender of the requests; null: no tokens
 
  private:
   const Result<std::unique_ptr<operators::ExampleSearch>> examples_ =

@@ -58,7 +58,7 @@ TEST_CASE("a store that fails for a moment costs neither the verdict nor the cha
   CHECK(shown.outcome == Outcome::pass);
   CHECK(setup.clock.waits == 2);
   CHECK_FALSE(writer.unstored(job.id));
-  CHECK((*setup.store.store->finished_job(job.id))->verdict.outcome == Outcome::pass);
+  CHECK((*setup.store.store->finished_job(job.id, ""))->verdict.outcome == Outcome::pass);
   CHECK(setup.charged() == 1);
 }
 
@@ -74,12 +74,12 @@ TEST_CASE(
   CHECK(setup.clock.waits == VerdictWriter::Patience{}.attempts - 1);
   REQUIRE(writer.unstored(lost.id));
   CHECK(writer.unstored(lost.id)->run == setup.store.run.handle);
-  CHECK_FALSE(*setup.store.store->finished_job(lost.id));
+  CHECK_FALSE(*setup.store.store->finished_job(lost.id, ""));
 
   setup.store.work_again();
   CHECK(writer.store(next, stored::verdict_of(next), {}).outcome == Outcome::pass);
   CHECK_FALSE(writer.unstored(lost.id));
-  CHECK((*setup.store.store->finished_job(lost.id))->verdict.error_kind ==
+  CHECK((*setup.store.store->finished_job(lost.id, ""))->verdict.error_kind ==
         ErrorKind::internal_error);
   CHECK(setup.charged() == 1);
 }

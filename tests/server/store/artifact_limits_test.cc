@@ -5,6 +5,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,7 +46,7 @@ class LimitedStore {
     tools::RunInfo run;
     run.handle = new_handle("run");
     run.request.track = track;
-    REQUIRE(store_->insert_run(run));
+    REQUIRE(store_->insert_run(run, ""));
     return run.handle;
   }
   std::string accept(const std::string& run = "", const std::string& caller = "") {
@@ -55,6 +56,7 @@ class LimitedStore {
     job.caller = caller;
     job.operator_name = "vector_add";
     REQUIRE(store_->accept(job, "cpu", {}, 1)->accepted);
+    callers_[job.id] = caller;
     return job.id;
   }
   /// Ends the job with artifacts. Returns the artifacts that were dropped.
@@ -67,7 +69,8 @@ class LimitedStore {
         store_->finish(job, tools::JobState::finished, std::move(verdict), false, now_unix_ms);
     REQUIRE(stored);
     CHECK(stored->outcome == sandbox::Outcome::pass);
-    CHECK((*store_->finished_job(job))->verdict.artifacts_dropped == stored->artifacts_dropped);
+    CHECK((*store_->finished_job(job, callers_[job]))->verdict.artifacts_dropped ==
+          stored->artifacts_dropped);
     return stored->artifacts_dropped;
   }
   /// Makes a practice job with one artifact. Returns the job's handle.
@@ -82,6 +85,7 @@ class LimitedStore {
  private:
   const TemporaryFolder folder_;
   std::unique_ptr<Store> store_;
+  std::map<std::string, std::string> callers_;  // the principals, by job
 };
 
 DropReason only_reason(const std::vector<DroppedArtifact>& dropped) {
@@ -181,7 +185,7 @@ TEST_CASE(
   CHECK_FALSE(store.has(later));
   CHECK_FALSE(store.has(last));
   CHECK(store.has(scored));
-  CHECK((*store).finished_job(old)->has_value());  // the verdict stays
+  CHECK((*store).finished_job(old, "")->has_value());  // the verdict stays
 }
 
 TEST_CASE("a smaller limit takes effect when the store is opened") {

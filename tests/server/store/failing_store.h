@@ -16,7 +16,7 @@ namespace assay::server::stored {
 /// A store with one run. A trigger can make the store's statements fail.
 class FailingStore {
  public:
-  FailingStore() { REQUIRE(store->insert_run(run)); }
+  FailingStore() { REQUIRE(store->insert_run(run, "")); }
 
   /// Makes all later statements of this kind fail. `statement` has the form "INSERT ON verdicts".
   void fail_at(const std::string& statement) {

@@ -42,7 +42,7 @@ struct FilledStore {
     tools::RunInfo run;
     run.handle = new_handle("run");
     run.request.track = tools::Track::one_shot;
-    REQUIRE(store->insert_run(run));
+    REQUIRE(store->insert_run(run, ""));
     scored = store_artifact(*store, run.handle, "plan", 0);
     for (int i = 1; i <= 6; ++i) store_artifact(*store, "", i <= 4 ? "ptx" : "log", i);
   }
@@ -219,7 +219,7 @@ std::string store_run(Store& store, tools::Track track, std::int64_t end) {
   run.handle = new_handle("run");
   run.request.track = track;
   run.expires_unix_ms = 10;
-  REQUIRE(store.insert_run(run));
+  REQUIRE(store.insert_run(run, ""));
   REQUIRE(store.add_usage(run.handle, {.input_tokens = 1}, 1));
   if (end > 0) {
     store_artifact(store, run.handle, "ptx", end);
@@ -264,7 +264,7 @@ TEST_CASE("prune removes old practice jobs as a whole, and keeps scored, new and
   CHECK(report.removed_jobs.bytes == would.removed_jobs.bytes);
   CHECK(rows_of(path, "submissions") == 4);
   CHECK(rows_of(path, "artifacts") == 3);
-  CHECK(store->finished_job(newer));
+  CHECK(store->finished_job(newer, ""));
   CHECK(store->run(over).error().code == ErrorCode::not_found);
   for (const std::string& run : {used, unfinished, scored}) CHECK(store->run(run));
   CHECK(check_store(path)->problems.empty());

@@ -8,6 +8,7 @@
 #include "tests/catch.h"
 #include "tests/server/store/schema_v1.h"
 #include "tests/server/store/schema_v2.h"
+#include "tests/server/store/schema_v3.h"
 #include "tests/tools/fixture.h"
 
 namespace assay::server {
@@ -65,6 +66,21 @@ std::filesystem::path store_of_version_2(const TemporaryFolder& folder) {
     db.exec("INSERT INTO artifacts VALUES ('artifact_" + std::string(run) + "','" + job +
             "','ptx','\xc3\xa4',x'00112233',7)");
   }
+  return path;
+}
+
+/// Makes a store file as version 3 wrote it. It has a run, and a job that alice sent for this run.
+std::filesystem::path store_of_version_3(const TemporaryFolder& folder) {
+  const auto path = folder.path() / "old3.db";
+  SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  db.exec(testing::kSchemaVersion3Sql);
+  db.exec("PRAGMA user_version=3");
+  db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+  db.exec(
+      "INSERT INTO runs VALUES ('run_3','a','m','one_shot','all','vector_add',1,1,1,1,9,1,9000)");
+  db.exec(
+      "INSERT INTO submissions VALUES ('job_3','run_3','vector_add','test','cpu','queued',"
+      "'x = 1','sha','{}',0,5,NULL,'alice')");
   return path;
 }
 
@@ -135,6 +151,25 @@ TEST_CASE("the artifacts of version 2 are counted for their owners, and those of
   CHECK((*store)->list_artifacts("job_run_s")->size() == 1);
 }
 
+TEST_CASE("a run of version 3 belongs to the principal without a name, and a job to its caller") {
+  const TemporaryFolder folder;
+  const auto path = store_of_version_3(folder);
+  {
+    const auto reader = Store::open(path, StoreMode::read_only);  // does not migrate
+    REQUIRE(reader);
+    CHECK((*reader)->runs()->size() == 1);
+    CHECK((*reader)->run("run_3", std::nullopt)->handle == "run_3");
+  }
+  const auto store = Store::open(path, StoreMode::read_write);
+  REQUIRE(store);
+  CHECK((*store)->run("run_3", "")->handle == "run_3");
+  CHECK((*store)->run("run_3", std::nullopt)->handle == "run_3");
+  CHECK((*store)->run("run_3", "alice").error().code == ErrorCode::not_found);
+  CHECK((*store)->unfinished_jobs()->front().principal == "alice");
+  CHECK_FALSE((*store)->finished_job("job_3", "alice")->has_value());  // known, but unfinished
+  CHECK((*store)->finished_job("job_3", "").error().code == ErrorCode::not_found);
+}
+
 TEST_CASE("a migrated store has the tables and columns of a new one") {
   const auto columns = [](const std::filesystem::path& path) {
     SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
@@ -150,7 +185,8 @@ TEST_CASE("a migrated store has the tables and columns of a new one") {
   const TemporaryFolder folder;
   const auto fresh = folder.path() / "new.db";
   REQUIRE(Store::open(fresh, StoreMode::read_write));
-  for (const auto& migrated : {old_store(folder, false), store_of_version_2(folder)}) {
+  for (const auto& migrated :
+       {old_store(folder, false), store_of_version_2(folder), store_of_version_3(folder)}) {
     REQUIRE(Store::open(migrated, StoreMode::read_write));
     CHECK(columns(migrated) == columns(fresh));
   }

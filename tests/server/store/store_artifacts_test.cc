@@ -27,13 +27,13 @@ TEST_CASE("artifacts are read in slices, byte for byte") {
   const auto list = (*store)->list_artifacts(job.id);
   REQUIRE(list->size() == 2);
   CHECK((*list)[0].second == "plan small");
-  const auto slice = (*store)->read_artifact((*list)[0].first, 1, 3);
+  const auto slice = (*store)->read_artifact((*list)[0].first, "", 1, 3);
   REQUIRE(slice);
   CHECK(slice->bytes == bytes.substr(1, 3));
   CHECK(slice->total_bytes == 5);
-  CHECK((*store)->read_artifact((*list)[0].first, 99, 3)->bytes.empty());
-  CHECK((*store)->read_artifact((*list)[1].first, 0, 10)->bytes.empty());
-  CHECK((*store)->read_artifact("artifact_3", 0, 1).error().code == ErrorCode::not_found);
+  CHECK((*store)->read_artifact((*list)[0].first, "", 99, 3)->bytes.empty());
+  CHECK((*store)->read_artifact((*list)[1].first, "", 0, 10)->bytes.empty());
+  CHECK((*store)->read_artifact("artifact_3", "", 0, 1).error().code == ErrorCode::not_found);
 }
 
 }  // namespace assay::server

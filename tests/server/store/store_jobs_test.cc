@@ -47,7 +47,7 @@ TEST_CASE("calls of many threads never exceed the budget, and each accepted job 
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const tools::RunInfo run = run_of();
-  REQUIRE((*store)->insert_run(run));
+  REQUIRE((*store)->insert_run(run, ""));
   std::atomic<int> accepted = 0, finished = 0;
   {
     std::vector<std::jthread> threads;
@@ -77,7 +77,7 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   REQUIRE(store);
   const sandbox::Job job = job_of();
   REQUIRE((*store)->accept(job, "cpu", {}, 100)->accepted);
-  CHECK_FALSE((*store)->finished_job(job.id)->has_value());
+  CHECK_FALSE((*store)->finished_job(job.id, "")->has_value());
   const auto unfinished = (*store)->unfinished_jobs();
   REQUIRE(unfinished);
   REQUIRE(unfinished->size() == 1);
@@ -85,7 +85,7 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   CHECK(unfinished->front().request->source == job.source);
   REQUIRE((*store)->finish(job.id, tools::JobState::finished, verdict_of(job), false, 350));
   CHECK((*store)->unfinished_jobs()->empty());
-  const auto finished = (*store)->finished_job(job.id);
+  const auto finished = (*store)->finished_job(job.id, "");
   REQUIRE(finished);
   REQUIRE(finished->has_value());
   CHECK((*finished)->elapsed_ms == 250);
@@ -93,8 +93,8 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   sandbox::Verdict second = verdict_of(job);
   second.outcome = sandbox::Outcome::fail;
   CHECK_FALSE((*store)->finish(job.id, tools::JobState::finished, second, false, 400));
-  CHECK((*(*store)->finished_job(job.id))->verdict.outcome == sandbox::Outcome::pass);
-  CHECK((*store)->finished_job("job_none").error().code == ErrorCode::not_found);
+  CHECK((*(*store)->finished_job(job.id, ""))->verdict.outcome == sandbox::Outcome::pass);
+  CHECK((*store)->finished_job("job_none", "").error().code == ErrorCode::not_found);
 }
 
 TEST_CASE(
@@ -104,7 +104,7 @@ TEST_CASE(
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const tools::RunInfo run = run_of();
-  REQUIRE((*store)->insert_run(run));
+  REQUIRE((*store)->insert_run(run, ""));
   const auto insert = [&](sandbox::JobKind kind, const std::string& of_run,
                           std::optional<sandbox::ErrorKind> end) {
     sandbox::Job job = job_of();
@@ -141,7 +141,7 @@ TEST_CASE("a charge counts against the budget, locks the source, and can be refu
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const tools::RunInfo run = run_of();
-  REQUIRE((*store)->insert_run(run));
+  REQUIRE((*store)->insert_run(run, ""));
   std::string last;
   const auto accept = [&](const std::string& source, std::int64_t limit) {
     sandbox::Job job = job_of(source);

@@ -42,19 +42,19 @@ TEST_CASE("a new store is made, with its folders, and opens again") {
   {
     const auto store = Store::open(path, StoreMode::read_write);
     REQUIRE(store);
-    REQUIRE((*store)->insert_run(run));
+    REQUIRE((*store)->insert_run(run, ""));
   }
   SQLite::Database raw(path.string(), SQLite::OPEN_READONLY);
   CHECK(raw.execAndGet("PRAGMA user_version").getInt() == kSchemaVersion);
   CHECK(raw.execAndGet("PRAGMA journal_mode").getString() == "wal");
   const auto again = Store::open(path, StoreMode::read_write);
   REQUIRE(again);
-  const auto found = (*again)->run(run.handle);
+  const auto found = (*again)->run(run.handle, "");
   REQUIRE(found);
   CHECK(found->operators == run.operators);
   CHECK(found->budgets.run_wall_s == 5);
   CHECK(found->request.track == tools::Track::iterative);
-  CHECK((*again)->run("run_none").error().code == ErrorCode::not_found);
+  CHECK((*again)->run("run_none", "").error().code == ErrorCode::not_found);
   CHECK((*again)->runs()->size() == 1);
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a second writer is refused while the first is open; a reader is not")
     CHECK(error.message.find("in use") != std::string::npos);
     const auto reader = Store::open(path, StoreMode::read_only);
     REQUIRE(reader);
-    CHECK((*reader)->insert_run(run_of()).error().code == ErrorCode::unavailable);
+    CHECK((*reader)->insert_run(run_of(), "").error().code == ErrorCode::unavailable);
   }
   CHECK(Store::open(path, StoreMode::read_write));
   CHECK(refused(folder.path() / "none.db", StoreMode::read_only).code == ErrorCode::not_found);

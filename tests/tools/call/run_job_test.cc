@@ -19,7 +19,7 @@ class JobUnderWay final : public NoJobs {
  public:
   JobUnderWay(ManualClock& clock, std::int64_t lasts_ms) : clock_(clock), left_ms_(lasts_ms) {}
 
-  Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms,
+  Result<JobStatus> wait(const Principal&, const std::string& job, std::int64_t wait_ms,
                          const std::function<bool(const JobStatus&)>&, std::stop_token) override {
     const std::int64_t passed_ms = std::min(wait_ms, left_ms_);
     clock_.advance_ms(passed_ms);
@@ -62,11 +62,12 @@ std::vector<std::string> reported(std::int64_t lasts_ms) {
 
 }  // namespace
 
-TEST_CASE("a job carries the name of its caller's token") {
+TEST_CASE("a job is sent on behalf of the principal whose token the call has") {
   class Noting : public NoJobs {
    public:
-    Result<std::string> submit(sandbox::Job job, const std::string&, const std::string&) override {
-      caller = job.caller;
+    Result<std::string> submit(const Principal& principal, sandbox::Job, const std::string&,
+                               const std::string&) override {
+      caller = principal.name;
       return refused();
     }
     std::string caller = "nobody yet";

@@ -139,4 +139,33 @@ TEST_CASE(
   CHECK_FALSE(brief.create(""));
 }
 
+TEST_CASE("http sessions: a principal makes room among its own sessions first") {
+  ManualClock clock;
+  Server server({"sessions", "", "1", ""}, {}, {.clock = &clock});
+  SessionLimits limits;
+  limits.max_sessions = 4;
+  limits.principal_sessions = 3;
+  HttpSessions sessions(server.dispatcher(), limits);
+  const auto of_bob = sessions.create("bob");
+  std::vector<std::shared_ptr<HttpSession>> of_alice;
+  for (int i = 0; i < 4; ++i) {
+    clock.advance_ms(1);
+    of_alice.push_back(sessions.create("alice"));
+    REQUIRE(of_alice.back());
+  }
+  CHECK(sessions.find(of_bob->client.id(), "bob"));
+  CHECK_FALSE(sessions.find(of_alice[0]->client.id(), "alice"));  // the limit of one principal
+  CHECK(sessions.size() == 4);
+  clock.advance_ms(1);
+  const auto of_carol = sessions.create("carol");  // the total limit; alice has most sessions
+  REQUIRE(of_carol);
+  CHECK_FALSE(sessions.find(of_alice[1]->client.id(), "alice"));
+  CHECK(sessions.find(of_bob->client.id(), "bob"));
+  const HttpSession::Use use_one(of_alice[2]), use_two(of_alice[3]);
+  CHECK_FALSE(sessions.create("alice"));  // all sessions of alice are in use
+  CHECK(sessions.create("bob"));          // ends the other session of bob
+  CHECK_FALSE(sessions.find(of_bob->client.id(), "bob"));
+  CHECK(sessions.size() == 4);
+}
+
 }  // namespace assay::mcp

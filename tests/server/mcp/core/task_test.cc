@@ -1,9 +1,9 @@
 // Tests tasks: the table of tasks, and both of the protocol's forms of tasks through the
 // dispatcher.
-#include <latch>
 #include <mutex>
 
 #include "server/mcp/core/task_table.h"
+#include "tests/server/mcp/core/task_work.h"
 #include "tests/server/mcp/fixture.h"
 
 namespace assay::mcp {
@@ -31,38 +31,6 @@ class MemoryStore final : public TaskStore {
   std::mutex mutex_;
   std::map<std::string, TaskRecord> records_;
 };
-
-TaskTable::Work answer_with(json result) {
-  return [=](RequestContext&) -> Rpc<TaskTable::Step> { return TaskTable::Step{result}; };
-}
-
-/// Work that waits until it is cancelled, and then until the test lets it end.
-struct StubbornWork {
-  Counter running, noticed;
-  std::latch may_end{1};
-
-  TaskTable::Work work() {
-    return [this](RequestContext& context) -> Rpc<TaskTable::Step> {
-      running.add(1);
-      system_clock().pause(kEventTimeout, context.stop);
-      noticed.add(1);
-      may_end.wait();
-      return TaskTable::Step{{{"late", true}}};
-    };
-  }
-};
-
-/// Work that ends when it is cancelled.
-Rpc<TaskTable::Step> until_cancelled(RequestContext& context) {
-  system_clock().pause(kEventTimeout, context.stop);
-  return TaskTable::Step{{{"late", true}}};
-}
-
-TaskStatus status_of(TaskTable& tasks, const std::string& id, const std::string& principal = "") {
-  const auto task = tasks.find(id, principal);
-  REQUIRE(task);
-  return task->record.status;
-}
 
 /// Returns a server with tools that may (`job`), must (`must`) or cannot (`never`) be tasks.
 std::unique_ptr<Server> make_task_server(TaskStore* store = nullptr) {

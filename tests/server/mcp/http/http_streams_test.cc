@@ -88,9 +88,9 @@ TEST_CASE("http: a legacy call outlives its connection, and its session can canc
   CHECK(traces().cancelled.becomes(cancelled + 1));
 }
 
-TEST_CASE("http: open streams cannot starve short requests") {
+TEST_CASE("http: open streams of calls cannot starve short requests") {
   HttpOptions options;
-  options.max_streams = 6;
+  options.max_calls = 6;
   RunningHttp server(options);
   const std::string head =
       "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: wait\r\nAccept: "

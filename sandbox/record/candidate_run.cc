@@ -88,10 +88,12 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
   if (task_.request.mode != CandidateMode::disassemble) {
     const CandidateBatch sent{batch.cases, last, host ? 0 : left_ms};
     const Status given = candidate_->send(sent, batch.fds, run_->deadline(kSendMs));
-    if (!given && given.error().code == ErrorCode::cancelled)
-      return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
     // If the candidate closed its socket or does not read, this function ignores the failure.
     // follow() then reports an error that also says how the candidate ended.
+    const bool is_the_candidates = given || given.error().code == ErrorCode::unavailable ||
+                                   given.error().code == ErrorCode::resource_exhausted;
+    if (!is_the_candidates)
+      return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
   }
   limit_time(left_ms);
   if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))

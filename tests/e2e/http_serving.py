@@ -45,23 +45,6 @@ INITIALIZE = json.dumps(
 
 
 def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
-    arguments = [value for scope in scopes for value in ("--scope", scope)]
-    made = subprocess.run(
-        [binary, "token", "new", "--name", name, *arguments],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    with file.open("a") as out:
-        out.write(made.stdout)
-    file.chmod(0o600)
-    found = re.search(r"assay_[0-9a-z]{26}", made.stderr)
-    assert found
-    assert found[0] not in made.stdout
-    return found[0]
-
-
-def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
     """Adds a new token to the token file. Returns its secret."""
     arguments = [value for scope in scopes for value in ("--scope", scope)]
     made = subprocess.run(

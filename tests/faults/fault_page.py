@@ -51,7 +51,7 @@ def page(trials: Sequence[Trial]) -> str:
         [
             "# Faults: what a verdict becomes when something else fails",
             "",
-            "`tests/faults/matrix.py` writes this page. Each trial makes one system call fail, or",
+            "`./run faults` writes this page. Each trial makes one system call fail, or",
             "kills one process, while a job of `vector_add` runs on the device `cpu`. A correct",
             "submission may pass, and a wrong one may fail. Both may end as `internal_error`, which",
             "is not charged, or be `refused` before a job exists. The numbers count trials.",

@@ -21,11 +21,21 @@ TIMEOUT = {"outcome": "error", "error_kind": "timeout"}
 
 
 def test_no_fault_turns_a_verdict_or_charges_an_error_of_the_server() -> None:
-    tried = matrix.run(BINARY, most=3, seed=20_261_128, share=0.08)
+    tried = matrix.run(BINARY, most=3, seed=20_261_128, share=0.05)
     assert tried.problems == []
     struck = [trial for trial in tried.trials if trial.struck]
     assert len(struck) >= len(tried.trials) / 2
     assert {trial.outcome for trial in struck} >= {"pass", "fail", "internal_error"}
+
+
+def test_cases_that_cannot_be_sent_do_not_let_a_submission_run_out_of_time(tmp_path: Path) -> None:
+    server = matrix.Server(BINARY, tmp_path)
+    assert server.recovers() == ""
+    for skip in range(6, 18):  # among these calls are those that send cases to candidates
+        fault = matrix.Fault("server", "sendmsg", errno.ENOMEM, skip)
+        trial = matrix.attempt(server, fault, "run_tests", correct=True)
+        assert trial.problem == "", trial
+    server.client.close()
 
 
 @pytest.mark.parametrize(

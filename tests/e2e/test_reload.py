@@ -132,7 +132,12 @@ def test_a_server_without_files_survives_sighup(binary: str, tmp_path: Path) -> 
 
 
 def test_sighup_ends_a_server_on_stdio(binary: str, tmp_path: Path) -> None:
-    client = StdioClient(serve_command(binary, "fake", tmp_path / "assay.db"))
+    # A program that ignores SIGHUP, such as nohup, passes this on to the programs that it starts.
+    inherited = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    try:
+        client = StdioClient(serve_command(binary, "fake", tmp_path / "assay.db"))
+    finally:
+        signal.signal(signal.SIGHUP, inherited)
     client.call("list_operators", {})
     client.process.send_signal(signal.SIGHUP)
     assert client.process.wait(WAIT_S) == -signal.SIGHUP

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "sandbox/pool/process_family.h"
 
 namespace assay::sandbox {
 namespace {
@@ -222,9 +223,10 @@ bool CandidateRun::ended(const CandidateEvent& event) {
                     error.detail + " (in stage " + std::string(to_string(run_->stage())) + ")");
 }
 
-/// Returns the processor time since the current deadline was set.
+/// Returns the processor time since the current deadline was set. Time that the candidate's
+/// children took counts as its own.
 std::optional<CpuTimes> CandidateRun::processor_time() const {
-  const std::optional<CpuTimes> now = candidate_->cpu_times();
+  const std::optional<CpuTimes> now = family_cpu_times(candidate_->pid());
   if (!now || !cpu_before_) return std::nullopt;
   return CpuTimes{now->used_ms - cpu_before_->used_ms, now->waited_ms - cpu_before_->waited_ms};
 }

@@ -5,6 +5,7 @@
 
 #include "tests/catch.h"
 
+using namespace assay;
 using namespace assay::sandbox;
 using Kind = CandidateEvent::Kind;
 

@@ -17,7 +17,7 @@ constexpr const char* kSleepy = "# fake: sleep_ms=20000\n";
 constexpr std::chrono::milliseconds kLimit{30'000};
 
 std::string accepted(ServicesFixture& services, const std::string& source) {
-  const auto handle = services->jobs().submit(services.job(source), "", "");
+  const auto handle = services->jobs().submit({}, services.job(source), "", "");
   REQUIRE(handle);
   return *handle;
 }
@@ -36,7 +36,7 @@ Error refusal(ServicesFixture& services) {
   const std::int64_t until_ns =
       system_clock().monotonic_ns() + std::chrono::nanoseconds(kEventTimeout).count();
   while (system_clock().monotonic_ns() < until_ns) {
-    const auto handle = services->jobs().submit(services.job("# fake: pass\n"), "", "");
+    const auto handle = services->jobs().submit({}, services.job("# fake: pass\n"), "", "");
     if (!handle) return handle.error();
   }
   FAIL("the drain refuses nothing");
@@ -121,12 +121,12 @@ TEST_CASE("recover gives the charge of an interrupted job back, but not that of 
   ServicesFixture services({}, 1);
   const std::string run = services.start(tools::Track::iterative);
   const auto left = [&](sandbox::JobKind kind) {
-    return services->runs().calls_left(run, "vector_add", kind)->left;
+    return services->runs().calls_left({}, run, "vector_add", kind)->left;
   };
   const std::int64_t tests = left(sandbox::JobKind::test);
   const std::int64_t grades = left(sandbox::JobKind::grade);
   const auto send = [&](sandbox::JobKind kind) {
-    const auto handle = services->jobs().submit(services.job(kSleepy, kind), run, "");
+    const auto handle = services->jobs().submit({}, services.job(kSleepy, kind), run, "");
     REQUIRE(handle);
     return *handle;
   };
@@ -139,8 +139,8 @@ TEST_CASE("recover gives the charge of an interrupted job back, but not that of 
   REQUIRE(services->jobs().recover());
   CHECK(left(sandbox::JobKind::test) == tests);
   CHECK(left(sandbox::JobKind::grade) == grades - 1);
-  REQUIRE(services->jobs().cancel(test));  // the client cancels, and knows the handle
-  REQUIRE(services->jobs().cancel(grade));
+  REQUIRE(services->jobs().cancel({}, test));  // the client cancels, and knows the handle
+  REQUIRE(services->jobs().cancel({}, grade));
   CHECK(services.end_of(test).job == test);
 }
 

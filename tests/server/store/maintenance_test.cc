@@ -265,8 +265,8 @@ TEST_CASE("prune removes old practice jobs as a whole, and keeps scored, new and
   CHECK(rows_of(path, "submissions") == 4);
   CHECK(rows_of(path, "artifacts") == 3);
   CHECK(store->finished_job(newer, ""));
-  CHECK(store->run(over).error().code == ErrorCode::not_found);
-  for (const std::string& run : {used, unfinished, scored}) CHECK(store->run(run));
+  CHECK(store->run(over, std::nullopt).error().code == ErrorCode::not_found);
+  for (const std::string& run : {used, unfinished, scored}) CHECK(store->run(run, std::nullopt));
   CHECK(check_store(path)->problems.empty());
   const PruneReport again = pruned(path, options);
   CHECK((again.removed_jobs.jobs == 0 && again.removed_jobs.runs == 0));

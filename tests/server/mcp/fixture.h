@@ -32,11 +32,10 @@ constexpr std::chrono::seconds kEventTimeout{10};
 /// A number that a test can wait for. Thread-safe.
 class Counter {
  public:
+  /// Notifies with the mutex held, so that a test that saw the change may destroy the counter.
   void add(int change) {
-    {
-      const MutexLock lock(mutex_);
-      value_ += change;
-    }
+    const MutexLock lock(mutex_);
+    value_ += change;
     changed_.notify_all();
   }
   operator int() const {

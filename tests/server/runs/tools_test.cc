@@ -168,7 +168,10 @@ TEST_CASE("bad arguments are refused with the valid values, and are not charged"
   CHECK(has(bench.grade("run_tests", "x", run, "nope").text, "unknown operator 'nope'"));
   CHECK(has(bench.grade("run_tests", " \n", run).text, "code is empty"));
   CHECK(has(bench.grade("run_tests", std::string("a\0b", 3), run).text, "binary"));
-  CHECK(has(bench.grade("run_tests", std::string((1 << 20) + 1, '#'), run).text,
+  // The schema counts characters, and the limit of a source counts bytes.
+  std::string two_bytes_each = "#";
+  for (int i = 0; i < 1 << 19; ++i) two_bytes_each += "\u00e9";
+  CHECK(has(bench.grade("run_tests", two_bytes_each, run).text,
             "1048577 bytes; the limit is 1048576"));
   CHECK(has(
       bench

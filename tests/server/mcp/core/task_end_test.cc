@@ -36,8 +36,8 @@ TEST_CASE("tasks: work knows that the server ends, and its outcome is kept") {
   RecordStore store;
   std::string id;
   {
-    TaskTable tasks({}, &store, notifier, system_clock());
     Counter running;
+    TaskTable tasks({}, &store, notifier, system_clock());
     const auto task = tasks.start({}, std::nullopt, [&](RequestContext& context) {
       running.add(1);
       system_clock().pause(kEventTimeout, context.stop);
@@ -56,9 +56,9 @@ TEST_CASE("tasks: work knows that the server ends, and its outcome is kept") {
 }
 
 TEST_CASE("tasks: a task that the client cancels does not see the server's end") {
+  Counter running, saw_end, ended;  // they outlive the table, whose threads use them
   ChangeNotifier notifier;
   TaskTable tasks({}, nullptr, notifier, system_clock());
-  Counter running, saw_end, ended;
   const auto task =
       tasks.start({}, std::nullopt, [&](RequestContext& context) -> Rpc<TaskTable::Step> {
         running.add(1);

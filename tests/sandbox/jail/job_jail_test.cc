@@ -260,6 +260,7 @@ TEST_CASE("a cgroup limits and counts and is removed, or there is a reason why t
   ::waitpid(child, &status, 0);
   CHECK(WIFSIGNALED(status));
   CHECK(group.out_of_memory());
+  CHECK_FALSE(group.machine_out_of_memory());  // the group reached its own limit
   CHECK_FALSE(group.out_of_processes());
 }
 

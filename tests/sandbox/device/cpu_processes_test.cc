@@ -31,7 +31,8 @@ TEST_CASE("a job can be cancelled while it runs") {
   REQUIRE(canceller.joinable());
   canceller.join();
   CHECK(verdict.error_kind == ErrorKind::cancelled);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1'000));
+  // A job that nobody cancels ends after its time limit of 60 s.
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }
 
 TEST_CASE("jobs run side by side") {
@@ -62,10 +63,7 @@ TEST_CASE("a fresh process for each candidate gives the same verdicts as forks o
   }
   REQUIRE(sources.size() == 8);
   for (const std::string& source : sources) {
-    Job job = test_job(source);
-    // Every source ends by itself. The time limit is long, because on a busy machine a source that
-    // fills the memory takes seconds.
-    job.limits.run_wall_ms = 30'000;
+    const Job job = test_job(source);
     JobMonitor monitor;
     const Verdict spawned = spawning->execute(job, monitor), forked = run_on_cpu(job);
     INFO(source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);

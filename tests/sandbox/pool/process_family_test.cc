@@ -4,6 +4,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+
 #include "tests/catch.h"
 
 using namespace assay::sandbox;
@@ -24,7 +26,7 @@ TEST_CASE("the time of a child that works counts for its parent") {
     const pid_t child = ::fork();
     if (child == 0) {
       ::alarm(60);  // ends the process if the test did not
-      for (volatile int i = 0;; i = i + 1) continue;
+      for (std::atomic<int> spins = 0;;) ++spins;
     }
     ::alarm(60);
     ::waitpid(child, nullptr, 0);

@@ -127,9 +127,9 @@ def test_mistakes(text: str, kind: str, says: str) -> None:
     ],
 )
 def test_hostile_texts_end_at_once(text: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     try:
         assert evaluate(text, NAMES) is not None
     except ExpressionError as error:
         assert len(str(error)) < 1000
-    assert time.monotonic() - started < 0.5
+    assert time.process_time() - started < 0.5

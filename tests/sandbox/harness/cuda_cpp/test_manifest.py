@@ -209,10 +209,10 @@ def test_mistakes(toml: str, kind: str, line: int, says: str) -> None:
     ],
 )
 def test_hostile_manifests_are_refused_at_once(toml: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(ManifestError):
         read(toml)
-    assert time.monotonic() - started < 2
+    assert time.process_time() - started < 2
 
 
 def test_a_comment_that_does_not_end() -> None:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "metrics/summary.h"
@@ -109,10 +110,19 @@ Status StoredRuns::check_scope_of(const tools::Principal& principal, const std::
   return tools::check_scope(principal, info.request.track);
 }
 
-Status StoredRuns::not_over(const tools::RunInfo& run) const {
+Status StoredRuns::not_over(const tools::RunInfo& run) {
   const std::int64_t end =
       std::min(run.expires_unix_ms, run.created_unix_ms + run.budgets.run_wall_s * 1000);
-  if (clock_.unix_ms() < end) return {};
+  if (const std::int64_t now = clock_.unix_ms(); now >= end) {
+    // The record matters only if the clock is set back later, so the call ends in the same way if
+    // the store cannot keep the record.
+    if (const Status kept = store_.end_run(run.handle, now); !kept)
+      log::warning("the end of a run was not stored",
+                   {{"run", run.handle}, {"error", kept.error().message}});
+  } else {
+    ASSAY_TRY(ended, store_.has_ended(run.handle));
+    if (!ended) return {};
+  }
   return fail(ErrorCode::permission_denied,
               "this run is over: its " + std::to_string((end - run.created_unix_ms) / 1000) +
                   " s have passed. `scorecard` still shows it; `start_run` begins another");

@@ -65,7 +65,7 @@ class StoredRuns final : public tools::RunService {
   Result<tools::Scorecard> card_of(tools::RunInfo info);
   /// Returns 0 and counts a start, or the time until the principal may start its next run.
   std::chrono::milliseconds wait_to_start(const tools::Principal& principal);
-  Status not_over(const tools::RunInfo& run) const;
+  Status not_over(const tools::RunInfo& run);
 
   Store& store_;
   const operators::Catalog& catalog_;

@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 4;
+inline constexpr int kSchemaVersion = 5;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -27,6 +27,10 @@ CREATE TABLE runs (
   created_unix_ms INTEGER NOT NULL,
   expires_unix_ms INTEGER NOT NULL,
   principal TEXT NOT NULL DEFAULT ''   -- the owner: name of the client's token; empty: no tokens
+) STRICT;
+CREATE TABLE ended_runs (              -- runs that a call found to be over; they never begin again
+  run TEXT PRIMARY KEY REFERENCES runs(run),
+  at_unix_ms INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE usage (
   id INTEGER PRIMARY KEY,
@@ -184,6 +188,14 @@ INSERT INTO artifact_sizes
 /// runs belong to the principal with the empty name, because nobody knows who started them.
 inline constexpr const char* kMigrateFromVersion3Sql = R"sql(
 ALTER TABLE runs ADD COLUMN principal TEXT NOT NULL DEFAULT '';
+)sql";
+
+/// Migrates a store from version 4 to version 5. In version 4, only the clock ends a run.
+inline constexpr const char* kMigrateFromVersion4Sql = R"sql(
+CREATE TABLE ended_runs (
+  run TEXT PRIMARY KEY REFERENCES runs(run),
+  at_unix_ms INTEGER NOT NULL
+) STRICT;
 )sql";
 
 /// Makes a store of version 1 look like the current version to a read-only connection. This works

@@ -101,6 +101,9 @@ class Store {
   Result<tools::RunInfo> run(const std::string& handle,
                              const std::optional<std::string>& principal);
   Result<std::vector<tools::RunInfo>> runs();  // newest first
+  /// Records that a run is over. The record stays, even if the machine's clock is set back.
+  Status end_run(const std::string& run, std::int64_t now_unix_ms);
+  Result<bool> has_ended(const std::string& run);
   Status add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms);
   Result<tools::Usage> usage(const std::string& run);
   /// Returns the number of charged calls for each operator. Refunded calls do not count.

@@ -46,6 +46,7 @@ void migrate(SQLite::Database& db) {
   if (version < 2) db.exec(kMigrateFromVersion1Sql);
   if (version < 3) db.exec(kMigrateFromVersion2Sql);
   if (version < 4) db.exec(kMigrateFromVersion3Sql);
+  if (version < 5) db.exec(kMigrateFromVersion4Sql);
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
 }

@@ -76,6 +76,24 @@ Result<std::vector<tools::RunInfo>> Store::runs() {
   });
 }
 
+Status Store::end_run(const std::string& run, std::int64_t now_unix_ms) {
+  return connection_->write([&](SQLite::Database& db) -> Status {
+    SQLite::Statement insert(db, "INSERT OR IGNORE INTO ended_runs VALUES (?,?)");
+    bind_all(insert, run, now_unix_ms);
+    insert.exec();
+    return {};
+  });
+}
+
+Result<bool> Store::has_ended(const std::string& run) {
+  return connection_->with([&](SQLite::Database& db) -> Result<bool> {
+    if (!db.tableExists("ended_runs")) return false;  // an older store, opened for reading
+    SQLite::Statement query(db, "SELECT 1 FROM ended_runs WHERE run = ?");
+    query.bind(1, run);
+    return query.executeStep();
+  });
+}
+
 Status Store::add_usage(const std::string& run, const tools::Usage& usage,
                         std::int64_t now_unix_ms) {
   return connection_->write([&](SQLite::Database& db) -> Status {

@@ -94,6 +94,18 @@ TEST_CASE(
   CHECK(runs.scorecard({}, run));
 }
 
+TEST_CASE("a clock that is set back does not reopen a run that was over") {
+  ServicesFixture services;
+  const std::string run = services.start(Track::iterative, "vector_add");
+  const std::string other = services.start(Track::iterative, "vector_add");
+  services.clock.advance_ms(86'401'000);
+  CHECK_FALSE(services.accept(run, "vector_add", JobKind::test, kA));
+  services.clock.advance_ms(-3'600'000);
+  CHECK(services.accept(run, "vector_add", JobKind::test, kA).error().code ==
+        ErrorCode::permission_denied);
+  CHECK(services.accept(other, "vector_add", JobKind::test, kA));  // no call had found it over
+}
+
 TEST_CASE("the scaled track allows 10 x 10 versions within a week") {
   ServicesFixture services;
   auto& runs = services->runs();

@@ -159,6 +159,7 @@ TEST_CASE("a run of version 3 belongs to the principal without a name, and a job
     REQUIRE(reader);
     CHECK((*reader)->runs()->size() == 1);
     CHECK((*reader)->run("run_3", std::nullopt)->handle == "run_3");
+    CHECK_FALSE(*(*reader)->has_ended("run_3"));
   }
   const auto store = Store::open(path, StoreMode::read_write);
   REQUIRE(store);
@@ -168,6 +169,8 @@ TEST_CASE("a run of version 3 belongs to the principal without a name, and a job
   CHECK((*store)->unfinished_jobs()->front().principal == "alice");
   CHECK_FALSE((*store)->finished_job("job_3", "alice")->has_value());  // known, but unfinished
   CHECK((*store)->finished_job("job_3", "").error().code == ErrorCode::not_found);
+  CHECK((*store)->end_run("run_3", 7));
+  CHECK(*(*store)->has_ended("run_3"));
 }
 
 TEST_CASE("a migrated store has the tables and columns of a new one") {

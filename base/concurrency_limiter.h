@@ -39,9 +39,11 @@ class ConcurrencyLimiter {
 
   /// Returns a pass at once. The pass converts to false if N callers are already inside.
   Pass enter() {
-    if (inside_.fetch_add(1) < places_) return Pass(this);
-    --inside_;
-    return {};
+    int inside = inside_.load();
+    do {
+      if (inside >= places_) return {};
+    } while (!inside_.compare_exchange_weak(inside, inside + 1));
+    return Pass(this);
   }
   /// Returns the number of callers that hold a valid pass.
   int inside() const { return inside_.load(); }

@@ -1,8 +1,10 @@
 """Lists the faults that matrix.py tries: system calls that fail, and processes that are killed.
 
 calls = {"server": {"pipe2": 6}, "judge": {}}  # how often one job calls each function
-faults = all_faults(calls, most=4, repeat=8)
-"""
+faults = all_faults(calls, most=4, repeat=8) + traced_faults(most=4)
+
+The library of injection.py makes calls of the server and of its judges fail, and strace makes calls
+of the sandboxed processes fail (tracing.py)."""
 
 from __future__ import annotations
 
@@ -52,6 +54,31 @@ JUDGE_ERRORS: dict[str, tuple[int, ...]] = {
     "syscall": (errno.EMFILE,),
     "poll": (errno.ENOMEM,),
 }
+# System calls of a zygote, and of a candidate that waits for its job.
+TRACED_ERRORS: dict[str, dict[str, tuple[int, ...]]] = {
+    "zygote": {
+        "clone": (errno.EAGAIN, errno.ENOMEM),
+        "unshare": (errno.ENOSPC,),
+        "pidfd_open": (errno.EMFILE,),
+        "recvmsg": (errno.ENOMEM, errno.EINTR),
+        "sendmsg": (errno.ENOMEM, errno.EINTR),
+        "poll": (errno.ENOMEM, errno.EINTR),
+        "waitid": (errno.EINTR,),
+    },
+    "candidate": {
+        "openat": (errno.EMFILE, errno.EIO, errno.ENOMEM),
+        "read": (errno.EIO, errno.EINTR),
+        "newfstatat": (errno.EIO,),
+        "mkdir": (errno.ENOSPC,),
+        "write": (errno.ENOSPC, errno.EIO, errno.EINTR),
+        "getdents64": (errno.EIO,),
+        "fcntl": (errno.EMFILE,),
+        "mmap": (errno.ENOMEM,),
+        "recvmsg": (errno.ENOMEM, errno.EINTR),
+        "sendmsg": (errno.ENOMEM, errno.EINTR),
+    },
+}
+TRACED_SKIPS = (0, 1, 2, 4, 8, 16, 32, 64)
 ROLES_TO_KILL = ("zygote", "candidate", "judge")
 STAGES = ("queue", "import", "record", "run", "judge")
 KILLED_AFTER_S = [step / 10 for step in range(1, 16)]  # a slowed job takes about 1.5 s
@@ -77,6 +104,10 @@ class Fault:
             f"{self.call} of the {self.role} fails with {errno.errorcode[self.error]}, after "
             f"{self.skip} calls{often}"
         )
+
+    @property
+    def is_traced(self) -> bool:
+        return bool(self.call) and self.role in TRACED_ERRORS
 
     @property
     def moment(self) -> str:
@@ -106,3 +137,16 @@ def all_faults(calls: dict[str, dict[str, int]], most: int, repeat: int) -> list
         found += [Fault(role, stage=stage) for stage in STAGES]
         found += [Fault(role, after_s=after_s) for after_s in KILLED_AFTER_S]
     return found
+
+
+def traced_faults(most: int) -> list[Fault]:
+    """Returns a fault for each system call of the sandboxed processes, error and position. A
+    zygote makes each of these calls at least once for a job."""
+    skips = {"zygote": (0,), "candidate": [TRACED_SKIPS[at] for at in positions(8, most)]}
+    return [
+        Fault(role, call, error, skip)
+        for role, errors in TRACED_ERRORS.items()
+        for call, numbers in errors.items()
+        for error in numbers
+        for skip in skips[role]
+    ]

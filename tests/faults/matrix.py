@@ -1,4 +1,5 @@
-"""Makes system calls fail and kills processes while a job runs, and checks the verdicts.
+"""Makes system calls fail and kills processes while a job runs, and checks the verdicts. Calls of
+the sandboxed processes fail only if strace is installed and the user is root.
 
     python tests/faults/matrix.py --out docs/reference/generated/faults.md
 
@@ -30,10 +31,11 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(ROOT / "measurements"), str(HERE), str(HERE.parent / "crash")]
 
 import processes  # noqa: E402
-from fault_list import Fault, all_faults  # noqa: E402
+from fault_list import Fault, all_faults, traced_faults  # noqa: E402
 from fault_page import page  # noqa: E402
 from injection import Faults  # noqa: E402
 from stdio_client import META, StdioClient  # noqa: E402
+from tracing import Trace, can_trace  # noqa: E402
 
 OPERATOR = "vector_add"
 CORRECT = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
@@ -199,6 +201,29 @@ class Killer:
         return self.killed
 
 
+class Failing:
+    """Makes calls of the server or of its judges fail."""
+
+    def __init__(self, server: Server, fault: Fault) -> None:
+        self.faults = server.faults
+        self.faults.fail(fault.role, fault.call, fault.error, fault.skip, fault.times)
+
+    def stop(self) -> int:
+        return self.faults.clear()
+
+
+def disturb(server: Server, fault: Fault) -> Killer | Failing | Trace:
+    """Starts a fault. Its stop() returns how often it struck."""
+    if not fault.call:
+        return Killer(server, fault)
+    if not fault.is_traced:
+        return Failing(server, fault)
+    pids = processes.by_role(server.client.process.pid)[fault.role]
+    # A job takes the candidate that has waited longest. Only this one fails, so that the second
+    # attempt of the job is undisturbed.
+    return Trace(sorted(pids)[:1], fault.call, fault.error, fault.skip, fault.times)
+
+
 @contextlib.contextmanager
 def watchdog(server: Server) -> Iterator[threading.Event]:
     """Kills a server that hangs. Then its client gets an error, and the event is set."""
@@ -231,7 +256,8 @@ def expectation(correct: bool, answer: dict[str, Any], charged: bool | None) -> 
 def attempt(server: Server, fault: Fault, tool: str, correct: bool) -> Trial:
     source = CORRECT if correct else WRONG
     run = server.new_run()
-    killer = None if fault.call else Killer(server, fault)
+    disturbance = disturb(server, fault)
+    killer = disturbance if isinstance(disturbance, Killer) else None
     arguments = {
         "run": run,
         "operator": OPERATOR,
@@ -240,15 +266,13 @@ def attempt(server: Server, fault: Fault, tool: str, correct: bool) -> Trial:
     outcome, charged, problem = "none", None, ""
     with watchdog(server) as hung:
         try:
-            if fault.call:
-                server.faults.fail(fault.role, fault.call, fault.error, fault.skip, fault.times)
             answer = server.verdict(tool, arguments, killer)
-            struck = server.faults.clear() if killer is None else killer.stop()
+            struck = disturbance.stop()
             outcome, charged, problem = judged(server, correct, answer)
             if not problem and struck and (why := server.recovers()):
                 problem = f"no undisturbed job passes afterwards: {why}"
         except (RuntimeError, OSError, ValueError) as error:
-            struck = server.faults.clear() if killer is None else killer.stop()
+            struck = disturbance.stop()
             problem = "the server hung" if hung.is_set() else server.end(str(error))
     if problem:
         server.restart()
@@ -294,7 +318,7 @@ def run(
         if why := server.recovers():
             raise SystemExit(f"no undisturbed job passes at the start: {why}")
         calls = calls_of_a_job(server, "submit")
-        faults = all_faults(calls, most, repeat)
+        faults = all_faults(calls, most, repeat) + (traced_faults(most) if can_trace() else [])
         chosen = [fault for fault in faults if rng.random() < share]
         for number, fault in enumerate(chosen):
             for correct in (True, False):

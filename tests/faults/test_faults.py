@@ -12,6 +12,7 @@ import matrix
 import pytest
 from fault_list import positions
 from injection import CALLS, Faults
+from tracing import can_trace
 
 BINARY = os.environ.get("ASSAY_BIN", str(matrix.ROOT / "build/release/bin/assay"))
 PASS = {"outcome": "pass"}
@@ -36,6 +37,29 @@ def test_cases_that_cannot_be_sent_do_not_let_a_submission_run_out_of_time(tmp_p
         trial = matrix.attempt(server, fault, "run_tests", correct=True)
         assert trial.problem == "", trial
     server.client.close()
+
+
+@pytest.mark.skipif(not can_trace(), reason="strace is missing, or the user is not root")
+@pytest.mark.parametrize(
+    ("role", "call", "error", "skip", "outcome"),
+    [
+        # The harness fails before the submission runs, in both attempts.
+        ("candidate", "openat", errno.EMFILE, 1, "internal_error"),
+        ("candidate", "mkdir", errno.ENOSPC, 0, "internal_error"),
+        # The candidate reports a shortage, and the second attempt passes.
+        ("candidate", "openat", errno.EMFILE, 16, "pass"),
+        ("zygote", "clone", errno.EAGAIN, 0, "pass"),
+    ],
+)
+def test_a_failed_call_of_a_sandboxed_process_costs_the_submission_nothing(
+    role: str, call: str, error: int, skip: int, outcome: str, tmp_path: Path
+) -> None:
+    server = matrix.Server(BINARY, tmp_path)
+    assert server.recovers() == ""
+    trial = matrix.attempt(server, matrix.Fault(role, call, error, skip), "submit", correct=True)
+    server.client.close()
+    assert trial.problem == ""
+    assert trial.struck > 0 and trial.outcome == outcome
 
 
 @pytest.mark.parametrize(

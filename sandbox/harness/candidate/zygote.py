@@ -20,6 +20,7 @@ import contextlib
 import gc
 import importlib
 import json
+import linecache
 import os
 import random
 import re
@@ -34,6 +35,8 @@ from typing import Any, TextIO
 
 import numpy
 import torch
+import torch._subclasses.schema_check_mode  # torch's dispatch modes import it when they are used
+from torch._subclasses import fake_tensor
 
 from harness import triton_adapter
 from harness.candidate import candidate
@@ -78,6 +81,16 @@ def _native() -> Any:
     finally:
         sys.path.remove(folder)
     return _native
+
+
+def _warm_torch() -> None:
+    """Does what torch would do in every candidate: it asks for the machine's processors, and a
+    FakeTensorMode reads the source of each file in its stack. If a file of /sys cannot be read, the
+    first tensor operation of a process hangs, so this belongs to the zygote's start."""
+    torch.backends.cpu.get_cpu_capability()
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "harness" or module is fake_tensor:
+            linecache.getlines(str(module.__file__))
 
 
 def threads() -> int:
@@ -128,6 +141,7 @@ class Zygote:
         count_visible_gpus()
         torch.set_num_threads(1)
         triton_adapter.warm()
+        _warm_torch()
         fake_cuda.preload_guard()
         self._nvrtc = nvrtc.preload()
         self._check_clean()

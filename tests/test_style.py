@@ -38,7 +38,7 @@ FOREIGN: dict[str, str] = {
     "sandbox/launch/counters.cc": "the report of Nsight Compute",
     "sandbox/launcher/process/main.cc": "device files of the kernel",
     "sandbox/profile/sass.cc": "listings of nvdisasm and of compilers",
-    "sandbox/record/candidate_run.cc": "messages of Python, torch and the CUDA driver",
+    "sandbox/record/candidate_error.cc": "messages of Python, torch and the CUDA driver",
     "server/conformance/input_tools.cc": "state that the client hands back",
     "server/mcp/client/channel_http.cc": "HTTP headers",
     "server/mcp/http/http_metrics.cc": "files of /proc",

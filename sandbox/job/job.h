@@ -386,12 +386,12 @@ struct Verdict {
   /// cannot influence the records, kernels and hints of public cases. So public_verdict()
   /// (tools/model/public_verdict.h) then shows only these records, kernels and hints.
   bool tells_hidden = true;
+  bool reports_shortage = false;  // see JobExecution::tell_shortage
   Tier tier = Tier::none;
   std::string tier_reason;
   std::optional<Profile> profile;            // set if the job is a profile and its kernels compiled
   std::optional<SanitizerReport> sanitizer;  // about the last case that ran under a sanitizer
-  // The geometric mean of oracle latency / submission latency, over the cases that worth_timing()
-  // selects.
+  // The geometric mean of oracle latency / submission latency, over cases that are worth_timing().
   std::optional<double> perf;
   std::map<std::string, double> stage_ms;  // wall-clock time of each stage
   Provenance provenance;

@@ -65,6 +65,7 @@ JobExecution JobExecution::auxiliary(const Job& job) const {
   JobExecution other(job, monitor_);
   other.silent_ = true;
   other.verdict_.tells_hidden = verdict_.tells_hidden;
+  other.shortage_ = shortage_;
   return other;
 }
 
@@ -77,6 +78,7 @@ void JobExecution::conclude(const std::vector<std::string>& required_cases) {
 
 Verdict JobExecution::finish() {
   close_stage();
+  verdict_.reports_shortage = *shortage_;
   return std::move(verdict_);
 }
 

@@ -10,7 +10,9 @@
 // Belongs to the thread that executes the job.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +42,11 @@ class JobExecution {
   /// facts about the hidden cases. So from now on the monitor is told only of the stages from
   /// `baseline` on. A job reaches these stages only if all its cases are right.
   void tell_hidden() { verdict_.tells_hidden = true; }
+  /// Records that a process of the submission reported that it lacked memory, descriptors,
+  /// processes or space, and that nothing shows whose fault that was. If the job does not pass, it
+  /// then runs once more, and the second verdict counts. Auxiliary executions of the job share the
+  /// record. Thread-safe.
+  void tell_shortage() { *shortage_ = true; }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
   /// Ends the job with an error at the current stage. If the job already has an error, keeps the
@@ -80,6 +87,7 @@ class JobExecution {
   JobMonitor& monitor_;
   bool silent_ = false;
   Verdict verdict_;
+  std::shared_ptr<std::atomic<bool>> shortage_ = std::make_shared<std::atomic<bool>>(false);
   Stage stage_ = Stage::queue;
   std::size_t cases_ = 0;
   std::int64_t since_ns_;  // the start of the stage, by the system's monotonic clock

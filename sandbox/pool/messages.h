@@ -124,6 +124,8 @@ struct CandidateError {
   Stage stage = Stage::run;
   ErrorKind kind = ErrorKind::other_exception;
   Diagnostic diagnostic;
+  /// The errno of a system call that failed, if the exception has one.
+  std::optional<std::int64_t> system_error = std::nullopt;
   std::string case_id;
 };
 struct Done {};

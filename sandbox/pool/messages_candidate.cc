@@ -83,6 +83,7 @@ CandidateError read_error(HeaderReader& in) {
   error.diagnostic.code = in.optional_text("code").substr(0, kDiagnosticChars);
   error.diagnostic.traceback = in.optional_text("traceback").substr(0, kDiagnosticChars);
   error.diagnostic.subject = in.optional_text("subject").substr(0, kDiagnosticChars);
+  error.system_error = in.optional_integer("errno");
   error.case_id = in.optional_text("case");
   return error;
 }

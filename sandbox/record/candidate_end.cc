@@ -28,6 +28,8 @@ EndError time_limit(const CandidateEnd& end, const Limits& limits) {
 
 EndError process_end(const CandidateEnd& end, const Limits& limits) {
   if (!end.status) return {ErrorKind::internal_error, "the zygote died with the candidate"};
+  if (!end.ran_code && (end.was_killed || !end.status->by_signal()))
+    return {ErrorKind::internal_error, "the candidate ended before it ran the submission"};
   if (end.was_killed)
     return {ErrorKind::protocol_error,
             "the candidate closed its channel before it had sent all results"};

@@ -13,6 +13,8 @@
 //     that goes on living has closed its channel by itself.
 //   - A time limit that passed while the candidate waited for a processor says that the machine is
 //     overloaded.
+//   - Until a candidate has parsed the source, it runs only code of Assay. Its exit says nothing
+//     about the submission. (A crash does: the source can crash the parser.)
 //   - A failed system call of the supervisor, and a dead zygote, say nothing about the submission.
 #pragma once
 
@@ -31,6 +33,7 @@ struct CandidateEnd {
   std::string text = {};                            // the event's text
   std::optional<ExitStatus> status = std::nullopt;  // nothing: the zygote cannot tell
   bool was_killed = false;                          // the supervisor had to kill it
+  bool ran_code = true;  // the candidate had begun to run code of the submission
   bool out_of_memory = false, machine_out_of_memory = false, out_of_processes = false;
   std::optional<CpuTimes> cpu = std::nullopt;  // until the time limit passed
   std::int64_t wall_ms = 0;                    // the time limit

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "sandbox/pool/process_family.h"
+#include "sandbox/record/candidate_error.h"
 
 namespace assay::sandbox {
 namespace {
@@ -24,18 +25,6 @@ constexpr std::size_t kMaxArtifactBytes = 64U << 20;
 
 Stage work_stage(const CandidateJob& request) {
   return request.mode == CandidateMode::record ? Stage::record : Stage::run;
-}
-
-/// Recognises a fault of the GPU by the error messages of torch and of the driver. Only a candidate
-/// of the host tier has access to a GPU.
-ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
-  const auto says = [&](const char* words) {
-    return diagnostic.message.find(words) != std::string::npos;
-  };
-  if (says("CUDA out of memory")) return ErrorKind::gpu_memory_limit;
-  const bool fault = says("illegal memory access") || says("misaligned address") ||
-                     says("device-side assert") || says("unspecified launch failure");
-  return fault && says("CUDA error") ? ErrorKind::gpu_fault : kind;
 }
 
 bool is_syntax_error(ErrorKind kind) {
@@ -187,12 +176,14 @@ bool CandidateRun::on(CandidateError& error) {
   found.line = line_of_source(found.line, task_.source);
   if (parsed_ && is_syntax_error(error.kind)) error.kind = ErrorKind::other_exception;
   run_->verdict().diagnostic = found;
-  ErrorKind kind = limit_behind(error.kind, found);
+  ErrorKind kind = limit_behind(error);
   if (task_.request.mode == CandidateMode::host) kind = device_error_behind(kind, found);
   if (candidate_->out_of_memory())
     kind = ErrorKind::memory_limit;
   else if (candidate_->out_of_processes())
     kind = ErrorKind::process_limit;
+  else if (is_shortage(error))
+    run_->tell_shortage();
   std::string detail = (kind == ErrorKind::timeout ? "" : found.exception + ": ") + found.message;
   if (!error.case_id.empty()) detail += " (case '" + error.case_id.substr(0, 64) + "')";
   const Stage stage = imported_ && error.stage == Stage::compile ? Stage::compile : run_->stage();
@@ -211,7 +202,8 @@ bool CandidateRun::on(Done&) {
 
 bool CandidateRun::ended(const CandidateEvent& event) {
   using Kind = CandidateEvent::Kind;
-  CandidateEnd end{.event = event.kind, .text = event.text, .wall_ms = wall_ms_};
+  CandidateEnd end{
+      .event = event.kind, .text = event.text, .ran_code = parsed_, .wall_ms = wall_ms_};
   if (event.kind == Kind::timeout) end.cpu = processor_time();
   end.status = candidate_->end(event.kind == Kind::ended ? kGraceMs : 0);
   end.was_killed = candidate_->was_killed();
@@ -247,31 +239,6 @@ double CandidateRun::passed_ms() const {
 bool is_hidden(const Job& job, const std::string& id) {
   return std::none_of(job.cases.begin(), job.cases.end(),
                       [&](const CaseRequest& one) { return one.id == id && !one.hidden; });
-}
-
-ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
-  if (diagnostic.exception == "MemoryError") return ErrorKind::memory_limit;
-  const auto says = [&](const char* words) {
-    return diagnostic.message.find(words) != std::string::npos;
-  };
-  if (says("[Errno 28]")) return ErrorKind::disk_limit;
-  if (diagnostic.exception == "BlockingIOError" && says("[Errno 11]"))
-    return ErrorKind::process_limit;
-  if (says("can't start new thread")) return ErrorKind::process_limit;
-  if (says("DefaultCPUAllocator: can't allocate memory") || says("[Errno 12]"))
-    return ErrorKind::memory_limit;
-  return kind;
-}
-
-std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
-                                           std::string_view source) {
-  // As in Python, a line ends with LF, CR, or CR LF.
-  std::int64_t lines = 1 + std::count(source.begin(), source.end(), '\n');
-  for (std::size_t at = source.find('\r'); at != std::string_view::npos;
-       at = source.find('\r', at + 1)) {
-    if (at + 1 == source.size() || source[at + 1] != '\n') ++lines;
-  }
-  return line && *line >= 1 && *line <= lines ? line : std::nullopt;
 }
 
 }  // namespace assay::sandbox

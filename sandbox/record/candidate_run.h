@@ -107,13 +107,4 @@ class CandidateRun {
 /// Returns true unless the job has a public case with this id.
 bool is_hidden(const Job& job, const std::string& id);
 
-/// Returns the limit that an exception of Python or torch reports (no memory, no space on disk, no
-/// more processes). Returns `kind` if the exception reports no limit.
-ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic);
-
-/// Returns `line` if `source` has a line with this number. Otherwise returns nothing. The first
-/// line has the number 1. The check is needed because a candidate can send any number.
-std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
-                                           std::string_view source);
-
 }  // namespace assay::sandbox

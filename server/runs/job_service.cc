@@ -258,9 +258,10 @@ Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
       verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
                                           std::string("the device failed: ") + error.what());
     }
-    if (left <= 0 || !sandbox::is_infrastructure_error(verdict.error_kind) ||
-        active.monitor().stop.stop_requested())
-      return verdict;
+    const bool may_be_ours =
+        sandbox::is_infrastructure_error(verdict.error_kind) ||
+        (verdict.reports_shortage && verdict.outcome != sandbox::Outcome::pass);
+    if (left <= 0 || !may_be_ours || active.monitor().stop.stop_requested()) return verdict;
     // The detail of a grade may contain hidden data, so the log does not show it.
     log::warning("job runs again", {{"job", active.job().id},
                                     {"device", queue.device().info().name},

@@ -40,7 +40,8 @@ struct QueueLimits {
   QueueCapacity queued_per_device = {.total = 512, .per_principal = 256};
   std::int64_t attempts = 3;          // recover() aborts a job that it has queued so many times
   std::int64_t max_wait_ms = 60'000;  // the longest time that one call of wait() waits
-  // How many times a job is run again after an infrastructure error, such as a judge that died. The
+  // How many times a job is run again after an infrastructure error, such as a judge that died, or
+  // after a report of the candidate that it lacked a resource, which the machine may lack. The
   // job then runs again at once and does not return to the queue.
   int repetitions = 1;
 };

@@ -1,5 +1,7 @@
 """A candidate: a process that serves one job with one submission and then exits. The process is
-untrusted from the moment the job arrives.
+untrusted from the moment it sends `parsed`. Until then it runs only Assay's own code. An error that
+the source cannot have caused then ends the process without an `error`, and the supervisor knows that
+it was not the submission's fault.
 
     status = serve(channel, layers)  # waits, reads `job`, answers `parsed`, `imported`, ..., `done`
     os._exit(status)
@@ -26,9 +28,16 @@ from harness import triton_adapter
 from harness.candidate.host import HostRunner
 from harness.cuda_cpp.runner import CudaCppRunner
 from harness.entry.cases import CaseInput
-from harness.entry.errors import MissingDialect, MissingEntry, Source, UnsupportedHere, describe
+from harness.entry.errors import (
+    ManifestError,
+    MissingDialect,
+    MissingEntry,
+    Source,
+    UnsupportedHere,
+    describe,
+)
 from harness.entry.fake_cuda import targets
-from harness.entry.time_limit import TimeLimit
+from harness.entry.time_limit import TimeIsUp, TimeLimit
 from harness.interpreting.interpret import InterpretRunner
 from harness.recording.disassemble import BrokenPlan, disassemblies
 from harness.recording.record import RecordRunner
@@ -41,6 +50,19 @@ Runner = PythonRunner | CudaCppRunner
 # A function that runs one case and returns the header and the payload of the reply.
 Work = Callable[[CaseInput], tuple[dict[str, Any], bytes]]
 LANGUAGES = ("python", "cuda")
+# The errors that a source can cause before any of its code runs. RecursionError and MemoryError come
+# from deeply nested sources.
+CAUSED_BY_SOURCE = (
+    SyntaxError,
+    ValueError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+    ManifestError,
+    MissingEntry,
+    UnsupportedHere,
+    TimeIsUp,
+)
 
 
 def serve(channel: Channel, layers: Layers) -> int:
@@ -156,12 +178,14 @@ def _run_job(channel: Channel, frame: Frame) -> None:
     if header["mode"] == "disassemble":
         return _disassemble(channel, frame.payload, folder)
     source = Source(frame.payload.decode("utf-8", "replace"), os.path.join(folder, f"{MODULE}.py"))
-    stage, current = "import", None
+    stage, current, parsed = "import", None, False
     limit = TimeLimit()
 
     def announce_parsed() -> None:
+        nonlocal parsed
         with limit.held():
             channel.send({"type": "parsed"})
+            parsed = True
 
     try:
         if "import_wall_ms" in header:
@@ -185,6 +209,8 @@ def _run_job(channel: Channel, frame: Frame) -> None:
         raise
     except BaseException as error:
         limit.stop()
+        if not parsed and not isinstance(error, CAUSED_BY_SOURCE):
+            raise  # no code of the submission has run, so this is an error of Assay's own
         channel.send(describe(error, source, stage, current))
         return
     if header.get("artifacts"):

@@ -23,6 +23,7 @@ from harness.entry.time_limit import TimeIsUp
 MESSAGE_CHARS = 4000
 TRACEBACK_CHARS = 8000
 CHAIN = 16
+MOST_ERRNO = 4095  # the kernel's own limit
 
 # Maps exception classes to kinds. The first class in this list to which an exception belongs
 # decides its kind, so each class precedes its base classes. The kinds are those of ErrorKind in
@@ -186,6 +187,8 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
     )
     if isinstance(cause, (NotRecordable, BadOutputs)) and cause.subject:
         header["subject"] = _clean(str(cause.subject))[:200]
+    if (number := _errno(chain)) is not None:
+        header["errno"] = number
     return header
 
 
@@ -226,6 +229,15 @@ def _chain(error: BaseException) -> list[BaseException]:
             None if current.__suppress_context__ else current.__context__
         )
     return found
+
+
+def _errno(chain: list[BaseException]) -> int | None:
+    """Returns the error number of the first system call of the chain that failed."""
+    for error in chain:
+        number = error.errno if isinstance(error, OSError) else None
+        if type(number) is int and 0 < number <= MOST_ERRNO:
+            return number
+    return None
 
 
 def _root_cause(chain: list[BaseException]) -> BaseException:

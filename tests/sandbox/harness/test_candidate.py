@@ -354,6 +354,15 @@ def test_cases_come_after_the_import_and_in_batches(supervisor: Supervisor) -> N
     assert (drain(out), drain(err)) == ("[] []\n", "")
 
 
+def test_an_error_tells_the_number_of_a_failed_system_call(supervisor: Supervisor) -> None:
+    failing = "def vector_add(x, y):\n    raise {}\n"
+    assert run(supervisor, failing.format("OSError(24, 'no files')")).error()["errno"] == 24
+    wrapped = failing.format("RuntimeError('open') from OSError(28, 'no space')")
+    assert run(supervisor, wrapped).error()["errno"] == 28
+    for without in ("OSError('no number')", "OSError('a', 'b')", "OSError(-1, 'b')", "ValueError"):
+        assert "errno" not in run(supervisor, failing.format(without)).error()
+
+
 def test_a_source_that_does_not_parse_is_never_parsed(supervisor: Supervisor) -> None:
     channel, out, err, _, _ = supervisor.fork()
     assert channel.receive() is not None

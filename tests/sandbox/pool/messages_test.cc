@@ -98,6 +98,11 @@ TEST_CASE("a candidate's messages become structs") {
   REQUIRE(message);
   CHECK(std::get<CandidateError>(*message).kind == ErrorKind::value_error);
   CHECK(std::get<CandidateError>(*message).diagnostic.line == 3);
+  CHECK_FALSE(std::get<CandidateError>(*message).system_error);
+  error.header["errno"] = 24;
+  message = parse_candidate(error);
+  REQUIRE(message);
+  CHECK(std::get<CandidateError>(*message).system_error == 24);
 }
 
 TEST_CASE("a message that a candidate must not send is refused") {

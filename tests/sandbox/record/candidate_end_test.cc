@@ -44,6 +44,13 @@ TEST_CASE("what something else did to the candidate does not count against the s
   CHECK(kind_of({.event = Kind::cancelled, .was_killed = true}) == "cancelled");
 }
 
+TEST_CASE("a candidate that ended before it ran code of the submission says nothing about it") {
+  CHECK(kind_of({.status = by_exit(3), .ran_code = false}) == "internal_error");
+  CHECK(kind_of({.status = by_exit(0), .was_killed = true, .ran_code = false}) == "internal_error");
+  CHECK(kind_of({.status = by_signal(SIGSEGV), .ran_code = false}) == "crash");  // of the parser
+  CHECK(kind_of({.event = Kind::timeout, .ran_code = false, .wall_ms = 1'000}) == "timeout");
+}
+
 TEST_CASE("a time limit that passed while the candidate waited for a processor is no evidence") {
   const auto after_a_second = [](std::optional<CpuTimes> cpu) {
     return kind_of({.event = Kind::timeout, .cpu = cpu, .wall_ms = 1'000});

@@ -324,47 +324,6 @@ TEST_CASE("many callers at once: every job gets its own verdict") {
   CHECK(right == 40);
 }
 
-TEST_CASE("a job runs again after an infrastructure error, and after no other error") {
-  /// A device whose first verdicts are errors of one kind, and whose later verdicts are passes of
-  /// the fake device.
-  class Failing final : public sandbox::Device {
-   public:
-    Failing(ErrorKind kind, int times, std::atomic<int>& runs)
-        : fake_(sandbox::make_fake_device(1)), kind_(kind), times_(times), runs_(runs) {}
-    sandbox::DeviceInfo info() const override { return fake_->info(); }
-    sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override {
-      if (++runs_ > times_) return fake_->execute(job, monitor);
-      return verdict_without_execution(job, kind_, "the judge did not answer");
-    }
-
-   private:
-    const std::unique_ptr<sandbox::Device> fake_;
-    const ErrorKind kind_;
-    const int times_;
-    std::atomic<int>& runs_;
-  };
-  const auto verdict_after = [](ErrorKind kind, int times, int& runs) {
-    std::atomic<int> count = 0;
-    ServicesFixture services;
-    services.close();
-    services.open("fake", std::make_unique<Failing>(kind, times, count));
-    const sandbox::Verdict verdict = *services.end_of(submit(services, "# fake: pass\n")).verdict;
-    runs = count;
-    return verdict;
-  };
-  int runs = 0;
-  for (const ErrorKind kind : {ErrorKind::internal_error, ErrorKind::device_unhealthy}) {
-    CHECK(verdict_after(kind, 1, runs).outcome == Outcome::pass);
-    CHECK(runs == 2);
-    CHECK(verdict_after(kind, 2, runs).error_kind == kind);
-    CHECK(runs == 2);
-  }
-  for (const ErrorKind kind : {ErrorKind::crash, ErrorKind::timeout, ErrorKind::unsupported}) {
-    CHECK(verdict_after(kind, 1, runs).error_kind == kind);
-    CHECK(runs == 1);
-  }
-}
-
 TEST_CASE("a pass without a record for each case becomes an internal error") {
   sandbox::Job job;
   job.id = "job_1";

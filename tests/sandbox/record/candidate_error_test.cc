@@ -1,0 +1,57 @@
+// Tests which limits an error of a candidate reports, and which errors are worth a second attempt.
+#include "sandbox/record/candidate_error.h"
+
+#include <cerrno>
+#include <string>
+
+#include "sandbox/job/job_execution.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+namespace {
+
+CandidateError raised(const char* exception, std::optional<std::int64_t> number = std::nullopt,
+                      const char* message = "") {
+  CandidateError error;
+  error.diagnostic.exception = exception;
+  error.diagnostic.message = message;
+  error.system_error = number;
+  return error;
+}
+
+std::string limit_of(const CandidateError& error) {
+  return std::string(to_string(limit_behind(error)));
+}
+
+}  // namespace
+
+TEST_CASE("the number of a failed system call names the limit, and its message does not") {
+  CHECK(limit_of(raised("OSError", ENOSPC)) == "disk_limit");
+  CHECK(limit_of(raised("BlockingIOError", EAGAIN)) == "process_limit");
+  CHECK(limit_of(raised("OSError", ENOMEM)) == "memory_limit");
+  CHECK(limit_of(raised("MemoryError")) == "memory_limit");
+  CHECK(limit_of(raised("RuntimeError", std::nullopt, "can't start new thread")) ==
+        "process_limit");
+  CHECK(limit_of(raised("ValueError", std::nullopt, "[Errno 28] No space left on device")) ==
+        "other_exception");
+}
+
+TEST_CASE("an error for lack of a resource is worth a second attempt, and no other error is") {
+  for (const int number : {EMFILE, ENFILE, ENOMEM, ENOSPC, EAGAIN, EIO})
+    CHECK(is_shortage(raised("OSError", number)));
+  CHECK(is_shortage(raised("MemoryError")));
+  CHECK_FALSE(is_shortage(raised("FileNotFoundError", ENOENT)));
+  CHECK_FALSE(is_shortage(raised("PermissionError", EPERM)));
+  CHECK_FALSE(is_shortage(raised("ValueError", std::nullopt, "[Errno 24] Too many open files")));
+}
+
+TEST_CASE("a shortage in an auxiliary run belongs to the verdict of the job") {
+  const Job job;
+  JobMonitor monitor;
+  JobExecution run(job, monitor), other(job, monitor);
+  run.auxiliary().tell_shortage();
+  CHECK(run.finish().reports_shortage);
+  CHECK_FALSE(other.finish().reports_shortage);
+}

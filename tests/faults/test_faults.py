@@ -25,7 +25,7 @@ def test_no_fault_turns_a_verdict_or_charges_an_error_of_the_server() -> None:
     tried = matrix.run(BINARY, most=3, seed=20_261_128, share=0.05)
     assert tried.problems == []
     struck = [trial for trial in tried.trials if trial.struck]
-    assert len(struck) >= len(tried.trials) / 2
+    assert len(struck) >= len(tried.trials) / 3
     assert {trial.outcome for trial in struck} >= {"pass", "fail", "internal_error"}
 
 
@@ -40,26 +40,23 @@ def test_cases_that_cannot_be_sent_do_not_let_a_submission_run_out_of_time(tmp_p
 
 
 @pytest.mark.skipif(not can_trace(), reason="strace is missing, or the user is not root")
-@pytest.mark.parametrize(
-    ("role", "call", "error", "skip", "outcome"),
-    [
-        # The harness fails before the submission runs, in both attempts.
-        ("candidate", "openat", errno.EMFILE, 1, "internal_error"),
-        ("candidate", "mkdir", errno.ENOSPC, 0, "internal_error"),
-        # The candidate reports a shortage, and the second attempt passes.
-        ("candidate", "openat", errno.EMFILE, 16, "pass"),
-        ("zygote", "clone", errno.EAGAIN, 0, "pass"),
-    ],
-)
-def test_a_failed_call_of_a_sandboxed_process_costs_the_submission_nothing(
-    role: str, call: str, error: int, skip: int, outcome: str, tmp_path: Path
-) -> None:
+def test_a_failed_call_of_a_sandboxed_process_costs_the_submission_nothing(tmp_path: Path) -> None:
     server = matrix.Server(BINARY, tmp_path)
     assert server.recovers() == ""
-    trial = matrix.attempt(server, matrix.Fault(role, call, error, skip), "submit", correct=True)
+    for fault in (
+        matrix.Fault("candidate", "openat", errno.EMFILE, 0),  # before the submission runs
+        matrix.Fault("candidate", "mkdir", errno.ENOSPC, 0),
+        matrix.Fault("candidate", "sendmsg", errno.ENOMEM, 1),  # the candidate reports a shortage
+        matrix.Fault("zygote", "clone", errno.EAGAIN, 0),
+    ):
+        # The candidate whose calls fail is not always the one that gets the job.
+        for _ in range(10):
+            trial = matrix.attempt(server, fault, "submit", correct=True)
+            assert trial.problem == "" and trial.outcome == "pass", trial
+            if trial.struck:
+                break
+        assert trial.struck, fault
     server.client.close()
-    assert trial.problem == ""
-    assert trial.struck > 0 and trial.outcome == outcome
 
 
 @pytest.mark.parametrize(

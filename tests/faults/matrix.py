@@ -22,7 +22,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ WRONG = CORRECT.replace("(x + y)", "(x + y + 1)")
 # The names of the errors that are Assay's own.
 OURS = ("internal_error", "device_unhealthy", "aborted")
 UNDISTURBED_S = 60.0  # after a fault, an undisturbed job passes within this time
+LOCKED_S = 20.0
 SILENT_S = 120.0  # a server that says nothing for so long hangs
 
 
@@ -159,11 +160,19 @@ class Server:
 
     def charged(self, job: str) -> bool | None:
         query = "SELECT refunded FROM tool_calls WHERE job = ?"
-        with contextlib.closing(
-            sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=30)
-        ) as connection:
-            row = connection.execute(query, (job,)).fetchone()
-        return None if row is None else not row[0]
+        # A server whose call of fcntl failed may keep a lock of its store for a moment.
+        deadline = time.monotonic() + LOCKED_S
+        while True:
+            try:
+                with contextlib.closing(
+                    sqlite3.connect(f"file:{self.store}?mode=ro", uri=True, timeout=30)
+                ) as connection:
+                    row = connection.execute(query, (job,)).fetchone()
+                return None if row is None else not row[0]
+            except sqlite3.OperationalError:
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.1)
 
     def recovers(self) -> str:
         """Returns an empty text when an undisturbed correct job has passed, else what came."""
@@ -271,7 +280,7 @@ def attempt(server: Server, fault: Fault, tool: str, correct: bool) -> Trial:
             outcome, charged, problem = judged(server, correct, answer)
             if not problem and struck and (why := server.recovers()):
                 problem = f"no undisturbed job passes afterwards: {why}"
-        except (RuntimeError, OSError, ValueError) as error:
+        except (RuntimeError, OSError, ValueError, sqlite3.Error) as error:
             struck = disturbance.stop()
             problem = "the server hung" if hung.is_set() else server.end(str(error))
     if problem:
@@ -308,11 +317,27 @@ def calls_of_a_job(server: Server, tool: str) -> dict[str, dict[str, int]]:
     }
 
 
+def earlier(results: Path | None) -> list[Trial]:
+    """Reads the trials of an earlier run."""
+    if results is None or not results.exists():
+        return []
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    return [Trial(**{**line, "fault": Fault(**line["fault"])}) for line in lines]
+
+
 def run(
-    binary: str, most: int, seed: int, share: float, repeat: int = 8, verbose: bool = False
+    binary: str,
+    most: int,
+    seed: int,
+    share: float,
+    repeat: int = 8,
+    verbose: bool = False,
+    results: Path | None = None,
 ) -> Matrix:
-    """Tries a random share of all faults, each with a correct and with a wrong submission."""
-    matrix, rng = Matrix(), random.Random(seed)
+    """Tries a random share of all faults, each with a correct and with a wrong submission. Appends
+    each trial to `results`, and does not repeat the trials that this file has."""
+    matrix, rng = Matrix(earlier(results)), random.Random(seed)
+    known = {(trial.fault, trial.correct) for trial in matrix.trials}
     with tempfile.TemporaryDirectory(prefix="assay-faults-") as folder:
         server = Server(binary, Path(folder))
         if why := server.recovers():
@@ -323,8 +348,13 @@ def run(
         for number, fault in enumerate(chosen):
             for correct in (True, False):
                 tool = rng.choice(("run_tests", "submit"))
+                if (fault, correct) in known:
+                    continue
                 trial = attempt(server, fault, tool, correct)
                 matrix.trials.append(trial)
+                if results:
+                    with results.open("a") as file:
+                        file.write(json.dumps(asdict(trial)) + "\n")
                 if verbose or trial.problem:
                     print(
                         f"{number + 1}/{len(chosen)} {fault} ({tool}, "
@@ -347,9 +377,13 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=6, help="calls of one function that fail")
     parser.add_argument("--share", type=float, default=1.0, help="the share of the faults to try")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--results", type=Path, help="keep the trials in this file, and go on there"
+    )
     parser.add_argument("--out", type=Path, help="write the page to this file")
     options = parser.parse_args()
-    matrix = run(options.binary, options.positions, options.seed, options.share, verbose=True)
+    how = {"verbose": True, "results": options.results}
+    matrix = run(options.binary, options.positions, options.seed, options.share, **how)
     if options.out:
         options.out.write_text(page(matrix.trials))
     for problem in matrix.problems:

@@ -211,7 +211,7 @@ void HttpFiles::reload() const {
     const std::vector<Error> errors = oauth->tokens.reload();
     for (const Error& error : errors)
       log::error("the old keys of an issuer stay in use", {{"error", error.message}});
-    if (errors.empty()) log::info("the keys of the issuers were read again");
+    if (errors.empty()) log::info("the keys of the issuers are read again");
   }
   if (!tokens && !tls && !oauth)
     log::warning(

@@ -78,7 +78,20 @@ Result<std::vector<mcp::ScopeName>> scopes_from(const std::vector<std::string>& 
   return scopes;
 }
 
+/// Clients normalise the URL and name the result as the resource, so tokens are issued for that
+/// form.
+Status check_public_url(const std::string& url) {
+  ASSAY_RETURN_IF_ERROR(mcp::check_url(url, "--public-url"));
+  const std::string origin = mcp::origin_of(url);
+  const bool default_port = origin.ends_with(origin.rfind("https://", 0) == 0 ? ":443" : ":80");
+  if (origin == lower_case(origin) && !default_port) return {};
+  return fail(
+      ErrorCode::invalid_argument,
+      "--public-url '" + url + "' must have a host in lower case and no default port (:443, :80)");
+}
+
 Status check_flags(const OAuthFlags& flags) {
+  if (!flags.public_url.empty()) ASSAY_RETURN_IF_ERROR(check_public_url(flags.public_url));
   for (const std::string& issuer : flags.issuers) {
     ASSAY_RETURN_IF_ERROR(mcp::check_url(issuer, "--oauth-issuer"));
     if (std::count(flags.issuers.begin(), flags.issuers.end(), issuer) > 1)
@@ -155,13 +168,17 @@ Result<std::shared_ptr<const mcp::OAuth>> oauth_settings(const OAuthFlags& flags
       log::warning("the keys of an issuer of tokens cannot be read yet",
                    {{"issuer", flags.issuers[i]}, {"error", read.error().message}});
     }
-    issuers.push_back({flags.issuers[i], keys});
+    issuers.push_back({flags.issuers[i], keys, file});
   }
   mcp::TokenRules rules{.audiences = flags.audiences,
                         .scopes = scopes,
                         .leeway_s = flags.leeway_s,
                         .require_type = flags.require_type};
-  if (rules.audiences.empty()) rules.audiences = {url};
+  if (rules.audiences.empty()) {
+    rules.audiences = {url};
+    // A client that normalises such a URL adds the slash.
+    if (url == mcp::origin_of(url)) rules.audiences.push_back(url + "/");
+  }
   return std::make_shared<const mcp::OAuth>(
       mcp::OAuth{{.url = url, .issuers = flags.issuers, .scopes = scopes},
                  mcp::AccessTokens(std::move(issuers), std::move(rules))});

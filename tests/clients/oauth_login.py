@@ -18,6 +18,22 @@ REDIRECT = "http://127.0.0.1:1/callback"  # nothing listens there: the code is i
 MAX_REDIRECTS = 20
 
 
+def redirected(url: str) -> str:
+    """Follows the redirects of an identity provider with cookies, as a browser does. Returns the
+    first URL that is not the provider's own."""
+    import httpx2
+
+    provider = urlsplit(url).netloc
+    with httpx2.Client() as browser:
+        for _ in range(MAX_REDIRECTS):
+            response = browser.get(url)
+            assert response.is_redirect, f"{url}: {response.status_code} {response.text}"
+            url = str(response.url.join(response.headers["location"]))
+            if urlsplit(url).netloc != provider:
+                return url
+    raise AssertionError("too many redirects")
+
+
 class Storage:
     """Keeps the client's tokens in memory, with the scope of each token that it got."""
 
@@ -74,18 +90,7 @@ class Login:
         self.provider = OAuthClientProvider(url, metadata, self.storage, self.follow, self.callback)
 
     async def follow(self, url: str) -> None:
-        """Follows redirects with cookies until the client's own redirect URL."""
-        import httpx2
-
-        async with httpx2.AsyncClient() as browser:
-            for _ in range(MAX_REDIRECTS):
-                response = await browser.get(url)
-                assert response.is_redirect, f"{url}: {response.status_code} {response.text}"
-                url = str(response.url.join(response.headers["location"]))
-                if url.startswith(REDIRECT):
-                    self.answer = parse_qs(urlsplit(url).query)
-                    return
-        raise AssertionError("too many redirects")
+        self.answer = parse_qs(urlsplit(redirected(url)).query)
 
     async def callback(self) -> Any:
         from mcp.client.auth import AuthorizationCodeResult

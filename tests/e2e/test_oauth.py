@@ -129,7 +129,7 @@ def test_sighup_reads_the_keys_again(binary: str, tmp_path: Path, issuer: Issuer
         issuer.new_key()
         new = issuer.token()
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: "the keys of the issuers were read again" in log.read_text())
+        wait_until(lambda: "the keys of the issuers are read again" in log.read_text())
         assert ping(server, new)[0] == 200
         assert ping(server, old)[0] == 401
         issuer.file.write_text("{}")

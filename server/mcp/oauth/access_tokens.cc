@@ -138,7 +138,10 @@ Result<std::shared_ptr<const Caller>> AccessTokens::verify(std::string_view toke
 std::vector<Error> AccessTokens::reload() const {
   std::vector<Error> errors;
   for (const Issuer& issuer : issuers_) {
-    if (const Status read = issuer.keys->reload(); !read) errors.push_back(read.error());
+    if (!issuer.has_file)
+      issuer.keys->expire();
+    else if (const Status read = issuer.keys->reload(); !read)
+      errors.push_back(read.error());
   }
   return errors;
 }

@@ -42,6 +42,7 @@ class AccessTokens {
   struct Issuer {
     std::string url;
     std::shared_ptr<IssuerKeys> keys;
+    bool has_file = false;  // the keys come from a file of this machine
   };
 
   /// The clock must outlive the object.
@@ -53,8 +54,9 @@ class AccessTokens {
   /// code if the token is not valid.
   Result<std::shared_ptr<const Caller>> verify(std::string_view token) const;
 
-  /// Reads the keys of all issuers again. Returns the errors, one for each issuer that failed. The
-  /// old keys of these issuers stay in use.
+  /// Reads the files of keys again. Returns the errors, one for each file that cannot be used; the
+  /// old keys of its issuer stay in use. Keys from the network are fetched when the next token
+  /// needs them, so that this function does not wait for an issuer.
   std::vector<Error> reload() const;
 
  private:

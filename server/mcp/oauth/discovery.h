@@ -1,6 +1,5 @@
 // Finds the keys of an issuer through its metadata (RFC 8414, OpenID Connect Discovery).
 //
-//   const Fetch fetch = [](const std::string& url) -> Result<std::string> { return get(url); };
 //   const Result<JwkSet> keys = discover_keys("https://id.example.org/realms/team", fetch);
 //
 // Pure functions apart from `fetch`, thread-safe.

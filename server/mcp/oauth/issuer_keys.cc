@@ -7,7 +7,7 @@
 namespace assay::mcp {
 
 bool IssuerKeys::is_fresh() const {
-  return keys_ && clock_.monotonic_ns() - loaded_ns_ < limits_.lifetime_ms * kNsPerMs;
+  return keys_ && !expired_ && clock_.monotonic_ns() - loaded_ns_ < limits_.lifetime_ms * kNsPerMs;
 }
 
 Result<IssuerKeys::Keys> IssuerKeys::usable_keys() const {
@@ -17,6 +17,7 @@ Result<IssuerKeys::Keys> IssuerKeys::usable_keys() const {
 
 void IssuerKeys::begin_load() {
   loading_ = true;
+  expired_ = false;
   tried_ns_ = clock_.monotonic_ns();
 }
 
@@ -37,6 +38,12 @@ Status IssuerKeys::reload() {
   Result<JwkSet> loaded = load_();
   lock.lock();
   return end_load(std::move(loaded));
+}
+
+void IssuerKeys::expire() {
+  const MutexLock lock(mutex_);
+  expired_ = true;
+  tried_ns_.reset();
 }
 
 Result<IssuerKeys::Keys> IssuerKeys::keys_for(const Jwt& jwt) {

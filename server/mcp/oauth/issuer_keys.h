@@ -1,7 +1,7 @@
 // IssuerKeys keeps the public keys of one issuer. It loads them when a token needs them, and loads
 // them again when they are old or when a token names a key that is not among them.
 //
-//   IssuerKeys keys([] { return JwkSet::parse(fetched()); }, {});
+//   IssuerKeys keys([] { return JwkSet::parse(R"({"keys": []})"); }, {});
 //   const auto now = keys.keys_for(jwt);  // unavailable: the issuer does not answer
 //   if (now && (*now)->verify(jwt)) show("signed by the issuer");
 //
@@ -49,6 +49,9 @@ class IssuerKeys {
 
   /// Loads the keys now. On an error, the old keys stay in use.
   Status reload();
+  /// Makes the next token load the keys again. If that fails, the old keys stay in use. Returns at
+  /// once.
+  void expire();
 
  private:
   using Keys = std::shared_ptr<const JwkSet>;
@@ -66,6 +69,7 @@ class IssuerKeys {
   Keys keys_ ASSAY_GUARDED_BY(mutex_);  // null: never loaded
   std::int64_t loaded_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::optional<std::int64_t> tried_ns_ ASSAY_GUARDED_BY(mutex_);  // the last load, of any result
+  bool expired_ ASSAY_GUARDED_BY(mutex_) = false;
   bool loading_ ASSAY_GUARDED_BY(mutex_) = false;
   int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;
 };

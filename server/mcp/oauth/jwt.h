@@ -4,8 +4,7 @@
 // and deep nesting. It also refuses each header that would change how the token must be verified.
 //
 //   const Result<Jwt> jwt = parse_jwt(token, 16 << 10);
-//   if (jwt) show(jwt->claims.value("iss", ""));  // not trustworthy before the signature is
-//   checked
+//   if (jwt) show(jwt->claims.value("iss", ""));  // what the token claims, not yet verified
 //
 // Pure functions, thread-safe.
 #pragma once

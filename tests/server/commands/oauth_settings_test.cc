@@ -83,6 +83,13 @@ TEST_CASE("oauth settings: wrong flags are named") {
   flags = fine;
   flags.issuers.emplace_back("https://other.example");
   CHECK(problem_of(flags).message.find("once for each") != std::string::npos);
+  for (const char* url : {"assay.example", "http://assay.example/mcp", "https://Assay.example/mcp",
+                          "https://assay.example:443/mcp", "https://assay.example/mcp?a"}) {
+    INFO(url);
+    flags = fine;
+    flags.public_url = url;
+    CHECK(problem_of(flags).code == ErrorCode::invalid_argument);
+  }
   flags = fine;
   flags.key_sets = {"http://id.example/keys"};
   CHECK(problem_of(flags).code == ErrorCode::invalid_argument);

@@ -244,10 +244,26 @@ TEST_CASE("access tokens: without the issuer's keys the answer is not that the t
   verifier.answers = false;
   const AccessTokens tokens = verifier.tokens();
   CHECK(tokens.verify(signed_token(verifier.claims())).error().code == ErrorCode::unavailable);
-  CHECK(tokens.reload().size() == 2);
   verifier.answers = true;
+  CHECK_FALSE(tokens.verify(signed_token(verifier.claims())));  // too soon after the failed load
   CHECK(tokens.reload().empty());
   CHECK(tokens.verify(signed_token(verifier.claims())));
+}
+
+TEST_CASE("access tokens: a reload reads files at once, and keeps old keys if a file is wrong") {
+  ManualClock clock;
+  std::string text = signing_keys().key_set();
+  const auto keys =
+      std::make_shared<IssuerKeys>([&] { return JwkSet::parse(text); }, KeyLimits{}, clock);
+  Verifier verifier;
+  const AccessTokens tokens({{kIssuer, keys, true}}, verifier.rules, clock);
+  CHECK(tokens.reload().empty());
+  text = "{}";
+  CHECK(tokens.reload().size() == 1);
+  CHECK(tokens.verify(signed_token(verifier.claims())));
+  text = json{{"keys", {verifier.other.jwk()}}}.dump();
+  CHECK(tokens.reload().empty());
+  CHECK_FALSE(tokens.verify(signed_token(verifier.claims())));
 }
 
 }  // namespace assay::mcp

@@ -47,8 +47,7 @@ TEST_CASE("discovery: the keys are those of the issuer's own metadata") {
                      "https://id.example/a"));
   }
   const std::string url = metadata_urls("https://id.example")[0];
-  for (const std::string& other :
-       {"https://evil.example", "https://id.example/", "HTTPS://id.example"})
+  for (const char* other : {"https://evil.example", "https://id.example/", "HTTPS://id.example"})
     CHECK(discovered({{url, metadata_of(other, "https://id.example/keys")},
                       {"https://id.example/keys", keys}},
                      "https://id.example")

@@ -112,6 +112,22 @@ TEST_CASE("issuer keys: a reload on demand keeps the old keys if it fails") {
   CHECK(issuer.knows(signed_by(two)));
 }
 
+TEST_CASE("issuer keys: expired keys are loaded again for the next token, even soon") {
+  const SigningKey one = SigningKey::p256("one"), two = SigningKey::p256("two");
+  ChangingIssuer issuer;
+  issuer.keys = {one.jwk()};
+  CHECK(issuer.knows(signed_by(one)));
+  issuer.keys = {two.jwk()};
+  issuer.cache.expire();
+  CHECK(issuer.loads == 1);
+  CHECK_FALSE(issuer.knows(signed_by(one)));
+  CHECK(issuer.loads == 2);
+  issuer.cache.expire();
+  issuer.answers = false;
+  CHECK(issuer.knows(signed_by(two)));  // the old keys stay in use
+  CHECK(issuer.loads == 3);
+}
+
 TEST_CASE("issuer keys: requests that need the same load wait for it") {
   const SigningKey one = SigningKey::p256("one");
   const std::string text = json{{"keys", {one.jwk()}}}.dump();

@@ -5,16 +5,22 @@ a whole identity provider."""
 from __future__ import annotations
 
 import json
+import os
 import signal
+import ssl
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
-from http_serving import PING, Server, new_token, serving, wait_until
+from http_serving import PING, Server, make_certificate, new_token, serving, wait_until
 from jwt.algorithms import ECAlgorithm
 
 ISSUER = "https://id.example/realms/team"
@@ -136,6 +142,52 @@ def test_sighup_reads_the_keys_again(binary: str, tmp_path: Path, issuer: Issuer
         server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: "the old keys of an issuer stay in use" in log.read_text())
         assert ping(server, new)[0] == 200
+
+
+@contextmanager
+def https_keys(folder: Path, certificate: str, issuer: Issuer) -> Iterator[str]:
+    """Publishes the issuer's keys over HTTPS. Yields the URL."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(issuer.file.read_bytes())
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / f"{certificate}.pem", folder / f"{certificate}.key")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"https://localhost:{server.server_address[1]}/keys"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_keys_over_https(trusted: bool, binary: str, tmp_path: Path, issuer: Issuer) -> None:
+    for name in ("own", "other"):
+        make_certificate(tmp_path, name)
+    environment = {
+        **os.environ,
+        "SSL_CERT_FILE": str(tmp_path / ("own.pem" if trusted else "other.pem")),
+    }
+    options = ["--public-url", RESOURCE, "--oauth-issuer", ISSUER]
+    with (
+        https_keys(tmp_path, "own", issuer) as url,
+        serving(binary, tmp_path, *options, "--oauth-jwks", url, environment=environment) as server,
+    ):
+        status, headers, _ = server.request("POST", "/mcp", PING, issuer.token())
+        if trusted:
+            assert status == 200
+        else:  # the keys cannot be trusted, which is no fault of the client
+            assert status == 503 and headers["retry-after"] == "1"
+            assert "www-authenticate" not in headers
 
 
 def test_tokens_of_the_file_beside_the_issuer(binary: str, tmp_path: Path, issuer: Issuer) -> None:

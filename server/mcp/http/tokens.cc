@@ -70,7 +70,8 @@ Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::strin
     const auto wrong = [&](const std::string& what) {
       return fail(ErrorCode::invalid_argument, "line " + std::to_string(number) + ": " + what);
     };
-    if (words.size() != 3 && words.size() != 4)
+    const bool expires = words.size() == 4 && words[3].rfind(kExpiresPrefix, 0) == 0;
+    if (words.size() != 3 && !expires)
       return wrong(
           "must be NAME SCOPE[,SCOPE] sha256:HEX [expires=TIME], as `assay token new` prints it");
     Entry entry;
@@ -88,16 +89,11 @@ Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::strin
       if (other.digest == entry.digest)
         return wrong("'" + words[0] + "' has the same secret as '" + other.caller->name + "'");
     }
-    std::int64_t expires = 0;
-    if (words.size() == 4) {
-      if (words[3].rfind(kExpiresPrefix, 0) != 0)
-        return wrong("after the hash, only expires=TIME can follow");
-      const auto time = unix_ms_from(std::string_view(words[3]).substr(kExpiresPrefix.size()));
-      if (!time) return wrong(time.error().message);
-      expires = *time;
-    }
+    Result<std::int64_t> end_ms = 0;
+    if (expires) end_ms = unix_ms_from(std::string_view(words[3]).substr(kExpiresPrefix.size()));
+    if (!end_ms) return wrong(end_ms.error().message);
     entry.caller = std::make_shared<const Caller>(
-        Caller{.name = words[0], .scopes = scopes, .expires_unix_ms = expires});
+        Caller{.name = words[0], .scopes = scopes, .expires_unix_ms = *end_ms});
     entries.push_back(std::move(entry));
   }
   if (entries.empty())

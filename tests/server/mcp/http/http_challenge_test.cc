@@ -60,8 +60,9 @@ std::unique_ptr<Server> server_with_scored_tool() {
     return ToolResult{.text = name_of(context.caller)};
   };
   tool.missing_scope = [](const json& arguments, const Caller& caller) {
-    return arguments.value("scored", false) && !caller.allows("score") ? std::string("score")
-                                                                       : std::string();
+    return arguments.value("scored", json()) == true && !caller.allows("score")
+               ? std::string("score")
+               : std::string();
   };
   REQUIRE(server->add_tool(std::move(tool)));
   return server;

@@ -82,7 +82,8 @@ TEST_CASE("tokens: a token can have an end") {
   CHECK(tokens->find("one")->expires_unix_ms == 1'801'353'600'000);
   CHECK(tokens->find("two")->expires_unix_ms == 0);
   CHECK(has(problem(alice + " expires=tomorrow"), "line 1: 'tomorrow' is no time; valid: 2027-"));
-  CHECK(has(problem(alice + " until=2027-01-31T00:00:00Z"), "only expires=TIME can follow"));
+  CHECK(has(problem(alice + " until=2027-01-31T00:00:00Z"),
+            "must be NAME SCOPE[,SCOPE] sha256:HEX [expires=TIME]"));
   CHECK(has(problem(alice + " expires=2027-01-31T00:00:00Z x"), "must be NAME"));
   const auto made = new_token("ci", {"practice"}, kScopes, "2027-01-31T00:00:00Z");
   REQUIRE(made);

@@ -12,6 +12,8 @@
 #include "base/stderr_line.h"
 #include "base/unique_fd.h"
 #include "server/app/exit_status.h"
+#include "server/mcp/http/http_cors.h"
+#include "server/mcp/oauth/discovery.h"
 #include "tools/model/services.h"
 
 namespace assay::server {
@@ -103,6 +105,39 @@ bool set_tls(const HttpFlags& flags, HttpSettings& settings, int& status) {
   return true;
 }
 
+/// Returns the URL of the endpoint, or "" if other machines can connect, or if the port is not
+/// known yet.
+std::string own_url(const Address& address, bool tls) {
+  if (!address.loopback || address.port == 0) return "";
+  const bool v6 = address.host.find(':') != std::string::npos;
+  return (tls ? "https://" : "http://") + (v6 ? "[" + address.host + "]" : address.host) + ":" +
+         std::to_string(address.port) + "/mcp";
+}
+
+bool set_oauth(const HttpFlags& flags, const Address& address, HttpSettings& settings,
+               int& status) {
+  mcp::HttpOptions& options = settings.options;
+  const auto problem = [&]() -> Status {
+    for (const std::string& origin : flags.allowed_origins)
+      ASSAY_RETURN_IF_ERROR(mcp::check_origin(origin));
+    options.allowed_origins = flags.allowed_origins;
+    if (!flags.oauth.public_url.empty()) {
+      ASSAY_RETURN_IF_ERROR(mcp::check_url(flags.oauth.public_url, "--public-url"));
+      options.allowed_hosts.push_back(mcp::host_of(flags.oauth.public_url));
+    }
+    ASSAY_TRY(oauth, oauth_settings(flags.oauth, own_url(address, options.tls != nullptr)));
+    settings.files.oauth = options.oauth = oauth;
+    return {};
+  }();
+  if (problem) return true;
+  const ErrorCode code = problem.error().code;
+  status = refuse(code == ErrorCode::invalid_argument ? kUsage
+                  : code == ErrorCode::not_found      ? kNoInput
+                                                      : kBadConfig,
+                  problem.error().message);
+  return false;
+}
+
 }  // namespace
 
 Result<Address> parse_address(const std::string& text) {
@@ -132,7 +167,7 @@ void add_http_flags(CLI::App& command, HttpFlags& flags) {
   auto* address =
       command.add_option("--http", flags.address,
                          "listen on HOST:PORT (port 0 picks a free one), endpoint /mcp; "
-                         "an address that is not loopback needs --token-file");
+                         "an address that is not loopback needs --token-file or --oauth-issuer");
   const auto with_http = [&](const char* name, auto& value, const char* help) {
     return command.add_option(name, value, help)->needs(address);
   };
@@ -146,9 +181,13 @@ void add_http_flags(CLI::App& command, HttpFlags& flags) {
   with_http("--allow-host", flags.allowed_hosts,
             "another host name that clients use, for instance that of a reverse proxy; may be "
             "repeated");
+  with_http("--allow-origin", flags.allowed_origins,
+            "an origin whose web pages may use the server, e.g. https://chat.example.org; may be "
+            "repeated");
+  add_oauth_flags(command, flags.oauth, *address);
   with_http("--rate-limit", flags.rate_limit,
             "requests a second for each token, or for each address if there are no tokens; 0: no "
-            "limit (default: 50 with --token-file, else no limit)")
+            "limit (default: 50 if clients need tokens, else no limit)")
       ->check(CLI::NonNegativeNumber);
 }
 
@@ -168,8 +207,15 @@ void HttpFiles::reload() const {
     else
       log::error("the old certificate stays in use", {{"error", read.error().message}});
   }
-  if (!tokens && !tls)
-    log::warning("SIGHUP changes nothing: this server has no token file and no certificate");
+  if (oauth) {
+    const std::vector<Error> errors = oauth->tokens.reload();
+    for (const Error& error : errors)
+      log::error("the old keys of an issuer stay in use", {{"error", error.message}});
+    if (errors.empty()) log::info("the keys of the issuers are read again");
+  }
+  if (!tokens && !tls && !oauth)
+    log::warning(
+        "SIGHUP changes nothing: this server has no token file, no certificate and no issuer");
 }
 
 std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {
@@ -178,12 +224,13 @@ std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {
     status = refuse(kUsage, address.error().message);
     return std::nullopt;
   }
-  if (!address->loopback && flags.token_file.empty()) {
+  const bool needs_token = !flags.token_file.empty() || !flags.oauth.issuers.empty();
+  if (!address->loopback && !needs_token) {
     status =
         refuse(kUnsafe, "'" + address->host +
                             "' can be reached from other machines, and without --token-file every "
-                            "client may run code here; make a token with `assay token new`, or "
-                            "serve 127.0.0.1");
+                            "client may run code here; make a token with `assay token new`, name "
+                            "an identity provider with --oauth-issuer, or serve 127.0.0.1");
     return std::nullopt;
   }
   HttpSettings settings;
@@ -191,11 +238,10 @@ std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {
   options.host = address->host;
   options.port = address->port;
   options.allowed_hosts = flags.allowed_hosts;
-  const double rate = flags.rate_limit >= 0      ? flags.rate_limit
-                      : flags.token_file.empty() ? 0
-                                                 : kDefaultRate;
+  const double rate = flags.rate_limit >= 0 ? flags.rate_limit : needs_token ? kDefaultRate : 0;
   options.rate_limit = {rate, rate * kBurstSeconds};
-  if (!set_tokens(flags, settings, status) || !set_tls(flags, settings, status))
+  if (!set_tokens(flags, settings, status) || !set_tls(flags, settings, status) ||
+      !set_oauth(flags, *address, settings, status))
     return std::nullopt;
   if (!address->loopback && !options.tls) {
     stderr_line(

@@ -1,6 +1,6 @@
-// Defines and checks the options of `assay serve --http`. A public address requires a token file,
-// and a token file must be private. The functions are pure, except that http_settings() reads files
-// and prints errors.
+// Defines and checks the options of `assay serve --http`. A public address requires a token file
+// or an identity provider, and a token file must be private. The functions are pure, except that
+// http_settings() reads files and prints errors.
 //
 //   Result<Address> address = parse_address("127.0.0.1:8080");  // host "127.0.0.1", port 8080
 //   int status = kPass;
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/commands/oauth_settings.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/http/socket_io.h"
@@ -37,7 +38,8 @@ struct HttpFlags {
   std::string address;                   // HOST:PORT; empty: no HTTP server
   std::string token_file;                // empty: every client may use every tool
   std::string tls_certificate, tls_key;  // PEM files; both are set, or none
-  std::vector<std::string> allowed_hosts;
+  std::vector<std::string> allowed_hosts, allowed_origins;
+  OAuthFlags oauth;
   double rate_limit = -1;  // requests per second; 0: no limit; -1: kDefaultRate if there are tokens
 };
 
@@ -49,10 +51,11 @@ struct HttpFiles {
   std::string token_file, tls_certificate;  // the paths; empty: the server has no such file
   std::shared_ptr<mcp::Tokens> tokens;      // null: the server has no tokens
   std::shared_ptr<mcp::TlsContext> tls;     // null: the server speaks plain HTTP
+  std::shared_ptr<const mcp::OAuth> oauth;  // null: the server has no identity provider
 
-  /// Reads the files again. Requests that come later need the new tokens, and connections that
-  /// begin later get the new certificate. Logs what was read. If a file cannot be used, logs the
-  /// reason as an error, and the old contents stay in use. Thread-safe.
+  /// Reads the files and the issuers' keys again. Requests that come later need the new tokens, and
+  /// connections that begin later get the new certificate. Logs what was read. If a file cannot be
+  /// used, logs the reason as an error, and the old contents stay in use. Thread-safe.
   void reload() const;
 };
 

@@ -106,15 +106,17 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
     // Each of these two addresses stands for all addresses of this machine, so a client cannot
     // connect to it.
     if (host == "0.0.0.0" || host == "::") {
-      if (options.http.allowed_hosts.empty())
+      if (options.http.allowed_hosts.empty() && options.http.oauth.public_url.empty())
         return fail(ErrorCode::invalid_argument,
                     "a client cannot connect to " + host + "; name this machine with --allow-host");
-      host = options.http.allowed_hosts.front();
+      if (!options.http.allowed_hosts.empty()) host = options.http.allowed_hosts.front();
     }
     const bool v6 = host.find(':') != std::string::npos;
     entry.url = (options.http.tls_certificate.empty() ? "http://" : "https://") +
                 (v6 ? "[" + host + "]" : host) + ":" + std::to_string(address->port) + "/mcp";
-    entry.token = !options.http.token_file.empty();
+    if (!options.http.oauth.public_url.empty()) entry.url = options.http.oauth.public_url;
+    // A client of an identity provider gets its tokens itself.
+    entry.token = !options.http.token_file.empty() && options.http.oauth.issuers.empty();
   }
   entry.command = (paths->binaries / "assay").string();
   entry.args = {"serve", "--stdio"};

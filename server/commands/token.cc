@@ -16,10 +16,11 @@ namespace {
 struct TokenOptions {
   std::string name;
   std::vector<std::string> scopes;
+  std::string expires;
 };
 
 int make_token(const TokenOptions& options) {
-  const auto token = mcp::new_token(options.name, options.scopes, token_scopes());
+  const auto token = mcp::new_token(options.name, options.scopes, token_scopes(), options.expires);
   if (!token) return print_error("token", kUsage, token.error().message);
   // The token's line is the only output to stdout, so that `>> tokens` appends exactly this line to
   // a token file.
@@ -46,6 +47,9 @@ void add_token(CLI::App& app, int& status) {
           "--scope", options->scopes,
           "practice (every tool, but no scored runs) or score (scored runs too); may be repeated")
       ->required();
+  create->add_option("--expires", options->expires,
+                     "the end of the token's validity, e.g. 2027-01-31T00:00:00Z; without it, the "
+                     "token is valid until its line is removed");
   create->callback([options, &status] { status = make_token(*options); });
 }
 

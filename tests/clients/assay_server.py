@@ -12,17 +12,25 @@ from contextlib import contextmanager
 from mcp_sessions import Target
 
 START_TIMEOUT_S = 30.0
+PORT_TAKEN_STATUS = 71
+
+
+class PortTaken(Exception):
+    """Another process uses the port."""
 
 
 @contextmanager
-def serving(transport: str, binary: str, *options: str) -> Iterator[Target]:
-    """Yields a server for the transport stdio or http. An HTTP server chooses its own port. The end
-    of the `with` block stops it."""
+def serving(
+    transport: str, binary: str, *options: str, address: str = "127.0.0.1:0"
+) -> Iterator[Target]:
+    """Yields a server for the transport stdio or http. An HTTP server listens on `address`; by
+    default it chooses its own port. The end of the `with` block stops it. Raises PortTaken if
+    another process uses the port."""
     if transport == "stdio":
         yield Target(command=(binary, "serve", "--stdio", *options))
         return
     process = subprocess.Popen(
-        [binary, "serve", "--http", "127.0.0.1:0", *options], stderr=subprocess.PIPE, text=True
+        [binary, "serve", "--http", address, *options], stderr=subprocess.PIPE, text=True
     )
     log: list[str] = []
     listening = threading.Event()
@@ -40,6 +48,8 @@ def serving(transport: str, binary: str, *options: str) -> Iterator[Target]:
     try:
         assert listening.wait(START_TIMEOUT_S), f"the server does not listen: {''.join(log)}"
         found = re.search(r"listening on (https?://\S+)", "".join(log))
+        if not found and process.wait(10) == PORT_TAKEN_STATUS:
+            raise PortTaken
         assert found, f"the server ended with status {process.wait(10)}: {''.join(log)}"
         yield Target(url=found.group(1))
     finally:

@@ -15,13 +15,14 @@ import os
 import queue
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from oauth_login import Login
 from stdio_client import how_it_ended
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,11 +60,13 @@ CLIENTS = (
 
 @dataclass(frozen=True)
 class Target:
-    """Describes a server by the command that starts it, or by its URL and token."""
+    """Describes a server by the command that starts it, or by its URL and token. `oauth` says how
+    the client gets a token from an identity provider."""
 
     command: tuple[str, ...] = ()
     url: str = ""
     token: str = ""
+    oauth: Mapping[str, str] | None = None
 
 
 class McpError(Exception):
@@ -95,7 +98,8 @@ class Session(Protocol):
     def call(self, tool: str, arguments: Json) -> Json: ...
     def request(self, method: str, params: Json) -> Json:
         """Calls a method of the client. `method` is its name in the TypeScript SDKs: listTools,
-        readResource, getPrompt, complete, ..."""
+        readResource, getPrompt, complete, ... The method tokenScopes returns the scope of each
+        token that the client got by OAuth."""
 
 
 class BridgeSession:
@@ -106,6 +110,7 @@ class BridgeSession:
             "sdk": client.sdk.removeprefix("typescript_"),
             "mode": client.mode,
             "token": target.token,
+            "oauth": target.oauth,
         }
         setup |= {"url": target.url} if target.url else {"command": list(target.command)}
         self.process = subprocess.Popen(
@@ -208,6 +213,10 @@ class PythonSession:
                     headers={"Authorization": f"Bearer {target.token}"}, timeout=CALL_TIMEOUT_S
                 )
                 server = streamable_http_client(target.url, http_client=http)
+            elif target.oauth:
+                self.login = Login(target.url, target.oauth)
+                http = httpx2.AsyncClient(auth=self.login.provider, timeout=CALL_TIMEOUT_S)
+                server = streamable_http_client(target.url, http_client=http)
             async with mcp.Client(
                 server, mode=client.mode, read_timeout_seconds=CALL_TIMEOUT_S
             ) as self.client:
@@ -246,6 +255,9 @@ class PythonSession:
 
     def request(self, method: str, params: Json) -> Json:
         from mcp import types
+
+        if method == "tokenScopes":
+            return {"scopes": self.login.storage.scopes}
 
         def complete(_: Any) -> Any:
             by_prompt = params["ref"]["type"] == "ref/prompt"

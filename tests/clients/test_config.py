@@ -209,3 +209,15 @@ def test_the_printed_programs_send_the_token(
                 env=with_token,
             )
             assert done.returncode == 0 and "fetch_spec" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_server_with_an_identity_provider_needs_no_token_in_the_configuration(
+    client: str, binary: str
+) -> None:
+    options = ["--http", "0.0.0.0:8700", "--oauth-issuer", "https://id.example"]
+    options += ["--public-url", "https://assay.example/team/mcp", "--token-file", "tokens"]
+    done = printed(binary, "--print-config", client, *options)
+    assert done.returncode == 0, done.stderr
+    assert "https://assay.example/team/mcp" in done.stdout
+    assert "TOKEN" not in done.stdout and "Authorization" not in done.stdout

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
@@ -28,6 +29,10 @@ namespace assay::mcp {
 struct Caller {
   std::string name;
   std::vector<std::string> scopes;
+  /// The URL of the identity provider that issued the token. The client can ask this provider for
+  /// more scopes. Empty: the token is one of the token file.
+  std::string issuer = {};
+  std::int64_t expires_unix_ms = 0;  // the end of the token's validity; 0: none
 
   bool allows(std::string_view scope) const {
     return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();

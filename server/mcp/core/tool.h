@@ -65,6 +65,11 @@ struct Tool {
   /// True if the tool writes log messages or asks for input. Its answer over HTTP must then be an
   /// event stream.
   bool interactive = false;
+  /// Returns the scope that a call with these arguments needs and the caller lacks, or "" if there
+  /// is none. A transport may ask before the call, so the arguments may violate the schema. The
+  /// call itself must check the scope too. Null: no call needs a scope.
+  std::function<std::string(const nlohmann::json& arguments, const Caller& caller)> missing_scope =
+      {};
   /// A shorter schema that tools/list shows instead of `output_schema`, because clients give the
   /// list to a model. Every value that conforms to `output_schema` must conform to this schema too.
   /// Null: the list shows `output_schema`.

@@ -8,6 +8,10 @@
 #include <chrono>
 #include <cmath>
 
+#include "server/mcp/http/http_challenge.h"
+#include "server/mcp/http/http_cors.h"
+#include "server/mcp/oauth/access_tokens.h"
+
 namespace assay::mcp {
 namespace {
 
@@ -27,16 +31,6 @@ std::string shortest(double number) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
-Reply unauthorized(bool tried) {
-  Reply reply =
-      error_reply(401, kInvalidRequest,
-                  tried ? "unknown token" : "a token is needed: Authorization: Bearer TOKEN");
-  reply.headers.emplace_back(
-      "WWW-Authenticate",
-      tried ? R"(Bearer realm="assay", error="invalid_token")" : R"(Bearer realm="assay")");
-  return reply;
-}
-
 }  // namespace
 
 Admission::Decision Admission::decide(const HeaderLookup& header, const std::string& remote,
@@ -44,17 +38,39 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
   if (auto refusal = refuse_name(header)) return {std::move(refusal)};
   if (path == Path::open) return {};
   const std::string address_key = "address " + remote;
-  if (!options_.tokens) return {limit(address_key, "address " + remote)};
-  const std::string secret = secret_of(header("Authorization"));
-  std::shared_ptr<const Caller> caller = secret.empty() ? nullptr : options_.tokens->find(secret);
-  if (caller == nullptr) {
+  if (!options_.tokens && !options_.oauth) return {limit(address_key, "address " + remote)};
+  auto caller = caller_of(secret_of(header("Authorization")));
+  if (!caller) {
     // A request without a valid token counts against the rate limit of its address. So a client
     // that guesses tokens does not use up the rate limit of a valid token.
     if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
-    return {unauthorized(!secret.empty())};
+    return {std::move(caller.error())};
   }
-  auto refusal = limit("token " + caller->name, "token '" + caller->name + "'");
-  return {std::move(refusal), std::move(caller)};
+  const std::string& name = (*caller)->name;
+  if (auto refusal = limit("token " + name, "token '" + name + "'"))
+    return {std::move(refusal), std::move(*caller)};
+  if ((*caller)->scopes.empty()) return {scope_reply(options_, **caller, "", nullptr)};
+  return {std::nullopt, std::move(*caller)};
+}
+
+tl::expected<std::shared_ptr<const Caller>, Reply> Admission::caller_of(
+    const std::string& token) const {
+  const auto refuse = [this](const std::string& reason) {
+    return tl::unexpected<Reply>(unauthorized_reply(options_, reason));
+  };
+  if (token.empty()) return refuse("");
+  if (auto caller = options_.tokens ? options_.tokens->find(token) : nullptr) {
+    if (caller->expires_unix_ms != 0 && clock_.unix_ms() >= caller->expires_unix_ms)
+      return refuse("the token has expired");
+    return caller;
+  }
+  if (!options_.oauth || token.find('.') == std::string::npos) return refuse("unknown token");
+  auto verified = options_.oauth->tokens.verify(token);
+  if (verified) return std::move(*verified);
+  // The token may be valid, so the client must not throw it away.
+  if (verified.error().code == ErrorCode::unavailable)
+    return tl::unexpected<Reply>(busy_reply(verified.error().message));
+  return refuse(verified.error().message);
 }
 
 std::optional<Reply> Admission::refuse_name(const HeaderLookup& header) const {
@@ -66,11 +82,11 @@ std::optional<Reply> Admission::refuse_name(const HeaderLookup& header) const {
   const auto origin = header("Origin");
   if (!origin) return std::nullopt;
   const std::size_t scheme = origin->find("://");
-  if (origin_allowed(*origin, options_.host) ||
+  if (origin_allowed(*origin, options_.host) || origin_is_listed(options_, *origin) ||
       (scheme != std::string::npos && known_host(origin->substr(scheme + 3))))
     return std::nullopt;
   return error_reply(403, kInvalidRequest,
-                     "requests from that Origin are not allowed; --allow-host adds names");
+                     "requests from that Origin are not allowed; --allow-origin adds origins");
 }
 
 bool Admission::known_host(const std::string& host) const {

@@ -26,7 +26,8 @@ class Admission {
  public:
   /// Says which checks a path needs. A `protocol` path needs a token and has a rate limit. An
   /// `open` path has neither: /healthz, and every path that does not exist. Clients without a token
-  /// look for the documents of OAuth (/.well-known/...), and must learn that there are none.
+  /// look for the documents of OAuth (/.well-known/...), and must get them, or learn that there are
+  /// none.
   enum class Path { protocol, open };
   struct Decision {
     std::optional<Reply> refusal;
@@ -36,7 +37,7 @@ class Admission {
 
   /// The options and the clock must outlive the object.
   explicit Admission(const HttpOptions& options, const Clock& clock = system_clock())
-      : options_(options), limiter_(options.rate_limit, clock) {}
+      : options_(options), clock_(clock), limiter_(options.rate_limit, clock) {}
   /// Decides about one request. `remote` is the numeric address of the client.
   Decision decide(const HeaderLookup& header, const std::string& remote, Path path);
 
@@ -45,7 +46,11 @@ class Admission {
   bool known_host(const std::string& host) const;
   std::optional<Reply> limit(const std::string& key, const std::string& whose);
 
+  /// Returns the client of a token, or the reply that refuses the token.
+  tl::expected<std::shared_ptr<const Caller>, Reply> caller_of(const std::string& token) const;
+
   const HttpOptions& options_;
+  const Clock& clock_;
   RateLimiter limiter_;
 };
 

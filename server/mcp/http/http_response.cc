@@ -81,7 +81,7 @@ void ResponseWriter::write_head(int status, std::string_view further_headers) {
     if (request_.http_1_0) head += "Connection: keep-alive\r\n";
     head += "Keep-Alive: timeout=" + std::to_string(idle_timeout_.count()) + "\r\n";
   }
-  connection_.write(head.append(further_headers).append("\r\n"));
+  connection_.write(head.append(more_headers_).append(further_headers).append("\r\n"));
 }
 
 void ResponseWriter::reply(const Reply& reply) {

@@ -68,6 +68,10 @@ class ResponseWriter {
   void end_stream();
 
   bool begun() const { return begun_; }
+  /// Adds a header to the response. Must be called before the response begins.
+  void add_header(const std::string& name, const std::string& value) {
+    more_headers_.append(name).append(": ").append(value).append("\r\n");
+  }
   /// Prevents further requests on this connection.
   void give_up_connection() { usable_ = false; }
   bool connection_usable() const { return usable_ && !connection_.broken(); }
@@ -83,6 +87,7 @@ class ResponseWriter {
   HttpMetrics& metrics_;
   bool usable_;
   bool begun_ = false;
+  std::string more_headers_;
 };
 
 }  // namespace assay::mcp

@@ -27,6 +27,8 @@
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_admission.h"
+#include "server/mcp/http/http_challenge.h"
+#include "server/mcp/http/http_cors.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_request.h"
@@ -179,9 +181,13 @@ class HttpServer {
       answer.close = answer.close || has_body;
       exchange.response.reply(answer);
     };
+    add_cors_headers(exchange.header, options_, exchange.response);
+    auto document = open_document(request, options_);
     Admission::Decision decision = admission_.decide(
         exchange.header, exchange.response.connection().remote().host,
-        messages || request.path == "/metrics" ? Admission::Path::protocol : Admission::Path::open);
+        !document && (messages || request.path == "/metrics") ? Admission::Path::protocol
+                                                              : Admission::Path::open);
+    if (!decision.refusal && document) return reply(std::move(*document));
     if (decision.refusal) return reply(std::move(*decision.refusal));
     exchange.caller = std::move(decision.caller);
     if (request.path == "/healthz" && get)
@@ -281,6 +287,8 @@ class HttpServer {
     const ShareLimiter::Pass place =
         reaches_tool ? calls_.enter(call.transport.principal()) : ShareLimiter::Pass();
     if (reaches_tool && !place) return response.reply(busy_reply(place, "calls are running"));
+    // The scope is checked before an event stream begins, because a stream has the status 200.
+    if (auto refusal = refuse_scope(call, options_)) return response.reply(*refusal);
     std::shared_ptr<HttpSession> session;
     if (!call.resolved.stateless) {
       if (const auto refusal = sessions_.enter(call, exchange.header, session))

@@ -18,6 +18,7 @@
 
 namespace assay::mcp {
 
+struct OAuth;
 class Server;
 class MetricsText;
 class Tokens;
@@ -44,8 +45,14 @@ struct HttpOptions {
   std::string host = "127.0.0.1";
   int port = 0;                            // 0: any free port
   std::vector<std::string> allowed_hosts;  // further names that Host and Origin may contain
-  std::shared_ptr<const Tokens> tokens;    // tokens.h; null: every client may do everything
-  std::shared_ptr<const TlsContext> tls;   // socket_io.h; null: plain HTTP
+  /// Further origins whose web pages may use the server, such as https://chat.example.org. Only
+  /// these get the headers that allow a browser to read the answers (CORS).
+  std::vector<std::string> allowed_origins;
+  std::shared_ptr<const Tokens> tokens;  // tokens.h; the tokens of the token file
+  /// What is needed to accept the tokens of identity providers (access_tokens.h). If `tokens` is
+  /// null too, every client may do everything.
+  std::shared_ptr<const OAuth> oauth;
+  std::shared_ptr<const TlsContext> tls;  // socket_io.h; null: plain HTTP
   RateLimit rate_limit;  // the limit per token; per address for requests without a valid token
   std::function<void(int port)> listening;  // called after the port is bound
   /// Returns true if the server will stop soon. GET /healthz then answers with 503, so that a load

@@ -7,12 +7,14 @@
 #include <cctype>
 
 #include "base/handle.h"
+#include "base/rfc3339.h"
 #include "base/text.h"
 
 namespace assay::mcp {
 namespace {
 
 constexpr std::string_view kHashPrefix = "sha256:";
+constexpr std::string_view kExpiresPrefix = "expires=";
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr const char* kSecretPrefix = "assay";
 
@@ -68,8 +70,10 @@ Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::strin
     const auto wrong = [&](const std::string& what) {
       return fail(ErrorCode::invalid_argument, "line " + std::to_string(number) + ": " + what);
     };
-    if (words.size() != 3)
-      return wrong("must be NAME SCOPE[,SCOPE] sha256:HEX, as `assay token new` prints it");
+    const bool expires = words.size() == 4 && words[3].rfind(kExpiresPrefix, 0) == 0;
+    if (words.size() != 3 && !expires)
+      return wrong(
+          "must be NAME SCOPE[,SCOPE] sha256:HEX [expires=TIME], as `assay token new` prints it");
     Entry entry;
     const std::vector<std::string> scopes = split(words[1], ",");
     if (const Status fine = check_name(words[0]); !fine) return wrong(fine.error().message);
@@ -85,7 +89,11 @@ Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::strin
       if (other.digest == entry.digest)
         return wrong("'" + words[0] + "' has the same secret as '" + other.caller->name + "'");
     }
-    entry.caller = std::make_shared<const Caller>(Caller{words[0], scopes});
+    Result<std::int64_t> end_ms = 0;
+    if (expires) end_ms = unix_ms_from(std::string_view(words[3]).substr(kExpiresPrefix.size()));
+    if (!end_ms) return wrong(end_ms.error().message);
+    entry.caller = std::make_shared<const Caller>(
+        Caller{.name = words[0], .scopes = scopes, .expires_unix_ms = *end_ms});
     entries.push_back(std::move(entry));
   }
   if (entries.empty())
@@ -125,12 +133,18 @@ std::shared_ptr<const Caller> Tokens::find(std::string_view secret) const {
 }
 
 Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,
-                           const std::vector<std::string>& known_scopes) {
+                           const std::vector<std::string>& known_scopes,
+                           const std::string& expires) {
   if (const Status fine = check_name(name); !fine) return fail(fine.error());
   if (const Status fine = check_scopes(scopes, known_scopes); !fine) return fail(fine.error());
+  std::string end;
+  if (!expires.empty()) {
+    ASSAY_RETURN_IF_ERROR(unix_ms_from(expires));
+    end.append(" ").append(kExpiresPrefix).append(expires);
+  }
   const std::string secret = new_handle(kSecretPrefix);
-  return NewToken{
-      secret, name + " " + join(scopes, ",") + " " + std::string(kHashPrefix) + sha256_hex(secret)};
+  return NewToken{secret, name + " " + join(scopes, ",") + " " + std::string(kHashPrefix) +
+                              sha256_hex(secret) + end};
 }
 
 }  // namespace assay::mcp

@@ -1,6 +1,7 @@
 // Tokens stores the hashes of the HTTP server's bearer tokens. Each line of the token file defines
-// one token: its name, its scopes separated by commas, and "sha256:" with the hash in hexadecimal
-// digits. Blank lines and lines that begin with # are skipped.
+// one token: its name, its scopes separated by commas, "sha256:" with the hash in hexadecimal
+// digits, and optionally "expires=" with the end of its validity. Blank lines and lines that begin
+// with # are skipped.
 //
 //   const std::string hash(64, 'a');
 //   const std::string file = "alice practice,score sha256:" + hash;
@@ -32,7 +33,8 @@ class Tokens {
   /// error too, because no client could use the server.
   static Result<Tokens> parse(std::string_view text, const std::vector<std::string>& known_scopes);
 
-  /// Returns the client with this secret, or null. A lookup takes the same time for all secrets of
+  /// Returns the client with this secret, or null. Also returns a client whose token has expired
+  /// (Caller::expires_unix_ms). A lookup takes the same time for all secrets of
   /// the same length, known or unknown. So the duration of a lookup reveals nothing about the known
   /// secrets.
   std::shared_ptr<const Caller> find(std::string_view secret) const;
@@ -62,10 +64,12 @@ struct NewToken {
   std::string secret;  // must be shown once and not stored
   std::string line;    // the line for the token file
 };
-/// Creates a new token. Errors: invalid_argument if `name` has other characters than letters,
-/// digits, dots, hyphens and underscores, if `name` is not 1 to 64 characters long, or if a scope
-/// is unknown.
+/// Creates a new token. `expires` is the end of its validity in the form of RFC 3339; empty: the
+/// token stays valid. Errors: invalid_argument if `name` has other characters than letters, digits,
+/// dots, hyphens and underscores, if `name` is not 1 to 64 characters long, if a scope is unknown,
+/// or if `expires` is no time.
 Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,
-                           const std::vector<std::string>& known_scopes);
+                           const std::vector<std::string>& known_scopes,
+                           const std::string& expires = "");
 
 }  // namespace assay::mcp

@@ -177,7 +177,8 @@ bool eventually(Done done) {
 /// Runs serve_http() on a separate thread.
 class RunningHttp {
  public:
-  explicit RunningHttp(HttpOptions options = {}) : server_(make_server()) {
+  explicit RunningHttp(HttpOptions options = {}, std::unique_ptr<Server> server = make_server())
+      : server_(std::move(server)) {
     std::promise<int> bound;
     options.listening = [&bound](int bound_port) { bound.set_value(bound_port); };
     thread_ =

@@ -88,6 +88,26 @@ TEST_CASE("admission: tokens") {
   CHECK(status(admission, {{"Host", "localhost"}}, Path::open) == 200);
 }
 
+TEST_CASE("admission: a token of the file that has expired") {
+  ManualClock clock;
+  HttpOptions options;
+  const std::int64_t end_ms = 1'801'353'600'000;
+  options.tokens = std::make_shared<const Tokens>(
+      *Tokens::parse("alice practice sha256:" + sha256_hex("one") + " expires=2027-01-31T00:00:00Z",
+                     {"practice", "score"}));
+  Admission admission(options, clock);
+  clock.advance_ms(end_ms - 1 - clock.unix_ms());
+  CHECK(status(admission, with_token("Bearer one")) == 200);
+  clock.advance_ms(1);
+  const auto expired = decide(admission, with_token("Bearer one"));
+  REQUIRE(expired.refusal);
+  CHECK(expired.refusal->status == 401);
+  CHECK(header_of(*expired.refusal, "WWW-Authenticate") ==
+        R"(Bearer realm="assay", error="invalid_token")");
+  CHECK(expired.refusal->body.find("has expired") != std::string::npos);
+  CHECK(expired.caller == nullptr);
+}
+
 TEST_CASE("admission: the rate limit counts by token, and guesses by address") {
   HttpOptions options = guarded();
   options.rate_limit = {.per_second = 0.1, .burst = 2};

@@ -74,6 +74,24 @@ TEST_CASE("tokens: a new one is found by its secret, which the file does not con
   CHECK_FALSE(new_token("a", {}, kScopes));
 }
 
+TEST_CASE("tokens: a token can have an end") {
+  const std::string alice = line("alice", "practice", "one");
+  const auto tokens = Tokens::parse(
+      alice + " expires=2027-01-31T00:00:00Z\n" + line("bob", "practice", "two"), kScopes);
+  REQUIRE(tokens);
+  CHECK(tokens->find("one")->expires_unix_ms == 1'801'353'600'000);
+  CHECK(tokens->find("two")->expires_unix_ms == 0);
+  CHECK(has(problem(alice + " expires=tomorrow"), "line 1: 'tomorrow' is no time; valid: 2027-"));
+  CHECK(has(problem(alice + " until=2027-01-31T00:00:00Z"),
+            "must be NAME SCOPE[,SCOPE] sha256:HEX [expires=TIME]"));
+  CHECK(has(problem(alice + " expires=2027-01-31T00:00:00Z x"), "must be NAME"));
+  const auto made = new_token("ci", {"practice"}, kScopes, "2027-01-31T00:00:00Z");
+  REQUIRE(made);
+  CHECK(Tokens::parse(made->line, kScopes)->find(made->secret)->expires_unix_ms ==
+        1'801'353'600'000);
+  CHECK(has(new_token("ci", {"practice"}, kScopes, "soon").error().message, "is no time"));
+}
+
 TEST_CASE("tokens: the tokens of a newer file replace all older ones") {
   const auto old = new_token("old", {"practice"}, kScopes);
   const auto other = new_token("new", {"score"}, kScopes);

@@ -169,7 +169,7 @@ void HttpFiles::reload() const {
       log::error("the old certificate stays in use", {{"error", read.error().message}});
   }
   if (!tokens && !tls)
-    log::warning("SIGHUP changes nothing: this server has no token file and no certificate");
+    log::warning("SIGHUP only opens the logs again: no token file and no certificate");
 }
 
 std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {

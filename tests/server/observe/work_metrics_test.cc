@@ -60,7 +60,7 @@ TEST_CASE("call facts: handles and errors, and no other argument") {
   Answered answered;
   const std::string run = "run_" + std::string(26, '0');
   answered.call.message.params = {{"arguments", {{"run", run}, {"job", "my secret"}}}};
-  answered.response = {
+  answered.response = json{
       {"result", {{"isError", true}, {"structuredContent", {{"error", {{"code", "not_found"}}}}}}}};
   CallFacts facts = facts_of(answered.observed());
   CHECK(facts.method == "other");
@@ -91,7 +91,7 @@ TEST_CASE("call facts: the class of a principal") {
 TEST_CASE("work metrics: calls and refusals") {
   WorkMetrics metrics;
   Answered answered;
-  answered.response = {{"error", {{"code", -32601}}}};
+  answered.response = json{{"error", {{"code", -32601}}}};
   answered.ending = mcp::MessageCounts::Ending::error;
   metrics.add(answered.observed(), facts_of(answered.observed()));
   answered.ending = mcp::MessageCounts::Ending::accepted;

@@ -10,6 +10,7 @@
 #include <sys/time.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <memory>

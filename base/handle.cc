@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -25,6 +26,17 @@ void fill_random(std::uint8_t* out, std::size_t size) {
       std::abort();  // handles without entropy could be guessed
     }
   }
+}
+
+std::string hex_of(const std::uint8_t* bytes, std::size_t size) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string text;
+  text.reserve(2 * size);
+  for (std::size_t i = 0; i < size; ++i) {
+    text += kHex[bytes[i] >> 4];
+    text += kHex[bytes[i] & 15];
+  }
+  return text;
 }
 
 }  // namespace
@@ -54,19 +66,19 @@ bool is_handle(std::string_view text, std::string_view prefix) {
   return text.substr(prefix.size() + 1).find_first_not_of(kAlphabet) == std::string_view::npos;
 }
 
+std::string random_hex(std::size_t digits) {
+  std::array<std::uint8_t, kRandomBytes> random{};
+  const std::size_t bytes = std::min(digits / 2, random.size());
+  fill_random(random.data(), bytes);
+  return hex_of(random.data(), bytes);
+}
+
 std::string sha256_hex(std::string_view bytes) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;
   if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1)
     std::abort();
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * size);
-  for (unsigned int i = 0; i < size; ++i) {
-    text += kHex[digest[i] >> 4];
-    text += kHex[digest[i] & 15];
-  }
-  return text;
+  return hex_of(digest.data(), size);
 }
 
 }  // namespace assay

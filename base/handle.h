@@ -5,6 +5,7 @@
 //   new_handle("run");  // "run_4kq7v0c2m9x1h5t8z3w6b0ndra", 128 bits from getrandom(2) in base 32
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ std::string new_handle(std::string_view prefix);
 /// Returns true if `text` has the form of a handle with this prefix. Does not check whether an
 /// object with this handle exists.
 bool is_handle(std::string_view text, std::string_view prefix);
+
+/// Returns `digits` random hexadecimal digits, an even number of at most 32.
+std::string random_hex(std::size_t digits);
 
 /// Returns the SHA-256 of `bytes` as 64 lower-case hexadecimal characters.
 std::string sha256_hex(std::string_view bytes);

@@ -40,7 +40,7 @@ spdlog::level::level_enum to_spdlog(Level level) {
 }
 
 struct Log {
-  Format format = Format::text;
+  Settings settings;
   std::shared_ptr<spdlog::logger> logger;
 };
 
@@ -59,7 +59,7 @@ Log make_log(const Settings& settings) {
       std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
   logger->set_level(to_spdlog(settings.level));
   logger->flush_on(spdlog::level::trace);
-  return {settings.format, std::move(logger)};
+  return {settings, std::move(logger)};
 }
 
 class Current {
@@ -165,10 +165,15 @@ Status configure(const Settings& settings) {
   return {};
 }
 
+Status reopen() {
+  const Settings settings = current().get().settings;
+  return settings.file.empty() ? Status() : configure(settings);
+}
+
 void write(Level level, std::string_view message, const Field* fields, std::size_t count) {
   const Log log = current().get();
   if (!log.logger->should_log(to_spdlog(level))) return;
-  const std::string line = format_fields(log.format, message, fields, count);
+  const std::string line = format_fields(log.settings.format, message, fields, count);
   log.logger->log(to_spdlog(level), spdlog::string_view_t(line.data(), line.size()));
 }
 

@@ -46,6 +46,10 @@ struct Settings {
 /// keeps the old log.
 Status configure(const Settings& settings);
 
+/// Opens the log file again, after a program has rotated it. Does nothing if the log goes to
+/// stderr. If the file cannot be opened, returns an error and keeps the old log.
+Status reopen();
+
 /// The value of a field of a log line. It does not own its text, so the text must outlive it.
 class Value {
  public:

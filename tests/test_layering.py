@@ -182,11 +182,16 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/model",
     ),
     "server/mcp/oauth": ("base", "server/mcp/core", "server/mcp/protocol"),
-    "server/mcp/http": (
+    "server/mcp/http": ("base", "server/mcp/core", "server/mcp/oauth", "server/mcp/protocol"),
+    "server/observe": (
         "base",
+        "sandbox/job",
+        "server/mcp/client",
         "server/mcp/core",
-        "server/mcp/oauth",
+        "server/mcp/http",
         "server/mcp/protocol",
+        "server/runs",
+        "tools/model",
     ),
     "server/plan_text": (
         "base",
@@ -248,7 +253,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/core",
         "server/mcp/http",
         "server/mcp/oauth",
+        "server/mcp/protocol",
         "server/mcp/stdio",
+        "server/observe",
         "server/plan_text",
         "server/report/html",
         "server/report/model",

@@ -106,6 +106,11 @@ class CpuDevice final : public Device {
         .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
   }
 
+  std::map<std::string, std::int64_t> processes() const override {
+    const CandidatePool::Counts candidates = pool_.counts();
+    return {{"parked_candidates", candidates.parked}, {"candidates", candidates.used}};
+  }
+
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     JobExecution run(job, monitor);
     run.verdict().provenance.device = "cpu";

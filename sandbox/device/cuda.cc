@@ -42,6 +42,13 @@ class CudaDevice final : public Device {
             .concurrency = gpu_.jobs};
   }
 
+  std::map<std::string, std::int64_t> processes() const override {
+    const CandidatePool::Counts candidates = gpu_.candidates.counts();
+    return {{"parked_candidates", candidates.parked},
+            {"candidates", candidates.used},
+            {"parked_launchers", gpu_.launchers.parked()}};
+  }
+
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     JobExecution run(job, monitor);
     const std::optional<LauncherReady> ready = gpu_.wait_until_ready(run);

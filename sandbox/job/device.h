@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <stop_token>
 #include <string>
 
@@ -41,6 +42,9 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
+  /// Returns how many processes the device has now, by kind: "parked_candidates" wait for a job,
+  /// "candidates" have a job, "parked_launchers" wait for a job.
+  virtual std::map<std::string, std::int64_t> processes() const { return {}; }
   /// Runs the job to its end, whatever the submission does. The verdict contains every failure.
   /// Never throws.
   virtual Verdict execute(const Job& job, JobMonitor& monitor) = 0;

@@ -205,9 +205,9 @@ struct Job {
   // The run to which the job belongs, or empty if there is no run. The tests and profiles of one
   // run share launchers.
   std::string run;
-  /// The name of the caller's token, or empty if callers have no names. The store does not keep it
-  /// as part of the request.
-  std::string caller = {};
+  // The store does not keep the next two members as part of the request.
+  std::string caller = {};       // the name of the caller's token; empty: callers have no names
+  std::string traceparent = {};  // the span of the call (base/trace_parent.h), or empty
   JobKind kind = JobKind::test;
   std::string operator_name;
   std::string operator_dir;        // absolute path; trusted: the judge runs its reference.py

@@ -34,6 +34,13 @@ CandidatePool::~CandidatePool() {
   thread_.join();
 }
 
+CandidatePool::Counts CandidatePool::counts() const {
+  const MutexLock lock(mutex_);
+  const auto parked = static_cast<std::int64_t>(parked_.size());
+  const auto slots = static_cast<std::int64_t>(used_slots_.size());
+  return {parked, std::max<std::int64_t>(0, slots - parked)};
+}
+
 std::optional<PoolFacts> CandidatePool::facts() const {
   const MutexLock lock(mutex_);
   return facts_;

@@ -11,6 +11,7 @@
 // of the pool.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -59,6 +60,10 @@ class CandidatePool {
   void give_back(std::unique_ptr<Candidate> candidate);
   /// Returns the facts that the first candidate reported, or nothing before it is parked.
   std::optional<PoolFacts> facts() const;
+  struct Counts {
+    std::int64_t parked = 0, used = 0;  // candidates that wait for a job, and that have one
+  };
+  Counts counts() const;
 
  private:
   enum class Work { start_zygote, park };

@@ -28,6 +28,11 @@ LauncherPool::~LauncherPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
+std::int64_t LauncherPool::parked() const {
+  const MutexLock lock(mutex_);
+  return static_cast<std::int64_t>(parked_.size());
+}
+
 std::optional<DeviceFacts> LauncherPool::device() const {
   const MutexLock lock(mutex_);
   if (!ready_) return std::nullopt;

@@ -83,6 +83,8 @@ class LauncherPool {
   void invalidate_idle();
   /// Returns the error of the last start, if that start failed. Otherwise returns nothing.
   std::optional<std::string> last_start_error() const;
+  /// Returns the number of launchers that wait for a job.
+  std::int64_t parked() const;
   /// Returns the facts of the device, if they are known.
   std::optional<DeviceFacts> device() const;
 

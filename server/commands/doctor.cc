@@ -1,10 +1,12 @@
 // Implements `assay doctor`, which shows which isolation layers of the sandbox and which devices
-// work on this machine. The exit status is 0 if jobs can run on the CPU.
+// work on this machine. The exit status is 0 if jobs can run on the CPU. With --url it checks a
+// running server instead.
 #include <sys/utsname.h>
 
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 #include "sandbox/device/make_device.h"
@@ -13,6 +15,7 @@
 #include "server/app/exit_status.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
+#include "server/commands/server_check.h"
 
 namespace assay::server {
 namespace {
@@ -132,14 +135,60 @@ int doctor(bool as_json) {
   return found.sandbox_error.empty() ? kPass : kUnavailable;
 }
 
+const char* word_of(Finding::State state) {
+  switch (state) {
+    case Finding::State::good: return "ok";
+    case Finding::State::warning: return "warning";
+    case Finding::State::problem: return "PROBLEM";
+    case Finding::State::no_credentials: return "TOKEN";
+  }
+  return "";
+}
+
+/// Checks the server at `text`, and prints the findings.
+int doctor_of_server(const std::string& text, const std::string& token, bool as_json) {
+  const Result<ServerUrl> url = parse_server_url(text);
+  if (!url) return print_error("doctor", kUsage, url.error().message);
+  const std::vector<Finding> findings = check_server(*url, token);
+  nlohmann::json list = nlohmann::json::array();
+  for (const Finding& finding : findings) {
+    list.push_back({{"name", finding.name},
+                    {"state", word_of(finding.state)},
+                    {"text", finding.text},
+                    {"advice", finding.advice}});
+    if (as_json) continue;
+    std::printf("  %-8s %s: %s\n", word_of(finding.state), finding.name.c_str(),
+                finding.text.c_str());
+    if (!finding.advice.empty()) std::printf("           %s\n", finding.advice.c_str());
+  }
+  if (as_json)
+    std::printf("%s\n", nlohmann::json{{"url", url->base}, {"findings", list}}.dump(1).c_str());
+  return status_of(findings);
+}
+
+struct DoctorOptions {
+  bool as_json = false;
+  std::string url, token;
+};
+
 }  // namespace
 
 void add_doctor(CLI::App& app, int& status) {
-  auto as_json = std::make_shared<bool>(false);
+  auto options = std::make_shared<DoctorOptions>();
   CLI::App* command = app.add_subcommand(
       "doctor", "Show which layers of the sandbox and which devices work on this machine");
-  command->add_flag("--json", *as_json, "print JSON");
-  command->callback([as_json, &status] { status = doctor(*as_json); });
+  command->add_flag("--json", options->as_json, "print JSON");
+  auto* url = command->add_option("--url", options->url,
+                                  "check the running server at this URL instead of this machine");
+  command
+      ->add_option("--token", options->token,
+                   "the token for that server; other users of this machine can see the command "
+                   "line, so prefer the variable")
+      ->envname("ASSAY_TOKEN");
+  command->callback([options, url, &status] {
+    status = url->count() > 0 ? doctor_of_server(options->url, options->token, options->as_json)
+                              : doctor(options->as_json);
+  });
 }
 
 }  // namespace assay::server

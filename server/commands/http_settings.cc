@@ -214,8 +214,7 @@ void HttpFiles::reload() const {
     if (errors.empty()) log::info("the keys of the issuers are read again");
   }
   if (!tokens && !tls && !oauth)
-    log::warning(
-        "SIGHUP changes nothing: this server has no token file, no certificate and no issuer");
+    log::warning("SIGHUP only opens the logs again: no token file, no certificate and no issuer");
 }
 
 std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
 #include "base/stderr_line.h"
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
@@ -31,6 +32,8 @@
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/stdio/stdio_server.h"
+#include "server/observe/observer.h"
+#include "server/observe/server_metrics.h"
 #include "server/runs/drain.h"
 #include "server/runs/services.h"
 #include "tools/registry.h"
@@ -52,6 +55,7 @@ struct ServeOptions {
   ArtifactOptions artifacts;
   SandboxOptions sandbox;
   LogOptions log;
+  ObserveFlags observe;
   std::string print_config;
   bool conformance = false;
   std::int64_t drain_s = kDefaultDrainS;
@@ -128,7 +132,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   if (options.drain_s != kDefaultDrainS)
     entry.args.insert(entry.args.end(), {"--drain-s", std::to_string(options.drain_s)});
   for (const std::vector<std::string>& more :
-       {arguments_of(options.artifacts), arguments_of(options.sandbox)})
+       {arguments_of(options.artifacts), arguments_of(options.sandbox),
+        arguments_of(options.observe)})
     entry.args.insert(entry.args.end(), more.begin(), more.end());
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
@@ -144,18 +149,6 @@ std::vector<int> jobs_of(const Devices& devices) {
   return jobs;
 }
 
-void write_metrics(const ServerServices& services, mcp::MetricsText& text) {
-  text.family("assay_build_info", "gauge", "The version of the server, with the value 1.");
-  text.sample("assay_build_info", {{"version", ASSAY_VERSION}}, 1);
-  const std::vector<StoredJobs::Load> loads = services.jobs().load();
-  text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
-  for (const auto& load : loads)
-    text.sample("assay_jobs_queued", {{"device", load.device}}, static_cast<double>(load.queued));
-  text.family("assay_jobs_running", "gauge", "Jobs that a device runs.");
-  for (const auto& load : loads)
-    text.sample("assay_jobs_running", {{"device", load.device}}, static_cast<double>(load.running));
-}
-
 int print_config(const ServeOptions& options) {
   const Result<ServerEntry> entry = entry_of(options);
   if (!entry)
@@ -169,11 +162,33 @@ int print_config(const ServeOptions& options) {
   return kPass;
 }
 
-/// Installs the signal handlers. SIGHUP makes a server over HTTP read its files again. It ends a
-/// server on stdio, because such a server has no files, and its terminal has gone.
-Result<std::unique_ptr<StopOnSignal>> handle_signals(const std::optional<HttpSettings>& http) {
+/// Installs the signal handlers. SIGHUP makes a server over HTTP read its files again, and open its
+/// logs again. It ends a server on stdio, because its terminal has gone.
+Result<std::unique_ptr<StopOnSignal>> handle_signals(const std::optional<HttpSettings>& http,
+                                                     Observer& observer) {
   if (!http) return StopOnSignal::install();
-  return StopOnSignal::install([files = http->files] { files.reload(); });
+  return StopOnSignal::install([files = http->files, &observer] {
+    if (const Status opened = log::reopen(); !opened)
+      log::error("the old log stays in use", {{"error", opened.error().message}});
+    observer.reopen();
+    files.reload();
+  });
+}
+
+/// Opens the logs and starts the traces that the options ask for. On an error, prints the reason,
+/// sets `status` and returns null.
+std::unique_ptr<Observer> make_observer(const ServeOptions& options, int& status) {
+  const Result<TraceTarget> target =
+      trace_target(options.observe, [](const char* name) { return std::getenv(name); });
+  if (!target) {
+    status = print_error("serve", kUsage, target.error().message);
+    return nullptr;
+  }
+  Result<std::unique_ptr<Observer>> observer =
+      Observer::make(options.observe, *log::format_named(options.log.format), *target);
+  if (observer) return std::move(*observer);
+  status = print_error("serve", kNoInput, observer.error().message);
+  return nullptr;
 }
 
 /// Serves over HTTP if `http` has a value. Otherwise serves over stdio. After the stop of
@@ -194,9 +209,9 @@ int serve_until(mcp::Server& server, std::optional<HttpSettings>& http,
 
 /// Serves until the end of input, until the second signal, or until the jobs in progress at the
 /// first signal have ended.
-int serve_jobs(mcp::Server& server, std::optional<HttpSettings>& http, StoredJobs& jobs,
-               std::chrono::seconds drain_limit) {
-  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(http);
+int serve_jobs(mcp::Server& server, std::optional<HttpSettings>& http, Observer& observer,
+               StoredJobs& jobs, std::chrono::seconds drain_limit) {
+  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(http, observer);
   if (!stop) return print_error("serve", kInternal, stop.error().message);
   const Drain drain(jobs, drain_limit,
                     {.begin = (*stop)->orderly(), .at_once = (*stop)->at_once()});
@@ -204,10 +219,10 @@ int serve_jobs(mcp::Server& server, std::optional<HttpSettings>& http, StoredJob
   return serve_until(server, http, (*stop)->orderly(), drain.over());
 }
 
-int serve_fixtures(std::optional<HttpSettings>& http) {
+int serve_fixtures(std::optional<HttpSettings>& http, Observer& observer) {
   const auto server = conformance::make_conformance_server();
   if (!server) return print_error("serve", kInternal, server.error().message);
-  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(http);
+  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(http, observer);
   if (!stop) return print_error("serve", kInternal, stop.error().message);
   return serve_until(**server, http, (*stop)->orderly(), (*stop)->orderly());
 }
@@ -221,7 +236,10 @@ int serve(const ServeOptions& options) {
   int status = kPass;
   std::optional<HttpSettings> http;
   if (!options.http.address.empty() && !(http = http_settings(options.http, status))) return status;
-  if (options.conformance) return serve_fixtures(http);
+  const std::unique_ptr<Observer> observer = make_observer(options, status);
+  if (!observer) return status;
+  if (http) http->options.request_ended = observer->requests();
+  if (options.conformance) return serve_fixtures(http, *observer);
   const std::optional<Workspace> workspace = open_workspace("serve", status, options.suite);
   if (!workspace) return status;
   std::optional<Devices> devices = make_devices(options, workspace->paths, status);
@@ -236,7 +254,9 @@ int serve(const ServeOptions& options) {
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
   Result<std::unique_ptr<ServerServices>> backend =
       ServerServices::open(store, workspace->catalog, std::move(*devices),
-                           {.mode = StoreMode::write_when_possible, .artifacts = *artifacts});
+                           {.mode = StoreMode::write_when_possible,
+                            .artifacts = *artifacts,
+                            .job_ended = observer->jobs()});
   if (!backend) return print_error("serve", kStoreUnusable, backend.error().message);
   const auto recovered = (*backend)->jobs().recover();
   if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
@@ -244,7 +264,7 @@ int serve(const ServeOptions& options) {
   StoredTasks tasks((*backend)->store());
   mcp::Server server(
       {.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions},
-      {}, {.task_store = &tasks});
+      {}, {.task_store = &tasks, .observer = observer->calls()});
   const tools::Services services = {.catalog = workspace->catalog,
                                     .runs = (*backend)->runs(),
                                     .jobs = (*backend)->jobs(),
@@ -254,10 +274,16 @@ int serve(const ServeOptions& options) {
   if (const Status added = register_all(server, services, *guides); !added)
     return print_error("serve", kInternal, added.error().message);
   if (http)
-    http->options.more_metrics = [&backend](mcp::MetricsText& text) {
-      write_metrics(**backend, text);
+    http->options.more_metrics = [&](mcp::MetricsText& text) {
+      write_server_metrics(text, {.version = ASSAY_VERSION,
+                                  .loads = (*backend)->jobs().load(),
+                                  .store = store,
+                                  .store_writable = (*backend)->store().writable(),
+                                  .draining = http->options.draining && http->options.draining()});
+      observer->write_metrics(text);
     };
-  return serve_jobs(server, http, (*backend)->jobs(), std::chrono::seconds(options.drain_s));
+  return serve_jobs(server, http, *observer, (*backend)->jobs(),
+                    std::chrono::seconds(options.drain_s));
 }
 
 }  // namespace
@@ -303,6 +329,7 @@ void add_serve(CLI::App& app, int& status) {
   add_artifact_options(*command, options->artifacts);
   add_sandbox_options(*command, options->sandbox);
   add_log_options(*command, options->log);
+  add_observe_options(*command, options->observe);
   command->add_option(
       "--print-config", options->print_config,
       "print the configuration with which this client uses the server that the other "

@@ -70,8 +70,13 @@ Result<JobStatus> stored_status(Store& store, const VerdictWriter& writer,
 }  // namespace
 
 StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devices devices,
-                       const QueueLimits& limits)
-    : store_(store), runs_(runs), clock_(clock), limits_(limits), writer_(store, clock) {
+                       const QueueLimits& limits, JobObserver observer)
+    : store_(store),
+      runs_(runs),
+      clock_(clock),
+      limits_(limits),
+      observer_(std::move(observer)),
+      writer_(store, clock) {
   for (auto& [name, device] : devices)
     queues_.push_back(std::make_unique<DeviceQueue>(std::move(name), std::move(device),
                                                     limits_.queued_per_device));
@@ -109,7 +114,8 @@ std::vector<StoredJobs::Load> StoredJobs::load() const {
   loads.reserve(queues_.size());
   for (const auto& queue : queues_) {
     const DeviceQueue::Load load = queue->load();
-    loads.push_back({queue->name(), load.queued, load.running});
+    loads.push_back({queue->name(), load.queued, load.running, queue->device().processes(),
+                     queue->device().info().description});
   }
   return loads;
 }
@@ -272,6 +278,12 @@ Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
 void StoredJobs::announce(ActiveJob& active, Verdict verdict) {
   const JobState state = end_state(verdict);
   log_finished_job(active.job(), state, verdict);
+  if (observer_) {
+    const auto queued = verdict.stage_ms.find(std::string(sandbox::to_string(Stage::queue)));
+    observer_({active.job(), state, verdict, active.queue().name(), clock_.unix_ms(),
+               (clock_.monotonic_ns() - active.queued_ns()) / kNsPerMs,
+               queued == verdict.stage_ms.end() ? 0 : queued->second});
+  }
   active.end(state, std::move(verdict));
   {
     const MutexLock lock(mutex_);

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <stop_token>
@@ -46,6 +47,18 @@ struct QueueLimits {
   int repetitions = 1;
 };
 
+/// A job whose verdict is in the store. A function that observes these jobs must not show more of
+/// the verdict than public_verdict() does.
+struct EndedJob {
+  const sandbox::Job& job;
+  tools::JobState state;
+  const sandbox::Verdict& verdict;
+  std::string device;
+  std::int64_t end_unix_ms, elapsed_ms;  // the time in the queue is part of elapsed_ms
+  double queue_ms;
+};
+using JobObserver = std::function<void(const EndedJob& ended)>;
+
 struct Recovered {
   std::int64_t requeued = 0;
   std::int64_t aborted = 0;
@@ -54,7 +67,7 @@ struct Recovered {
 class StoredJobs final : public tools::JobService {
  public:
   StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devices devices,
-             const QueueLimits& limits);
+             const QueueLimits& limits, JobObserver observer = nullptr);
   ~StoredJobs() override;
   StoredJobs(const StoredJobs&) = delete;
   StoredJobs& operator=(const StoredJobs&) = delete;
@@ -71,6 +84,8 @@ class StoredJobs final : public tools::JobService {
   struct Load {
     std::string device;
     std::int64_t queued = 0, running = 0;
+    std::map<std::string, std::int64_t> processes = {};  // Device::processes()
+    std::string description = {};                        // of the device
   };
   /// Returns the numbers of waiting and running jobs for each device.
   std::vector<Load> load() const;
@@ -109,6 +124,7 @@ class StoredJobs final : public tools::JobService {
   StoredRuns& runs_;
   const Clock& clock_;
   const QueueLimits limits_;
+  const JobObserver observer_;  // may be null; many threads call it
   VerdictWriter writer_;
   std::vector<std::unique_ptr<DeviceQueue>> queues_;
   std::stop_source stop_;

@@ -34,7 +34,7 @@ ServerServices::ServerServices(std::unique_ptr<Store> store, const operators::Ca
       store_(std::move(store)),
       runs_(*store_, catalog, clock_, options.run_starts),
       artifacts_(*store_),
-      jobs_(*store_, runs_, clock_, std::move(devices), options.queue) {}
+      jobs_(*store_, runs_, clock_, std::move(devices), options.queue, options.job_ended) {}
 
 Result<tools::ArtifactSlice> StoredArtifacts::read(const tools::Principal& principal,
                                                    const std::string& artifact, std::int64_t offset,

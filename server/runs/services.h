@@ -68,6 +68,7 @@ struct ServicesOptions {
   QueueLimits queue = {};
   ArtifactLimits artifacts = {};
   RateLimit run_starts = kRunStarts;  // of each principal
+  JobObserver job_ended = nullptr;    // learns of each verdict; null: nobody does
   const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services
 };
 

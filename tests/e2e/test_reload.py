@@ -127,7 +127,7 @@ def test_a_server_without_files_survives_sighup(binary: str, tmp_path: Path) -> 
     log = tmp_path / "log"
     with serving(binary, tmp_path, "--log-file", str(log)) as server:
         server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: has_line(log, "SIGHUP changes nothing"))
+        wait_until(lambda: has_line(log, "SIGHUP only opens the logs again"))
         assert server.request("POST", "/mcp", PING)[0] == 200
 
 

@@ -21,9 +21,15 @@ from twins import HERE, IMPORT_WALL_MS, MEMORY_MIB, OPERATOR, RUN_WALL_MS, write
 # it in a kernel's name. In the third, the size of a numerical error depends on the hidden case.
 CASES = ("01_class_name.py", "04_kernel_name.py", "38_strict_rule.py")
 SECONDS = re.compile(
-    r"^(assay_message_seconds_(?:bucket\{.*\}|sum\{.*\})|assay_uptime_seconds) .*$", re.M
+    r"^(assay_\w+_seconds_(?:bucket|sum)\{.*\}|assay_device_busy_seconds_total\{.*\}"
+    r"|assay_(?:uptime|time)_seconds) .*$",
+    re.M,
 )
-PROCESS = re.compile(r"^(process_\w+) .*$", re.M)
+PROCESS = re.compile(
+    r"^(process_\w+|assay_store_(?:free_)?bytes|assay_device_processes\{.*\}) .*$", re.M
+)
+# A slow grade has calls of the tool job, which say how the grade ended.
+CALLS = re.compile(r"^assay_(?:calls_total|tool_seconds_\w+)\{.*\} .*\n", re.M)
 TOOL_CALLS = re.compile(r"^assay_tool_calls_total\{.*\} (\d+)\n", re.M)
 # The page has these lines if the request for the page is the server's only request.
 ONLY_OWN = ("assay_http_connections 1", "assay_http_workers_busy 1")
@@ -73,7 +79,7 @@ class Metered:
         assert len(counted) == len(METERED), counted
         tools = TOOL_CALLS.findall(text)
         assert sum(int(number) for number in tools) == self.calls, text
-        text = TOOL_CALLS.sub("", text)  # a slow grade has calls of the tool job
+        text = CALLS.sub("", TOOL_CALLS.sub("", text))
         for line in counted:
             earlier_pages = self.pages - 1  # the page does not count itself
             answered = self.calls + (earlier_pages if "http" in line else 0)

@@ -98,6 +98,7 @@ Result<sandbox::Job> make_job(const Services& services, const SubmissionArgument
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context) {
   const sandbox::JobKind kind = job.kind;
+  job.traceparent = context.traceparent;
   const auto handle = services.jobs.submit(principal_of(context), std::move(job), submission.run,
                                            submission.device);
   if (!handle) return error_answer(handle.error());

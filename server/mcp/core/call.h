@@ -89,6 +89,10 @@ struct TransportContext {
   /// the stream. Null: the client cannot reconnect to a stream.
   std::function<void()> release_stream = {};
 
+  /// The numeric address of the client. Empty: the client is the process at the other end of stdio.
+  std::string address = {};
+  std::string traceparent = {};  // the HTTP header of this name, unchecked; empty: none
+
   std::string principal() const { return name_of(caller); }
 };
 

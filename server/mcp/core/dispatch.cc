@@ -102,6 +102,7 @@ Dispatcher::Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts 
       clock_(parts.clock == nullptr ? system_clock() : *parts.clock),
       seal_(parts.state_key.empty() ? random_key() : std::move(parts.state_key),
             std::chrono::milliseconds(limits.state_ttl_ms), clock_),
+      observer_(std::move(parts.observer)),
       listeners_({limits.max_listeners, limits.principal_listeners}),
       tasks_(limits.tasks, parts.task_store, notifier_, clock_),
       caller_(tools_, tasks_, seal_) {}
@@ -164,14 +165,29 @@ void Dispatcher::end() {
 
 Outcome Dispatcher::handle(const ResolvedCall& call, const TransportContext& transport) {
   const std::int64_t start_ns = clock_.monotonic_ns();
-  Outcome outcome = answer(call, transport);
+  const std::int64_t start_unix_ms = observer_ ? clock_.unix_ms() : 0;
+  // MCP's own place for the caller's span comes first: a proxy may have set the HTTP header.
+  std::optional<TraceParent> parent;
+  TraceParent span;
+  if (observer_) {
+    parent = TraceParent::parse(call.meta.traceparent);
+    if (!parent) parent = TraceParent::parse(transport.traceparent);
+    span = TraceParent::below(parent);
+  }
+  Outcome outcome = answer(call, transport, observer_ ? span.text() : "");
+  const std::int64_t duration_ns = clock_.monotonic_ns() - start_ns;
+  const MessageCounts::Ending ending = ending_of(outcome);
   counts_.add(call.message.kind == Message::Kind::response ? "response" : call.message.method,
-              ending_of(outcome), static_cast<double>(clock_.monotonic_ns() - start_ns) / 1e9,
+              ending, static_cast<double>(duration_ns) / 1e9,
               call.tool == nullptr ? std::string_view() : call.tool->tool.name);
+  if (observer_)
+    observer_(
+        {call, transport, outcome.response, ending, start_unix_ms, duration_ns, span, parent});
   return outcome;
 }
 
-Outcome Dispatcher::answer(const ResolvedCall& call, const TransportContext& transport) {
+Outcome Dispatcher::answer(const ResolvedCall& call, const TransportContext& transport,
+                           const std::string& span) {
   switch (call.message.kind) {
     case Message::Kind::response:
       if (transport.session)
@@ -180,10 +196,11 @@ Outcome Dispatcher::answer(const ResolvedCall& call, const TransportContext& tra
     case Message::Kind::notification: notification(call.message, transport); return {};
     case Message::Kind::request: break;
   }
-  return answer_request(call, transport);
+  return answer_request(call, transport, span);
 }
 
-Outcome Dispatcher::answer_request(const ResolvedCall& call, const TransportContext& transport) {
+Outcome Dispatcher::answer_request(const ResolvedCall& call, const TransportContext& transport,
+                                   const std::string& span) {
   const json& id = call.message.id;
   if (call.problem) return error_outcome(id, *call.problem, call.stateless ? kHttpBadRequest : 200);
   if (call.method == nullptr) {
@@ -193,6 +210,7 @@ Outcome Dispatcher::answer_request(const ResolvedCall& call, const TransportCont
                          call.stateless ? kHttpNotFound : 200);
   }
   CallScope scope(call, transport, in_flight_, clock_);
+  scope.context().traceparent = span;
   Rpc<json> result = (this->*call.method->handler)(scope);
   if (!result)
     return error_outcome(id, result.error(),

@@ -21,6 +21,7 @@
 #include "base/json.h"
 #include "base/share_limiter.h"
 #include "server/mcp/core/call.h"
+#include "server/mcp/core/call_observer.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/core/message_counts.h"
@@ -92,8 +93,10 @@ class Dispatcher {
   static const Method* find(const std::string& name, bool stateless);
   /// Returns true when the tools, resources or features that the method needs are registered.
   bool offers(const Method& method) const;
-  Outcome answer(const ResolvedCall& call, const TransportContext& transport);
-  Outcome answer_request(const ResolvedCall& call, const TransportContext& transport);
+  Outcome answer(const ResolvedCall& call, const TransportContext& transport,
+                 const std::string& span);
+  Outcome answer_request(const ResolvedCall& call, const TransportContext& transport,
+                         const std::string& span);
   std::string valid_methods(bool stateless) const;
 
   Rpc<nlohmann::json> discover(CallScope& call);
@@ -130,6 +133,7 @@ class Dispatcher {
   const nlohmann::json implementation_;
   const Clock& clock_;
   const SignedState seal_;
+  const CallObserver observer_;
   MessageCounts counts_;
   ToolRegistry tools_;
   ResourceRegistry resources_;

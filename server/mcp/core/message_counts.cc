@@ -46,6 +46,10 @@ constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01"
 
 }  // namespace
 
+std::string_view MessageCounts::name_of(Ending ending) {
+  return kEndingNames[static_cast<std::size_t>(ending)];
+}
+
 void MessageCounts::add(std::string_view method, Ending ending, double seconds,
                         std::string_view tool) {
   static_assert(kMethodNames.size() <= kMethods && kEndingNames.size() == kEndings);

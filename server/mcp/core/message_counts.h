@@ -29,6 +29,9 @@ class MessageCounts {
     accepted,   // a notification or a response, which has no answer
   };
 
+  /// Returns the name of the ending, such as "ok", which metrics and logs use.
+  static std::string_view name_of(Ending ending);
+
   /// Adds a tool whose calls are counted. Not thread-safe.
   void declare_tool(const std::string& name) { tools_[name]; }
 

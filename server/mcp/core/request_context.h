@@ -80,6 +80,9 @@ struct RequestContext {
   /// True if the call runs as a task. The work may then take long, because no connection waits for
   /// the answer.
   bool is_task = false;
+  /// The span of the call (base/trace_parent.h), for work that the call starts. Empty: nobody
+  /// observes the calls.
+  std::string traceparent = {};
 };
 
 }  // namespace assay::mcp

@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "server/mcp/core/call_observer.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/prompt.h"
 #include "server/mcp/core/resource.h"
@@ -64,6 +65,7 @@ struct ServerParts {
   /// the same key. Empty: the server draws a random key.
   std::string state_key = {};
   const Clock* clock = nullptr;  // null: the system clock
+  CallObserver observer = {};    // null: nobody observes the messages
 };
 
 class Dispatcher;  // dispatch.h

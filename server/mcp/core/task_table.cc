@@ -41,6 +41,7 @@ struct TaskTable::Task {
   std::shared_ptr<const Caller> caller;
   Work work;
   json capabilities;
+  std::string traceparent;
   json inputs = json::object();  // answers for the next step, by the handler's key
   std::string state;
   std::map<std::string, InputRequest> open;        // the open questions, by the client's key
@@ -124,6 +125,7 @@ Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::
   task->record.ttl_ms = ttl_ms;
   task->work = std::move(work);
   task->capabilities = owner.capabilities;
+  task->traceparent = owner.traceparent;
   task->inputs = owner.inputs;
   task->state = owner.state;
   std::vector<std::shared_ptr<Task>> expired_tasks;
@@ -223,6 +225,7 @@ void TaskTable::run(const std::shared_ptr<Task>& task) {
     context.state = task->state;
     context.client_capabilities = task->capabilities;
     context.caller = task->caller;
+    context.traceparent = task->traceparent;
   }
   context.is_task = true;
   context.server_ends = [this] { return ending_.load(); };

@@ -47,6 +47,7 @@ class TaskTable {
     /// The answers that the client gave before the task began.
     nlohmann::json inputs = nlohmann::json::object();
     std::string state = {};
+    std::string traceparent = {};  // the span of the call that made the task
   };
 
   /// `store` may be null. Every change of a task's status is published to `notifier`, except the

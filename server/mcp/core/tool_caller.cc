@@ -102,9 +102,9 @@ Rpc<json> ToolCaller::start_task(const ToolRegistry::Entry& entry, ToolResult re
     });
   };
   const RequestContext& context = call.context();
-  const auto task =
-      tasks_.start({context.caller, context.client_capabilities, context.inputs, context.state},
-                   requested.ttl_ms, work);
+  const auto task = tasks_.start({context.caller, context.client_capabilities, context.inputs,
+                                  context.state, context.traceparent},
+                                 requested.ttl_ms, work);
   if (!task) return tl::unexpected<RpcError>(task.error());
   if (!call.stateless()) return json{{"task", legacy_task(*task, tasks_.limits())}};
   json out = created_task(*task, tasks_.limits());

@@ -31,6 +31,13 @@ std::string shortest(double number) {
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
 }
 
+/// Refuses a request that comes from a foreign page or is meant for another host.
+Reply refuse_foreign(const std::string& why) {
+  Reply reply = error_reply(403, kInvalidRequest, why);
+  reply.refusal = Refusal::host;
+  return reply;
+}
+
 }  // namespace
 
 Admission::Decision Admission::decide(const HeaderLookup& header, const std::string& remote,
@@ -77,16 +84,14 @@ std::optional<Reply> Admission::refuse_name(const HeaderLookup& header) const {
   const auto host = header("Host");
   if (!host) return error_reply(400, kInvalidRequest, "the Host header is missing", true);
   if (!known_host(*host))
-    return error_reply(403, kInvalidRequest,
-                       "that Host is not a name of this server; --allow-host adds names");
+    return refuse_foreign("that Host is not a name of this server; --allow-host adds names");
   const auto origin = header("Origin");
   if (!origin) return std::nullopt;
   const std::size_t scheme = origin->find("://");
   if (origin_allowed(*origin, options_.host) || origin_is_listed(options_, *origin) ||
       (scheme != std::string::npos && known_host(origin->substr(scheme + 3))))
     return std::nullopt;
-  return error_reply(403, kInvalidRequest,
-                     "requests from that Origin are not allowed; --allow-origin adds origins");
+  return refuse_foreign("requests from that Origin are not allowed; --allow-origin adds origins");
 }
 
 bool Admission::known_host(const std::string& host) const {

@@ -46,10 +46,12 @@ tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
 }
 
 Reply too_large_reply(const HttpOptions& options) {
-  return error_reply(
+  Reply reply = error_reply(
       413, kInvalidRequest,
       "the body is larger than the limit of " + std::to_string(options.max_body_bytes) + " bytes",
       true);
+  reply.refusal = Refusal::size;
+  return reply;
 }
 
 Interpretation interpret(std::string_view body, const HeaderLookup& header,

@@ -58,6 +58,7 @@ Reply error_reply(int status, int code, const std::string& message, bool close) 
 Reply busy_reply(const std::string& what) {
   Reply reply = error_reply(503, kInternalError, what + "; retry in a second", true);
   reply.headers.emplace_back("Retry-After", "1");
+  reply.refusal = Refusal::busy;
   return reply;
 }
 
@@ -73,6 +74,7 @@ std::string closing_reply(const Reply& reply) {
 
 void ResponseWriter::write_head(int status, std::string_view further_headers) {
   begun_ = true;
+  status_ = status;
   metrics_.count_response(status);
   std::string head = status_line(status);
   if (!usable_) {
@@ -86,8 +88,11 @@ void ResponseWriter::write_head(int status, std::string_view further_headers) {
 
 void ResponseWriter::reply(const Reply& reply) {
   if (reply.close) usable_ = false;
+  refusal_ = reply.refusal;
   write_head(reply.status, headers_of(reply));
-  if (request_.method != "HEAD") connection_.write(reply.body);
+  if (request_.method == "HEAD") return;
+  bytes_ += static_cast<std::int64_t>(reply.body.size());
+  connection_.write(reply.body);
 }
 
 void ResponseWriter::begin_stream() {
@@ -101,6 +106,7 @@ void ResponseWriter::begin_stream() {
 
 bool ResponseWriter::send(std::string_view bytes) {
   if (bytes.empty()) return !connection_.broken();  // an empty chunk would end the stream
+  bytes_ += static_cast<std::int64_t>(bytes.size());
   if (request_.http_1_0) return connection_.write(bytes) && connection_.flush();
   std::array<char, 2 * sizeof(std::size_t)> size{};
   const auto end = std::to_chars(size.data(), size.data() + size.size(), bytes.size(), 16).ptr;

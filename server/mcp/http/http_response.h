@@ -10,6 +10,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "base/share_limiter.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_metrics.h"
+#include "server/mcp/http/http_record.h"
 #include "server/mcp/http/http_request.h"
 
 namespace assay::mcp {
@@ -28,6 +30,7 @@ struct Reply {
   std::vector<std::pair<std::string, std::string>> headers = {};
   bool close = false;  // close the connection, because the request's body was not read
   std::string content_type = "application/json; charset=utf-8";
+  Refusal refusal = Refusal::none;
 };
 
 /// Returns a reply that contains a JSON-RPC error without an id. The id is unknown, because the
@@ -72,6 +75,11 @@ class ResponseWriter {
   void add_header(const std::string& name, const std::string& value) {
     more_headers_.append(name).append(": ").append(value).append("\r\n");
   }
+  /// The status of the answer, or 0 if none has begun.
+  int status() const { return status_; }
+  Refusal refusal() const { return refusal_; }
+  /// The number of bytes of the answer's body that were written.
+  std::int64_t bytes() const { return bytes_; }
   /// Prevents further requests on this connection.
   void give_up_connection() { usable_ = false; }
   bool connection_usable() const { return usable_ && !connection_.broken(); }
@@ -88,6 +96,9 @@ class ResponseWriter {
   bool usable_;
   bool begun_ = false;
   std::string more_headers_;
+  int status_ = 0;
+  Refusal refusal_ = Refusal::none;
+  std::int64_t bytes_ = 0;
 };
 
 }  // namespace assay::mcp

@@ -9,8 +9,6 @@
 // http_session.h implements the sessions of the legacy, session-based era.
 #include "server/mcp/http/http_server.h"
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -25,6 +23,7 @@
 #include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
+#include "server/mcp/http/body_reader.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_admission.h"
 #include "server/mcp/http/http_challenge.h"
@@ -49,7 +48,6 @@ constexpr std::chrono::milliseconds kLinger{10};
 /// The number of pipelined requests of one connection that a worker answers before it serves other
 /// connections. The limit applies only if no other worker is free.
 constexpr int kRequestsPerTurn = 4;
-constexpr std::size_t kBodyReadBytes = 16 << 10;
 
 class HttpServer {
  public:
@@ -109,6 +107,7 @@ class HttpServer {
       const ParsedHead head = parse_head(connection.input(), head_limits_);
       if (head.state == ParsedHead::State::refused) {
         metrics_.count_response(head.status);
+        observe_refused_head(connection, head);
         connection.write(
             closing_reply(error_reply(head.status, kInvalidRequest, head.reason, true)));
         return Next::drain;
@@ -152,6 +151,8 @@ class HttpServer {
     ResponseWriter response(connection, request,
                             std::chrono::seconds(options_.idle_timeout_ms / 1000), metrics_);
     Exchange exchange{request, request.lookup(), in_ms(options_.body_timeout_ms), response};
+    const std::int64_t start_unix_ms = options_.request_ended ? clock_.unix_ms() : 0;
+    const std::int64_t start_ns = options_.request_ended ? clock_.monotonic_ns() : 0;
     try {
       answer(exchange);
     } catch (const std::exception& error) {
@@ -161,7 +162,26 @@ class HttpServer {
       log::error("an HTTP handler threw something that is no std::exception");
       fail_request(response);
     }
+    if (options_.request_ended)
+      options_.request_ended({.address = connection.remote().host,
+                              .principal = name_of(exchange.caller),
+                              .method = request.method,
+                              .path = request.path,
+                              .status = response.status(),
+                              .refusal = refusal_of(response.refusal(), response.status()),
+                              .bytes = response.bytes(),
+                              .start_unix_ms = start_unix_ms,
+                              .duration_ns = clock_.monotonic_ns() - start_ns});
     return connection.flush() && response.connection_usable() && !stopping_;
+  }
+
+  /// Observes a request whose head is malformed or too large.
+  void observe_refused_head(const Connection& connection, const ParsedHead& head) const {
+    if (options_.request_ended)
+      options_.request_ended({.address = connection.remote().host,
+                              .status = head.status,
+                              .refusal = refusal_of(Refusal::none, head.status),
+                              .start_unix_ms = clock_.unix_ms()});
   }
 
   static void fail_request(ResponseWriter& response) {
@@ -183,22 +203,25 @@ class HttpServer {
     };
     add_cors_headers(exchange.header, options_, exchange.response);
     auto document = open_document(request, options_);
-    Admission::Decision decision = admission_.decide(
-        exchange.header, exchange.response.connection().remote().host,
-        !document && (messages || request.path == "/metrics") ? Admission::Path::protocol
-                                                              : Admission::Path::open);
-    if (!decision.refusal && document) return reply(std::move(*document));
-    if (decision.refusal) return reply(std::move(*decision.refusal));
+    const bool guarded = messages || request.path == "/metrics" || request.path == "/whoami";
+    Admission::Decision decision =
+        admission_.decide(exchange.header, exchange.response.connection().remote().host,
+                          !document && guarded ? Admission::Path::protocol : Admission::Path::open);
     exchange.caller = std::move(decision.caller);
+    if (decision.refusal) return reply(std::move(*decision.refusal));
+    if (document) return reply(std::move(*document));
     if (request.path == "/healthz" && get)
       return reply(options_.draining && options_.draining()
                        ? Reply{.status = 503, .body = R"({"status":"draining"})"}
                        : Reply{.body = R"({"status":"ok"})"});
     if (request.path == "/metrics" && get && !has_body)
       return reply({.body = metrics_text(), .content_type = MetricsText::kContentType});
+    if (request.path == "/whoami" && get && !has_body)
+      return reply({.body = describe_token(exchange.caller)});
     if (!messages)
-      return reply(error_reply(404, kInvalidRequest,
-                               "not found; valid: POST /mcp, GET /healthz, GET /metrics"));
+      return reply(
+          error_reply(404, kInvalidRequest,
+                      "not found; valid: POST /mcp, GET /healthz, GET /metrics, GET /whoami"));
     if (request.method == "POST") return post(exchange);
     if (exchange.header(kHeaderSession) && !has_body) {
       if (request.method == "GET") return resume(exchange);
@@ -225,45 +248,8 @@ class HttpServer {
         same_name(exchange.header("Expect").value_or(""), "100-continue"))
       connection.write("HTTP/1.1 100 Continue\r\n\r\n");
     connection.flush();  // the client may wait for "100 Continue" or for earlier answers
-    return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns)
+    return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns, options_)
                            : read_bytes(connection, exchange.body_deadline_ns, framing.bytes);
-  }
-
-  static Reply incomplete_body() {
-    return error_reply(400, kInvalidRequest, "the body ended early or was too slow", true);
-  }
-
-  static tl::expected<std::string, Reply> read_bytes(Connection& connection, std::int64_t until_ns,
-                                                     std::size_t bytes) {
-    std::string body;
-    std::array<char, kBodyReadBytes> part;
-    while (body.size() < bytes) {
-      const std::size_t got =
-          connection.read(part.data(), std::min(part.size(), bytes - body.size()), until_ns);
-      if (got == 0) return tl::unexpected(incomplete_body());
-      body.append(part.data(), got);
-    }
-    return body;
-  }
-
-  tl::expected<std::string, Reply> read_chunks(Connection& connection,
-                                               std::int64_t until_ns) const {
-    ChunkDecoder decoder(
-        static_cast<std::size_t>(options_.max_body_bytes),
-        static_cast<std::size_t>(options_.max_header_bytes + options_.max_body_bytes / 4));
-    std::array<char, kBodyReadBytes> part;
-    while (decoder.state() == ChunkDecoder::State::incomplete) {
-      const std::size_t got = connection.read(part.data(), part.size(), until_ns);
-      if (got == 0) return tl::unexpected(incomplete_body());
-      decoder.feed({part.data(), got});
-    }
-    switch (decoder.state()) {
-      case ChunkDecoder::State::complete: return decoder.take_body();
-      case ChunkDecoder::State::too_large: return tl::unexpected(too_large_reply(options_));
-      default:
-        return tl::unexpected(
-            error_reply(400, kInvalidRequest, "the body is not in well-formed chunks", true));
-    }
   }
 
   void post(Exchange& exchange) {
@@ -277,7 +263,10 @@ class HttpServer {
     if (!body) return response.reply(body.error());
     Interpretation meaning = interpret(*body, exchange.header, dispatcher_, options_);
     if (!meaning.call) return response.reply(meaning.reply);
-    meaning.call->transport.caller = std::move(exchange.caller);
+    TransportContext& transport = meaning.call->transport;
+    transport.caller = exchange.caller;
+    transport.address = response.connection().remote().host;
+    transport.traceparent = exchange.header("traceparent").value_or("");
     run(*meaning.call, exchange);
   }
 

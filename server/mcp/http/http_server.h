@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/rate_limiter.h"
+#include "server/mcp/http/http_record.h"
 
 namespace assay::mcp {
 
@@ -59,6 +60,9 @@ struct HttpOptions {
   /// balancer sends new clients to another server. All other requests are still answered. Null: the
   /// server never says so.
   std::function<bool()> draining;
+  /// Learns of each request, after its answer was written. Workers call it simultaneously. Null:
+  /// nobody observes the requests.
+  std::function<void(const HttpRecord& record)> request_ended;
   /// Adds metrics of the application to the answer of GET /metrics. Null: the application has none.
   std::function<void(MetricsText& text)> more_metrics;
 

@@ -7,8 +7,10 @@
 #include <cctype>
 
 #include "base/handle.h"
+#include "base/json.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 namespace {
@@ -130,6 +132,12 @@ std::shared_ptr<const Caller> Tokens::find(std::string_view secret) const {
     if (CRYPTO_memcmp(entry.digest.data(), digest.data(), kDigestBytes) == 0) found = entry.caller;
   }
   return found;
+}
+
+std::string describe_token(const std::shared_ptr<const Caller>& caller) {
+  nlohmann::json out = {{"name", nullptr}, {"scopes", nullptr}};
+  if (caller) out = {{"name", caller->name}, {"scopes", caller->scopes}};
+  return dump(out);
 }
 
 Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,

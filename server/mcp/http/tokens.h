@@ -60,6 +60,10 @@ class Tokens {
   std::unique_ptr<State> state_;
 };
 
+/// Returns the name and the scopes of a token as a JSON object, for GET /whoami. Both are null if
+/// the server has no tokens.
+std::string describe_token(const std::shared_ptr<const Caller>& caller);
+
 struct NewToken {
   std::string secret;  // must be shown once and not stored
   std::string line;    // the line for the token file

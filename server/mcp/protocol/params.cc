@@ -63,6 +63,8 @@ RequestMeta read_meta(const Message& message) {
     out.names_progress_token = true;
     if (token->is_string() || token->is_number_integer()) out.progress_token = *token;
   }
+  if (const auto trace = meta->find(kMetaTraceParent); trace != meta->end() && trace->is_string())
+    out.traceparent = *trace;
   if (const auto level = meta->find(kMetaLogLevel); level != meta->end()) {
     out.names_log_level = true;
     out.log_level = log_level_of(*level);

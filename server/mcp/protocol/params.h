@@ -30,6 +30,7 @@ struct RequestMeta {
   nlohmann::json progress_token = nullptr;  // null: do not report progress
   /// The capabilities of the client. A stateless request declares them.
   nlohmann::json client_capabilities = nlohmann::json::object();
+  std::string traceparent = {};  // the caller's place in a trace, unchecked; empty: none
   /// The lowest level of the log messages that the client wants for this request. Empty if the
   /// client wants no log messages. An error if the level is unknown.
   Rpc<std::optional<LogLevel>> log_level = std::optional<LogLevel>();

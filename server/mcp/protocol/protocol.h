@@ -53,6 +53,7 @@ constexpr const char* kMetaLogLevel = "io.modelcontextprotocol/logLevel";
 constexpr const char* kMetaSubscription = "io.modelcontextprotocol/subscriptionId";
 constexpr const char* kMetaRelatedTask = "io.modelcontextprotocol/related-task";  // 2025-11-25
 constexpr const char* kMetaProgressToken = "progressToken";
+constexpr const char* kMetaTraceParent = "traceparent";  // W3C Trace Context
 
 /// The name of the tasks extension of 2026-07-28.
 constexpr const char* kTasksExtension = "io.modelcontextprotocol/tasks";

@@ -1,6 +1,7 @@
 // Implements the program `assay`: registers the sub-commands, which are in server/commands/, and
 // runs the chosen sub-command.
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <exception>
 
 #include "base/stderr_line.h"
@@ -8,6 +9,9 @@
 
 int main(int argc, char** argv) {
   using namespace assay::server;
+  // A write beyond the limit of file sizes must fail, as a write to a full disk does. By default it
+  // ends the process.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App app{"Assay: an MCP server through which any LLM agent writes GPU kernels and is scored",
                "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);

@@ -44,9 +44,12 @@ class JobExecution {
   void tell_hidden() { verdict_.tells_hidden = true; }
   /// Records that a process of the submission reported that it lacked memory, descriptors,
   /// processes or space, and that nothing shows whose fault that was. If the job does not pass, it
-  /// then runs once more, and the second verdict counts. Auxiliary executions of the job share the
-  /// record. Thread-safe.
-  void tell_shortage() { *shortage_ = true; }
+  /// then runs once more, and the second verdict counts. A process that has received hidden cases
+  /// could report a shortage whenever its result is wrong, to get a second attempt. So its reports
+  /// are not recorded. Auxiliary executions of the job share the record. Thread-safe.
+  void tell_shortage() {
+    if (!verdict_.tells_hidden) *shortage_ = true;
+  }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
   /// Ends the job with an error at the current stage. If the job already has an error, keeps the

@@ -117,9 +117,6 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
         [binary, *arguments_of(tmp_path)],
         env=environment,
         preexec_fn=small_files,
-        # Python ignores SIGXFSZ. Its children must ignore it too, so that a write beyond the limit
-        # fails and does not kill the process.
-        restore_signals=False,
         capture_output=True,
         text=True,
         timeout=120,

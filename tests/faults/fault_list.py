@@ -78,7 +78,11 @@ TRACED_ERRORS: dict[str, dict[str, tuple[int, ...]]] = {
         "sendmsg": (errno.ENOMEM, errno.EINTR),
     },
 }
-TRACED_SKIPS = (0, 1, 2, 4, 8, 16, 32, 64)
+# How many calls succeed before the one that fails. A zygote makes each call at least once for a job.
+TRACED_SKIPS = {"zygote": (0,), "candidate": (0, 1, 2, 4, 8, 16, 32, 64)}
+# These calls also send and map hidden cases. A candidate that has received hidden cases gets no
+# second attempt (docs/reference/verdict.md), so only earlier calls fail.
+BEFORE_HIDDEN_CASES = {"recvmsg": (0, 1, 2, 3, 4), "sendmsg": (0, 1, 2), "mmap": (0, 1, 2)}
 ROLES_TO_KILL = ("zygote", "candidate", "judge")
 STAGES = ("queue", "import", "record", "run", "judge")
 KILLED_AFTER_S = [step / 10 for step in range(1, 16)]  # a slowed job takes about 1.5 s
@@ -140,13 +144,13 @@ def all_faults(calls: dict[str, dict[str, int]], most: int, repeat: int) -> list
 
 
 def traced_faults(most: int) -> list[Fault]:
-    """Returns a fault for each system call of the sandboxed processes, error and position. A
-    zygote makes each of these calls at least once for a job."""
-    skips = {"zygote": (0,), "candidate": [TRACED_SKIPS[at] for at in positions(8, most)]}
-    return [
-        Fault(role, call, error, skip)
-        for role, errors in TRACED_ERRORS.items()
-        for call, numbers in errors.items()
-        for error in numbers
-        for skip in skips[role]
-    ]
+    """Returns a fault for each system call of the sandboxed processes, error and position."""
+    found = []
+    for role, errors in TRACED_ERRORS.items():
+        for call, numbers in errors.items():
+            skips = TRACED_SKIPS[role]
+            if role == "candidate":
+                skips = BEFORE_HIDDEN_CASES.get(call, skips)
+            chosen = [skips[at] for at in positions(len(skips), most)]
+            found += [Fault(role, call, error, skip) for error in numbers for skip in chosen]
+    return found

@@ -55,3 +55,13 @@ TEST_CASE("a shortage in an auxiliary run belongs to the verdict of the job") {
   CHECK(run.finish().reports_shortage);
   CHECK_FALSE(other.finish().reports_shortage);
 }
+
+TEST_CASE("a process that has seen hidden cases gets no second attempt by a reported shortage") {
+  const Job job;
+  JobMonitor monitor;
+  JobExecution run(job, monitor);
+  run.tell_hidden();
+  run.tell_shortage();
+  run.auxiliary().tell_shortage();
+  CHECK_FALSE(run.finish().reports_shortage);
+}

@@ -32,7 +32,7 @@ struct Verifier {
           KeyLimits{}, clock);
     };
     return AccessTokens({{kIssuer, keys(signing_keys().key_set())},
-                         {kOther, keys(json{{"keys", {other.jwk()}}}.dump())}},
+                         {kOther, keys(json{{"keys", json::array({other.jwk()})}}.dump())}},
                         rules, clock);
   }
   double now_s() const { return static_cast<double>(clock.unix_ms()) / 1000; }
@@ -261,7 +261,7 @@ TEST_CASE("access tokens: a reload reads files at once, and keeps old keys if a 
   text = "{}";
   CHECK(tokens.reload().size() == 1);
   CHECK(tokens.verify(signed_token(verifier.claims())));
-  text = json{{"keys", {verifier.other.jwk()}}}.dump();
+  text = json{{"keys", json::array({verifier.other.jwk()})}}.dump();
   CHECK(tokens.reload().empty());
   CHECK_FALSE(tokens.verify(signed_token(verifier.claims())));
 }

@@ -41,7 +41,7 @@ Jwt signed_by(const SigningKey& key) {
 TEST_CASE("issuer keys: loaded once, and again after their lifetime") {
   const SigningKey one = SigningKey::p256("one");
   ChangingIssuer issuer;
-  issuer.keys = {one.jwk()};
+  issuer.keys = json::array({one.jwk()});
   for (int i = 0; i < 3; ++i) CHECK(issuer.knows(signed_by(one)));
   CHECK(issuer.loads == 1);
   issuer.clock.advance_ms(1000);
@@ -52,9 +52,9 @@ TEST_CASE("issuer keys: loaded once, and again after their lifetime") {
 TEST_CASE("issuer keys: a key that the issuer withdrew is refused after the lifetime") {
   const SigningKey one = SigningKey::p256("one"), two = SigningKey::p256("two");
   ChangingIssuer issuer;
-  issuer.keys = {one.jwk()};
+  issuer.keys = json::array({one.jwk()});
   CHECK(issuer.knows(signed_by(one)));
-  issuer.keys = {two.jwk()};
+  issuer.keys = json::array({two.jwk()});
   CHECK(issuer.knows(signed_by(one)));
   issuer.clock.advance_ms(1000);
   CHECK_FALSE(issuer.knows(signed_by(one)));
@@ -64,7 +64,7 @@ TEST_CASE("issuer keys: a key that the issuer withdrew is refused after the life
 TEST_CASE("issuer keys: an unknown key id loads the keys again, but not often") {
   const SigningKey one = SigningKey::p256("one"), two = SigningKey::p256("two");
   ChangingIssuer issuer;
-  issuer.keys = {one.jwk()};
+  issuer.keys = json::array({one.jwk()});
   CHECK(issuer.knows(signed_by(one)));
   issuer.keys.push_back(two.jwk());
   CHECK_FALSE(issuer.knows(signed_by(two)));  // too soon after the first load
@@ -87,7 +87,7 @@ TEST_CASE("issuer keys: if the issuer does not answer, old keys stay in use for 
   REQUIRE_FALSE(never);
   CHECK(never.error().code == ErrorCode::unavailable);
   issuer.answers = true;
-  issuer.keys = {one.jwk()};
+  issuer.keys = json::array({one.jwk()});
   CHECK_FALSE(issuer.knows(signed_by(one)));  // too soon after the failed load
   issuer.clock.advance_ms(100);
   CHECK(issuer.knows(signed_by(one)));
@@ -101,9 +101,9 @@ TEST_CASE("issuer keys: if the issuer does not answer, old keys stay in use for 
 TEST_CASE("issuer keys: a reload on demand keeps the old keys if it fails") {
   const SigningKey one = SigningKey::p256("one"), two = SigningKey::p256("two");
   ChangingIssuer issuer;
-  issuer.keys = {one.jwk()};
+  issuer.keys = json::array({one.jwk()});
   REQUIRE(issuer.cache.reload());
-  issuer.keys = {two.jwk()};
+  issuer.keys = json::array({two.jwk()});
   issuer.answers = false;
   CHECK_FALSE(issuer.cache.reload());
   CHECK(issuer.knows(signed_by(one)));
@@ -115,9 +115,9 @@ TEST_CASE("issuer keys: a reload on demand keeps the old keys if it fails") {
 TEST_CASE("issuer keys: expired keys are loaded again for the next token, even soon") {
   const SigningKey one = SigningKey::p256("one"), two = SigningKey::p256("two");
   ChangingIssuer issuer;
-  issuer.keys = {one.jwk()};
+  issuer.keys = json::array({one.jwk()});
   CHECK(issuer.knows(signed_by(one)));
-  issuer.keys = {two.jwk()};
+  issuer.keys = json::array({two.jwk()});
   issuer.cache.expire();
   CHECK(issuer.loads == 1);
   CHECK_FALSE(issuer.knows(signed_by(one)));
@@ -130,7 +130,7 @@ TEST_CASE("issuer keys: expired keys are loaded again for the next token, even s
 
 TEST_CASE("issuer keys: requests that need the same load wait for it") {
   const SigningKey one = SigningKey::p256("one");
-  const std::string text = json{{"keys", {one.jwk()}}}.dump();
+  const std::string text = json{{"keys", json::array({one.jwk()})}}.dump();
   std::promise<void> go;
   std::shared_future<void> allowed = go.get_future().share();
   std::latch begun(1);
@@ -153,7 +153,7 @@ TEST_CASE("issuer keys: requests that need the same load wait for it") {
 
 TEST_CASE("issuer keys: only some requests wait, the others are refused") {
   const SigningKey one = SigningKey::p256("one");
-  const std::string text = json{{"keys", {one.jwk()}}}.dump();
+  const std::string text = json{{"keys", json::array({one.jwk()})}}.dump();
   std::promise<void> go;
   std::shared_future<void> allowed = go.get_future().share();
   std::latch begun(1);

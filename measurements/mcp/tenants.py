@@ -27,9 +27,9 @@ from token_clients import Connection, make_tokens, serving  # noqa: E402
 
 CLIENTS = 200
 GREEDY = 100  # calls that the greedy client keeps in flight
-CALLS = 20  # measured calls of each client in a turn
+CALLS = 10  # measured calls of each client in a turn
 TURNS = 3
-JOB_MS = 20
+JOB_MS = 5
 RETRY_S = 0.05
 
 

@@ -1,6 +1,9 @@
 #include "base/rfc3339.h"
 
+#include <array>
 #include <chrono>
+#include <cstdio>
+#include <ctime>
 #include <optional>
 #include <string>
 
@@ -88,6 +91,17 @@ Result<std::int64_t> unix_ms_from(std::string_view text) {
           offset) *
              kMsPerSecond +
          ms;
+}
+
+std::string iso_time(std::int64_t unix_ms) {
+  const std::time_t seconds = static_cast<std::time_t>(unix_ms / 1000);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+                parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min,
+                parts.tm_sec, static_cast<int>(unix_ms % 1000));
+  return text.data();
 }
 
 }  // namespace assay

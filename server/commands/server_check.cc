@@ -7,8 +7,8 @@
 #include <map>
 #include <optional>
 
-#include "base/iso_time.h"
 #include "base/json.h"
+#include "base/rfc3339.h"
 #include "base/text.h"
 #include "server/app/exit_status.h"
 #include "server/mcp/client/certificate.h"
@@ -322,7 +322,7 @@ std::vector<Finding> check_server(const ServerUrl& url, const std::string& token
                         "see whether the server was started with --tls-cert"});
   } else if (!token.empty() && !url.host.starts_with("127.") && url.host != "localhost" &&
              url.host != "::1") {
-    // Nothing is sent: the token would cross the network in clear text.
+    // This check sends nothing, because the network would carry the token in clear text.
     return {{"certificate", State::problem, "the URL is http, and the token would be readable",
              "use https, or leave --token out"}};
   }

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "base/iso_time.h"
+#include "base/rfc3339.h"
 #include "base/text.h"
 
 namespace assay::server {

@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "base/iso_time.h"
 #include "base/json.h"
+#include "base/rfc3339.h"
 #include "base/trace_parent.h"
 #include "tools/model/public_verdict.h"
 #include "tools/model/services.h"

@@ -2,6 +2,7 @@
 
 #include "tests/catch.h"
 
+using assay::iso_time;
 using assay::unix_ms_from;
 
 TEST_CASE("rfc3339: times") {
@@ -42,4 +43,10 @@ TEST_CASE("rfc3339: what is no time") {
     INFO(text);
     CHECK_FALSE(unix_ms_from(text));
   }
+}
+
+TEST_CASE("rfc3339: a written time") {
+  CHECK(iso_time(0) == "1970-01-01T00:00:00.000Z");
+  CHECK(iso_time(1'764'316'800'123) == "2025-11-28T08:00:00.123Z");
+  CHECK(unix_ms_from(iso_time(1'764'316'800'123)) == 1'764'316'800'123);
 }

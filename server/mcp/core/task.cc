@@ -1,6 +1,6 @@
 #include "server/mcp/core/task.h"
 
-#include "base/iso_time.h"
+#include "base/rfc3339.h"
 #include "server/mcp/core/task_table.h"
 
 namespace assay::mcp {

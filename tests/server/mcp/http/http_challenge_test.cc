@@ -1,4 +1,5 @@
-// Tests the HTTP server with an identity provider: who gets in, and what the others are told.
+// Tests which requests an HTTP server with an identity provider accepts, and what it answers to
+// the others.
 #include "server/mcp/http/http_challenge.h"
 
 #include "base/handle.h"

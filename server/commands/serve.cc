@@ -18,11 +18,11 @@
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
 #include "sandbox/device/make_device.h"
-#include "server/app/artifact_options.h"
 #include "server/app/exit_status.h"
 #include "server/app/open_files.h"
 #include "server/app/option_groups.h"
 #include "server/app/stop_on_signal.h"
+#include "server/app/store_options.h"
 #include "server/app/workspace.h"
 #include "server/commands/client_config.h"
 #include "server/commands/commands.h"
@@ -52,7 +52,7 @@ struct ServeOptions {
   HttpFlags http;
   std::vector<std::string> devices;
   std::string store;
-  ArtifactOptions artifacts;
+  StoreOptions artifacts;
   SandboxOptions sandbox;
   LogOptions log;
   ObserveFlags observe;
@@ -231,7 +231,7 @@ int serve(const ServeOptions& options) {
   if (!options.print_config.empty()) return print_config(options);
   if (const Status started = start_log(options.log); !started)
     return print_error("serve", kUsage, started.error().message);
-  const Result<ArtifactLimits> artifacts = artifact_limits(options.artifacts);
+  const Result<ArtifactLimits> artifacts = store_limits(options.artifacts);
   if (!artifacts) return print_error("serve", kUsage, artifacts.error().message);
   int status = kPass;
   std::optional<HttpSettings> http;
@@ -326,7 +326,7 @@ void add_serve(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_option("--suite", options->suite,
                       "a folder of operators to serve instead of Assay's own");
-  add_artifact_options(*command, options->artifacts);
+  add_store_options(*command, options->artifacts);
   add_sandbox_options(*command, options->sandbox);
   add_log_options(*command, options->log);
   add_observe_options(*command, options->observe);

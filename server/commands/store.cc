@@ -16,10 +16,10 @@
 #include "server/app/exit_status.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
-#include "server/store/artifact_limits.h"
 #include "server/store/backup.h"
 #include "server/store/check.h"
 #include "server/store/maintenance.h"
+#include "server/store/store_limits.h"
 
 namespace assay::server {
 namespace {

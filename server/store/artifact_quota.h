@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "sandbox/job/job.h"
-#include "server/store/artifact_limits.h"
+#include "server/store/store_limits.h"
 
 namespace assay::server {
 

@@ -29,7 +29,7 @@
 #include "base/result.h"
 #include "sandbox/job/job.h"
 #include "server/mcp/core/task.h"
-#include "server/store/artifact_limits.h"
+#include "server/store/store_limits.h"
 #include "tools/model/services.h"
 
 namespace assay::server {

@@ -1,4 +1,4 @@
-#include "server/app/artifact_options.h"
+#include "server/app/store_options.h"
 
 #include <cstdint>
 #include <string_view>
@@ -28,7 +28,7 @@ Status read_option(const char* name, const std::string& text, Read& read, std::i
 
 }  // namespace
 
-void add_artifact_options(CLI::App& command, ArtifactOptions& options) {
+void add_store_options(CLI::App& command, StoreOptions& options) {
   const ArtifactLimits defaults;
   const auto size = [&](const char* name, std::string& value, const std::string& what,
                         std::int64_t otherwise) {
@@ -45,7 +45,7 @@ void add_artifact_options(CLI::App& command, ArtifactOptions& options) {
                          seconds_text(defaults.practice_age_ms / kMsPerSecond) + ")");
 }
 
-Result<ArtifactLimits> artifact_limits(const ArtifactOptions& options) {
+Result<ArtifactLimits> store_limits(const StoreOptions& options) {
   ArtifactLimits limits;
   ASSAY_RETURN_IF_ERROR(read_option(kJobBytes, options.job_bytes, bytes_from, 1, limits.job_bytes));
   ASSAY_RETURN_IF_ERROR(
@@ -57,7 +57,7 @@ Result<ArtifactLimits> artifact_limits(const ArtifactOptions& options) {
   return limits;
 }
 
-std::vector<std::string> arguments_of(const ArtifactOptions& options) {
+std::vector<std::string> arguments_of(const StoreOptions& options) {
   std::vector<std::string> arguments;
   for (const auto& [name, text] :
        {std::pair(kJobBytes, options.job_bytes), std::pair(kOwnerBytes, options.owner_bytes),

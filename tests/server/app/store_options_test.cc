@@ -1,4 +1,4 @@
-#include "server/app/artifact_options.h"
+#include "server/app/store_options.h"
 
 #include <string>
 
@@ -7,10 +7,10 @@
 namespace assay::server {
 namespace {
 
-ArtifactOptions artifact_options_of(const std::string& line) {
+StoreOptions store_options_of(const std::string& line) {
   CLI::App app;
-  ArtifactOptions options;
-  add_artifact_options(app, options);
+  StoreOptions options;
+  add_store_options(app, options);
   app.parse(line);
   return options;
 }
@@ -19,14 +19,14 @@ ArtifactOptions artifact_options_of(const std::string& line) {
 
 TEST_CASE("limits of artifacts come from the command line, else from the documentation", "[cli]") {
   const ArtifactLimits defaults;
-  const auto none = artifact_limits(artifact_options_of(""));
+  const auto none = store_limits(store_options_of(""));
   REQUIRE(none);
   CHECK(none->job_bytes == defaults.job_bytes);
   CHECK(none->practice_age_ms == defaults.practice_age_ms);
   const std::string line =
       "--artifact-job-bytes 1MiB --artifact-owner-bytes 2GiB --artifact-store-bytes 3TiB "
       "--artifact-age 1d12h";
-  const auto limits = artifact_limits(artifact_options_of(line));
+  const auto limits = store_limits(store_options_of(line));
   REQUIRE(limits);
   CHECK(limits->job_bytes == 1LL << 20);
   CHECK(limits->owner_bytes == 2LL << 30);
@@ -37,7 +37,7 @@ TEST_CASE("limits of artifacts come from the command line, else from the documen
 TEST_CASE("a wrong limit of artifacts is refused with the option and the valid values", "[cli]") {
   for (const char* name : {"--artifact-job-bytes", "--artifact-store-bytes", "--artifact-age"}) {
     INFO(name);
-    const auto limits = artifact_limits(artifact_options_of(std::string(name) + " much"));
+    const auto limits = store_limits(store_options_of(std::string(name) + " much"));
     REQUIRE_FALSE(limits);
     CHECK(limits.error().code == ErrorCode::invalid_argument);
     CHECK(limits.error().message.starts_with(std::string(name) + ": "));
@@ -46,8 +46,8 @@ TEST_CASE("a wrong limit of artifacts is refused with the option and the valid v
 }
 
 TEST_CASE("limits of artifacts that were given become arguments of another process", "[cli]") {
-  CHECK(arguments_of(ArtifactOptions{}).empty());
-  CHECK(arguments_of(artifact_options_of("--artifact-age 2h --artifact-job-bytes 1MiB")) ==
+  CHECK(arguments_of(StoreOptions{}).empty());
+  CHECK(arguments_of(store_options_of("--artifact-age 2h --artifact-job-bytes 1MiB")) ==
         std::vector<std::string>{"--artifact-job-bytes", "1MiB", "--artifact-age", "2h"});
 }
 

@@ -1,6 +1,6 @@
 // Tests the limits for artifacts, the expiry of artifacts, and the order in which the store removes
 // old artifacts when a limit is reached.
-#include "server/store/artifact_limits.h"
+#include "server/store/store_limits.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 

@@ -1,10 +1,10 @@
 // Defines the command-line options for the limits of artifacts in the store. The options are plain
 // values. The functions must be called by the thread that parses the command line.
 //
-//   auto options = std::make_shared<ArtifactOptions>();
-//   add_artifact_options(*command, *options);
+//   auto options = std::make_shared<StoreOptions>();
+//   add_store_options(*command, *options);
 //   // After the command line is parsed:
-//   Result<ArtifactLimits> limits = artifact_limits(*options);
+//   Result<ArtifactLimits> limits = store_limits(*options);
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,25 +12,25 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/store/artifact_limits.h"
+#include "server/store/store_limits.h"
 
 namespace assay::server {
 
 /// The values of the command-line options, as text. An empty text means that the option was not
 /// given, so its default applies.
-struct ArtifactOptions {
+struct StoreOptions {
   std::string job_bytes, owner_bytes, store_bytes;  // sizes in the form that bytes_from() reads
   std::string age;  // a duration in the form that seconds_from() reads
 };
 
-void add_artifact_options(CLI::App& command, ArtifactOptions& options);
+void add_store_options(CLI::App& command, StoreOptions& options);
 
 /// Returns the limits that the options set. Error: invalid_argument if a value is invalid. The
 /// message names the option and the valid values.
-Result<ArtifactLimits> artifact_limits(const ArtifactOptions& options);
+Result<ArtifactLimits> store_limits(const StoreOptions& options);
 
 /// Returns the options that are not empty as command-line arguments, with which another process of
 /// `assay` gets the same limits.
-std::vector<std::string> arguments_of(const ArtifactOptions& options);
+std::vector<std::string> arguments_of(const StoreOptions& options);
 
 }  // namespace assay::server

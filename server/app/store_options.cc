@@ -14,6 +14,8 @@ constexpr const char* kJobBytes = "--artifact-job-bytes";
 constexpr const char* kOwnerBytes = "--artifact-owner-bytes";
 constexpr const char* kStoreBytes = "--artifact-store-bytes";
 constexpr const char* kAge = "--artifact-age";
+constexpr const char* kPracticeBytes = "--practice-bytes";
+constexpr const char* kScoredBytes = "--scored-bytes";
 
 using Read = Result<std::int64_t>(std::string_view);
 
@@ -28,8 +30,9 @@ Status read_option(const char* name, const std::string& text, Read& read, std::i
 
 }  // namespace
 
-void add_store_options(CLI::App& command, StoreOptions& options) {
+void add_store_options(CLI::App& command, StoreLimitOptions& options) {
   const ArtifactLimits defaults;
+  const JobLimits jobs;
   const auto size = [&](const char* name, std::string& value, const std::string& what,
                         std::int64_t otherwise) {
     command.add_option(name, value,
@@ -43,25 +46,34 @@ void add_store_options(CLI::App& command, StoreOptions& options) {
   command.add_option(kAge, options.age,
                      "age at which artifacts of practice expire, e.g. 12h, 7d (default: " +
                          seconds_text(defaults.practice_age_ms / kMsPerSecond) + ")");
+  size(kPracticeBytes, options.practice_bytes,
+       "sources and verdicts of one caller's practice in the store", jobs.practice_bytes);
+  size(kScoredBytes, options.scored_bytes,
+       "sources and verdicts of one caller's scored runs in the store", jobs.scored_bytes);
 }
 
-Result<ArtifactLimits> store_limits(const StoreOptions& options) {
-  ArtifactLimits limits;
-  ASSAY_RETURN_IF_ERROR(read_option(kJobBytes, options.job_bytes, bytes_from, 1, limits.job_bytes));
+Result<StoreLimits> store_limits(const StoreLimitOptions& options) {
+  StoreLimits limits;
+  const auto size = [](const char* name, const std::string& text, std::int64_t& value) {
+    return read_option(name, text, bytes_from, 1, value);
+  };
+  ASSAY_RETURN_IF_ERROR(size(kJobBytes, options.job_bytes, limits.artifacts.job_bytes));
+  ASSAY_RETURN_IF_ERROR(size(kOwnerBytes, options.owner_bytes, limits.artifacts.owner_bytes));
+  ASSAY_RETURN_IF_ERROR(size(kStoreBytes, options.store_bytes, limits.artifacts.store_bytes));
+  ASSAY_RETURN_IF_ERROR(size(kPracticeBytes, options.practice_bytes, limits.jobs.practice_bytes));
+  ASSAY_RETURN_IF_ERROR(size(kScoredBytes, options.scored_bytes, limits.jobs.scored_bytes));
   ASSAY_RETURN_IF_ERROR(
-      read_option(kOwnerBytes, options.owner_bytes, bytes_from, 1, limits.owner_bytes));
-  ASSAY_RETURN_IF_ERROR(
-      read_option(kStoreBytes, options.store_bytes, bytes_from, 1, limits.store_bytes));
-  ASSAY_RETURN_IF_ERROR(
-      read_option(kAge, options.age, seconds_from, kMsPerSecond, limits.practice_age_ms));
+      read_option(kAge, options.age, seconds_from, kMsPerSecond, limits.artifacts.practice_age_ms));
   return limits;
 }
 
-std::vector<std::string> arguments_of(const StoreOptions& options) {
+std::vector<std::string> arguments_of(const StoreLimitOptions& options) {
   std::vector<std::string> arguments;
   for (const auto& [name, text] :
        {std::pair(kJobBytes, options.job_bytes), std::pair(kOwnerBytes, options.owner_bytes),
-        std::pair(kStoreBytes, options.store_bytes), std::pair(kAge, options.age)}) {
+        std::pair(kStoreBytes, options.store_bytes), std::pair(kAge, options.age),
+        std::pair(kPracticeBytes, options.practice_bytes),
+        std::pair(kScoredBytes, options.scored_bytes)}) {
     if (!text.empty()) arguments.insert(arguments.end(), {name, text});
   }
   return arguments;

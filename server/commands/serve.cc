@@ -52,7 +52,7 @@ struct ServeOptions {
   HttpFlags http;
   std::vector<std::string> devices;
   std::string store;
-  StoreOptions artifacts;
+  StoreLimitOptions limits;
   SandboxOptions sandbox;
   LogOptions log;
   ObserveFlags observe;
@@ -132,8 +132,7 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   if (options.drain_s != kDefaultDrainS)
     entry.args.insert(entry.args.end(), {"--drain-s", std::to_string(options.drain_s)});
   for (const std::vector<std::string>& more :
-       {arguments_of(options.artifacts), arguments_of(options.sandbox),
-        arguments_of(options.observe)})
+       {arguments_of(options.limits), arguments_of(options.sandbox), arguments_of(options.observe)})
     entry.args.insert(entry.args.end(), more.begin(), more.end());
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
@@ -231,8 +230,8 @@ int serve(const ServeOptions& options) {
   if (!options.print_config.empty()) return print_config(options);
   if (const Status started = start_log(options.log); !started)
     return print_error("serve", kUsage, started.error().message);
-  const Result<ArtifactLimits> artifacts = store_limits(options.artifacts);
-  if (!artifacts) return print_error("serve", kUsage, artifacts.error().message);
+  const Result<StoreLimits> limits = store_limits(options.limits);
+  if (!limits) return print_error("serve", kUsage, limits.error().message);
   int status = kPass;
   std::optional<HttpSettings> http;
   if (!options.http.address.empty() && !(http = http_settings(options.http, status))) return status;
@@ -252,11 +251,9 @@ int serve(const ServeOptions& options) {
   if (!guides) return print_error("serve", kBadConfig, guides.error().message);
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
-  Result<std::unique_ptr<ServerServices>> backend =
-      ServerServices::open(store, workspace->catalog, std::move(*devices),
-                           {.mode = StoreMode::write_when_possible,
-                            .artifacts = *artifacts,
-                            .job_ended = observer->jobs()});
+  Result<std::unique_ptr<ServerServices>> backend = ServerServices::open(
+      store, workspace->catalog, std::move(*devices),
+      {.mode = StoreMode::write_when_possible, .store = *limits, .job_ended = observer->jobs()});
   if (!backend) return print_error("serve", kStoreUnusable, backend.error().message);
   const auto recovered = (*backend)->jobs().recover();
   if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
@@ -326,7 +323,7 @@ void add_serve(CLI::App& app, int& status) {
       ->capture_default_str();
   command->add_option("--suite", options->suite,
                       "a folder of operators to serve instead of Assay's own");
-  add_store_options(*command, options->artifacts);
+  add_store_options(*command, options->limits);
   add_sandbox_options(*command, options->sandbox);
   add_log_options(*command, options->log);
   add_observe_options(*command, options->observe);

@@ -61,6 +61,14 @@ std::vector<std::string> split_list(const std::string& text) {
   return names;
 }
 
+Status no_space(bool scored) {
+  return fail(ErrorCode::resource_exhausted,
+              scored ? "your scored runs fill the space that this server gives a client for them "
+                       "(option --scored-bytes). Practice is still possible: leave out `run`"
+                     : "your unfinished jobs fill the space that this server gives a client for "
+                       "practice (option --practice-bytes); wait until some have ended");
+}
+
 }  // namespace
 
 Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
@@ -132,8 +140,8 @@ Status StoredRuns::accept(const tools::Principal& principal, const sandbox::Job&
                           const std::string& device) {
   const std::int64_t now = clock_.unix_ms();
   if (job.run.empty()) {
-    const auto stored = store_.accept(job, device, {}, now);
-    return stored ? Status() : fail(stored.error());
+    ASSAY_TRY(stored, store_.accept(job, device, {}, now));
+    return stored.accepted() ? Status() : no_space(false);
   }
   ASSAY_TRY(run, find(principal, job.run));
   ASSAY_RETURN_IF_ERROR(tools::check_scope(principal, run.request.track));
@@ -147,12 +155,21 @@ Status StoredRuns::accept(const tools::Principal& principal, const sandbox::Job&
   const Charge charge = {.limit = limit_of(run.budgets, job.kind),
                          .locks_source = tools::rules_of(run.request.track).locks_source};
   ASSAY_TRY(stored, store_.accept(job, device, charge, now));
-  if (stored.accepted) return {};
-  if (!stored.locked_to.empty()) {
-    return fail(ErrorCode::permission_denied,
-                "the one_shot track takes one source per operator, and " + job.operator_name +
-                    " already has another (SHA-256 " + stored.locked_to.substr(0, 12) +
-                    "...); send exactly that source, or leave out `run` (unscored practice)");
+  switch (stored.refusal) {
+    case Acceptance::Refusal::none: return {};
+    case Acceptance::Refusal::no_space:
+      return no_space(run.request.track != tools::Track::practice);
+    case Acceptance::Refusal::refunds:
+      return fail(ErrorCode::permission_denied,
+                  "this run takes no more calls for " + job.operator_name +
+                      ": too many of them ended by errors or restarts of the server, which are not "
+                      "charged. The server's log has the errors. `start_run` begins another run");
+    case Acceptance::Refusal::locked:
+      return fail(ErrorCode::permission_denied,
+                  "the one_shot track takes one source per operator, and " + job.operator_name +
+                      " already has another (SHA-256 " + stored.locked_to.substr(0, 12) +
+                      "...); send exactly that source, or leave out `run` (unscored practice)");
+    case Acceptance::Refusal::budget: break;
   }
   return fail(ErrorCode::permission_denied,
               over_budget(run, job.operator_name, job.kind, stored.used, charge.limit));

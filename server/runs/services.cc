@@ -14,7 +14,7 @@ Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesyst
                                                              const operators::Catalog& catalog,
                                                              Devices devices,
                                                              const ServicesOptions& options) {
-  ASSAY_TRY(opened, Store::open(store, options.mode, options.artifacts));
+  ASSAY_TRY(opened, Store::open(store, options.mode, options.store));
   const Clock& clock = options.clock != nullptr ? *options.clock : system_clock();
   if (options.mode != StoreMode::read_only && opened->writable()) {
     const Status removed = opened->remove_expired_artifacts(clock.unix_ms());

@@ -66,7 +66,7 @@ struct ServicesOptions {
   /// Reports use read_only, which refuses writes. A server uses write_when_possible.
   StoreMode mode = StoreMode::read_write;
   QueueLimits queue = {};
-  ArtifactLimits artifacts = {};
+  StoreLimits store = {};
   RateLimit run_starts = kRunStarts;  // of each principal
   JobObserver job_ended = nullptr;    // learns of each verdict; null: nobody does
   const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services

@@ -66,6 +66,13 @@ void check_sizes(StoreCheck& check, SQLite::Database& db) {
               "SELECT count(*) FROM artifact_owners o WHERE o.size_bytes <> "
               "(SELECT ifnull(sum(s.size_bytes), 0) FROM artifact_sizes s "
               "WHERE s.owner = o.owner AND s.scored = o.scored)");
+  add_counted(
+      check, db, Kind::sizes, " callers have a wrong sum of their jobs",
+      "SELECT count(*) FROM caller_sizes c WHERE c.size_bytes <> "
+      "(SELECT ifnull(sum(length(CAST(s.source AS BLOB)) + length(CAST(s.request AS BLOB)) "
+      "+ ifnull(length(CAST(v.document AS BLOB)), 0)), 0) FROM submissions s "
+      "LEFT JOIN runs r ON r.run = s.run LEFT JOIN verdicts v ON v.job = s.job WHERE "
+      "s.caller = c.caller AND c.scored = (r.track IS NOT NULL AND r.track <> 'practice'))");
 }
 
 void check_verdicts(StoreCheck& check, SQLite::Database& db) {

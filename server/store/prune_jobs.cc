@@ -20,11 +20,13 @@ constexpr const char* kOldRuns =
     "AND NOT EXISTS (SELECT 1 FROM submissions s WHERE s.run = r.run "
     "AND (s.finished_unix_ms IS NULL OR s.finished_unix_ms >= ?1))";
 
+constexpr const char* kMakeGoing = "CREATE TEMP TABLE IF NOT EXISTS going (name TEXT PRIMARY KEY)";
+
 /// Puts the names of the selected jobs or runs into the temporary table `going`, and returns how
 /// many they are. A read-only connection can do so too.
 std::int64_t choose(SQLite::Database& db, const char* selected, std::int64_t before_unix_ms,
                     std::int64_t most) {
-  db.exec("CREATE TEMP TABLE IF NOT EXISTS going (name TEXT PRIMARY KEY)");
+  db.exec(kMakeGoing);
   db.exec("DELETE FROM temp.going");
   SQLite::Statement insert(db, "INSERT INTO temp.going " + std::string(selected) + " LIMIT ?2");
   bind_all(insert, before_unix_ms, most);
@@ -48,7 +50,61 @@ std::int64_t bytes_of_chosen_jobs(SQLite::Database& db) {
 
 constexpr std::int64_t kAll = -1;  // the value of LIMIT that limits nothing
 
+/// Removes the chosen jobs. A row must go before the row that it refers to.
+void remove_chosen_jobs(SQLite::Database& db) {
+  db.exec(std::string("DELETE FROM artifact_sizes WHERE artifact IN "
+                      "(SELECT artifact FROM artifacts") +
+          kJobsGo + ")");
+  for (const char* table : {"artifacts", "verdicts", "tool_calls", "submissions"})
+    db.exec("DELETE FROM " + std::string(table) + kJobsGo);
+}
+
+bool is_scored(SQLite::Database& db, const std::string& run) {
+  SQLite::Statement query(db, "SELECT 1 FROM runs WHERE run = ? AND track <> 'practice'");
+  bind_all(query, run);
+  return query.executeStep();
+}
+
+std::int64_t stored_bytes(SQLite::Database& db, const std::string& caller, bool scored) {
+  SQLite::Statement query(db,
+                          "SELECT size_bytes FROM caller_sizes WHERE caller = ? AND scored = ?");
+  bind_all(query, caller, static_cast<std::int64_t>(scored));
+  return query.executeStep() ? query.getColumn(0).getInt64() : 0;
+}
+
+/// Chooses the caller's oldest finished practice jobs, until they have at least `bytes` bytes.
+/// Returns how many jobs that are.
+std::int64_t choose_oldest(SQLite::Database& db, const std::string& caller, std::int64_t bytes) {
+  db.exec(kMakeGoing);
+  db.exec("DELETE FROM temp.going");
+  SQLite::Statement query(
+      db,
+      "SELECT s.job, length(CAST(s.source AS BLOB)) + length(CAST(s.request AS BLOB)) "
+      "+ length(CAST(v.document AS BLOB)) FROM submissions s JOIN verdicts v ON v.job = s.job "
+      "LEFT JOIN runs r ON r.run = s.run WHERE s.caller = ? AND s.finished_unix_ms IS NOT NULL "
+      "AND (s.run = '' OR r.track = 'practice') ORDER BY s.finished_unix_ms, s.rowid");
+  bind_all(query, caller);
+  std::int64_t chosen = 0;
+  for (; bytes > 0 && query.executeStep(); ++chosen) {
+    SQLite::Statement insert(db, "INSERT INTO temp.going VALUES (?)");
+    bind_all(insert, query.getColumn(0).getString());
+    insert.exec();
+    bytes -= query.getColumn(1).getInt64();
+  }
+  return chosen;
+}
+
 }  // namespace
+
+bool make_room_for_job(SQLite::Database& db, const sandbox::Job& job, std::int64_t bytes,
+                       const JobLimits& limits) {
+  const bool scored = is_scored(db, job.run);
+  const std::int64_t most = scored ? limits.scored_bytes : limits.practice_bytes;
+  const auto missing = [&] { return stored_bytes(db, job.caller, scored) + bytes - most; };
+  if (!scored && missing() > 0 && choose_oldest(db, job.caller, missing()) > 0)
+    remove_chosen_jobs(db);
+  return missing() <= 0;
+}
 
 RemovedJobs count_old_jobs(SQLite::Database& db, std::int64_t before_unix_ms) {
   RemovedJobs old;
@@ -63,12 +119,7 @@ RemovedJobs remove_old_jobs(SQLite::Database& db, std::int64_t before_unix_ms, s
   removed.jobs = choose(db, kOldJobs, before_unix_ms, most);
   if (removed.jobs > 0) {
     removed.bytes = bytes_of_chosen_jobs(db);
-    // A row must go before the row that it refers to.
-    db.exec(std::string("DELETE FROM artifact_sizes WHERE artifact IN "
-                        "(SELECT artifact FROM artifacts") +
-            kJobsGo + ")");
-    for (const char* table : {"artifacts", "verdicts", "tool_calls", "submissions"})
-      db.exec("DELETE FROM " + std::string(table) + kJobsGo);
+    remove_chosen_jobs(db);
   }
   if (choose(db, kOldRuns, before_unix_ms, most) == 0) return removed;
   // A run can still have jobs here, because this call removes only some of the old jobs.

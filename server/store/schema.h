@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 5;
+inline constexpr int kSchemaVersion = 6;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -196,6 +196,51 @@ CREATE TABLE ended_runs (
   run TEXT PRIMARY KEY REFERENCES runs(run),
   at_unix_ms INTEGER NOT NULL
 ) STRICT;
+)sql";
+
+/// Creates the sums of what the jobs of each caller store. Part of the schema since version 6.
+inline constexpr const char* kCallerSizesSql = R"sql(
+CREATE INDEX submissions_by_caller ON submissions(caller, finished_unix_ms);
+CREATE TABLE caller_sizes (            -- sums of sources, requests and verdicts; the triggers keep them right
+  caller TEXT NOT NULL,
+  scored INTEGER NOT NULL,             -- 1: jobs of scored runs. 0: of practice, so they can be removed
+  size_bytes INTEGER NOT NULL,
+  PRIMARY KEY (caller, scored)
+) STRICT;
+CREATE TRIGGER submission_added AFTER INSERT ON submissions BEGIN
+  INSERT INTO caller_sizes VALUES (new.caller,
+      (SELECT count(*) FROM runs WHERE run = new.run AND track <> 'practice'),
+      length(CAST(new.source AS BLOB)) + length(CAST(new.request AS BLOB)))
+    ON CONFLICT DO UPDATE SET size_bytes = size_bytes + excluded.size_bytes;
+END;
+CREATE TRIGGER submission_removed AFTER DELETE ON submissions BEGIN
+  UPDATE caller_sizes SET size_bytes = size_bytes - length(CAST(old.source AS BLOB))
+      - length(CAST(old.request AS BLOB))
+    WHERE caller = old.caller
+      AND scored = (SELECT count(*) FROM runs WHERE run = old.run AND track <> 'practice');
+END;
+CREATE TRIGGER verdict_added AFTER INSERT ON verdicts BEGIN
+  UPDATE caller_sizes SET size_bytes = size_bytes + length(CAST(new.document AS BLOB))
+    WHERE (caller, scored) = (
+      SELECT s.caller, r.track IS NOT NULL AND r.track <> 'practice'
+      FROM submissions s LEFT JOIN runs r ON r.run = s.run WHERE s.job = new.job);
+END;
+CREATE TRIGGER verdict_removed AFTER DELETE ON verdicts BEGIN
+  UPDATE caller_sizes SET size_bytes = size_bytes - length(CAST(old.document AS BLOB))
+    WHERE (caller, scored) = (
+      SELECT s.caller, r.track IS NOT NULL AND r.track <> 'practice'
+      FROM submissions s LEFT JOIN runs r ON r.run = s.run WHERE s.job = old.job);
+END;
+)sql";
+
+/// Migrates a store from version 5 to version 6, after kCallerSizesSql has created the empty sums.
+inline constexpr const char* kMigrateFromVersion5Sql = R"sql(
+INSERT INTO caller_sizes
+  SELECT s.caller, r.track IS NOT NULL AND r.track <> 'practice' AS is_scored,
+         sum(length(CAST(s.source AS BLOB)) + length(CAST(s.request AS BLOB))
+             + ifnull(length(CAST(v.document AS BLOB)), 0))
+  FROM submissions s LEFT JOIN runs r ON r.run = s.run LEFT JOIN verdicts v ON v.job = s.job
+  GROUP BY s.caller, is_scored;
 )sql";
 
 /// Makes a store of version 1 look like the current version to a read-only connection. This works

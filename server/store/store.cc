@@ -38,7 +38,7 @@ Error sqlite_error(const SQLite::Exception& error, const fs::path& path) {
 }
 
 Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode,
-                                           const ArtifactLimits& limits) {
+                                           const StoreLimits& limits) {
   std::error_code code;
   const bool exists = fs::exists(path, code);
   if (mode == StoreMode::read_only) ASSAY_RETURN_IF_ERROR(check_store_exists(path));
@@ -79,7 +79,7 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode,
 }
 
 Result<std::unique_ptr<Store>> Store::open_until_writable(const fs::path& path,
-                                                          const ArtifactLimits& limits,
+                                                          const StoreLimits& limits,
                                                           const Error& why) {
   // A damaged file, a newer schema or another process that uses the store is no reason to start.
   Result<ReadableFile> file = open_unwritable_file(path);
@@ -94,7 +94,7 @@ Result<std::unique_ptr<Store>> Store::open_until_writable(const fs::path& path,
 bool Store::writable() const { return connection_->writable(); }
 Status Store::make_writable() { return connection_->make_writable(); }
 
-Store::Store(std::unique_ptr<Connection> connection, const ArtifactLimits& limits)
+Store::Store(std::unique_ptr<Connection> connection, const StoreLimits& limits)
     : connection_(std::move(connection)), limits_(limits) {}
 Store::~Store() = default;
 

@@ -69,11 +69,17 @@ struct Charge {
 
 /// The result of accept(). If the job is not accepted, nothing is stored.
 struct Acceptance {
-  bool accepted = false;
-  std::int64_t used = 0;  // the number of earlier calls of this kind that were not refunded
-  /// The SHA-256 of the operator's first source. Set only if the job was refused because its source
-  /// differs from the first one.
-  std::string locked_to = {};
+  enum class Refusal {
+    none,      // the job is accepted
+    budget,    // `used` calls of this kind are all that the run may make for the operator
+    locked,    // the operator's first source differs (`locked_to`)
+    refunds,   // too many calls for the operator were refunded
+    no_space,  // the caller's jobs have as many bytes as JobLimits allow
+  };
+  Refusal refusal = Refusal::none;
+  bool accepted() const { return refusal == Refusal::none; }
+  std::int64_t used = 0;       // the number of earlier calls of this kind that were not refunded
+  std::string locked_to = {};  // the SHA-256 of the operator's first source
 };
 
 /// A submission of a run that was sent for a grade.
@@ -85,7 +91,7 @@ struct GradedJob {
 class Store {
  public:
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& path, StoreMode mode,
-                                             const ArtifactLimits& limits = {});
+                                             const StoreLimits& limits = {});
   ~Store();
   /// Returns false if the store was opened with write_when_possible and cannot be written yet.
   bool writable() const;
@@ -119,7 +125,8 @@ class Store {
       const std::string& run);
 
   // The next functions are in store_jobs.cc.
-  /// Charges the job to `job.run`, unless `job.run` is empty, and stores the job. When this
+  /// Charges the job to `job.run`, unless `job.run` is empty, and stores the job. If the job is
+  /// practice and needs room (JobLimits), removes the caller's oldest practice jobs. When this
   /// function returns, the write is durable (fsync).
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
@@ -165,12 +172,12 @@ class Store {
 
  private:
   struct Connection;  // connection.h
-  Store(std::unique_ptr<Connection> connection, const ArtifactLimits& limits);
+  Store(std::unique_ptr<Connection> connection, const StoreLimits& limits);
   static Result<std::unique_ptr<Store>> open_until_writable(const std::filesystem::path& path,
-                                                            const ArtifactLimits& limits,
+                                                            const StoreLimits& limits,
                                                             const Error& why);
   std::unique_ptr<Connection> connection_;
-  const ArtifactLimits limits_;
+  const StoreLimits limits_;
 };
 
 }  // namespace assay::server

@@ -22,8 +22,8 @@ constexpr std::int64_t kRemovalBatchBytes = 64LL << 20;
 }  // namespace
 
 Status Store::remove_expired_artifacts(std::int64_t now_unix_ms) {
-  const RemovalRule rule = {.before_unix_ms = now_unix_ms - limits_.practice_age_ms,
-                            .most_bytes = limits_.store_bytes};
+  const RemovalRule rule = {.before_unix_ms = now_unix_ms - limits_.artifacts.practice_age_ms,
+                            .most_bytes = limits_.artifacts.store_bytes};
   for (bool more = true; more;) {
     const Status removed = connection_->write([&](SQLite::Database& db) -> Status {
       const std::vector<StoredArtifact> batch = next_to_remove(db, rule, kRemovalBatchBytes);

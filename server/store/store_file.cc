@@ -33,6 +33,7 @@ constexpr int kMostLogBytes = 16 << 20;
 void create_schema(SQLite::Database& db) {
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
   db.exec(kSchemaSql);
+  db.exec(kCallerSizesSql);
   db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
@@ -47,6 +48,10 @@ void migrate(SQLite::Database& db) {
   if (version < 3) db.exec(kMigrateFromVersion2Sql);
   if (version < 4) db.exec(kMigrateFromVersion3Sql);
   if (version < 5) db.exec(kMigrateFromVersion4Sql);
+  if (version < 6) {
+    db.exec(kCallerSizesSql);
+    db.exec(kMigrateFromVersion5Sql);
+  }
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
 }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "server/store/artifact_quota.h"
 #include "server/store/connection.h"
+#include "server/store/prune_jobs.h"
 #include "server/store/store.h"
 #include "tools/json/verdict_json.h"
 
@@ -44,10 +45,11 @@ void give_back_charge(SQLite::Database& db, const std::string& job) {
   back.exec();
 }
 
-/// Checks a job against its run's budget and, if the track accepts only the first source, against
-/// the operator's first source. Does not write anything.
+/// Checks a job against its run's budget, against the limit of refunds and, if the track accepts
+/// only the first source, against the operator's first source. Does not write anything.
 Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
-                 const Charge& charge) {
+                 const Charge& charge, const JobLimits& limits) {
+  using Refusal = Acceptance::Refusal;
   Acceptance found;
   if (charge.locks_source) {
     SQLite::Statement first(db,
@@ -55,6 +57,7 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
                             "ORDER BY id LIMIT 1");
     bind_all(first, job.run, job.operator_name);
     if (first.executeStep() && first.getColumn(0).getString() != sha256) {
+      found.refusal = Refusal::locked;
       found.locked_to = first.getColumn(0).getString();
       return found;
     }
@@ -65,7 +68,16 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
   bind_all(count, job.run, job.operator_name, std::string(sandbox::to_string(job.kind)));
   count.executeStep();
   found.used = count.getColumn(0).getInt64();
-  found.accepted = charge.limit < 0 || found.used < charge.limit;
+  if (charge.limit < 0) return found;
+  if (found.used >= charge.limit) {
+    found.refusal = Refusal::budget;
+    return found;
+  }
+  SQLite::Statement refunds(
+      db, "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND refunded = 1");
+  bind_all(refunds, job.run, job.operator_name);
+  refunds.executeStep();
+  if (refunds.getColumn(0).getInt64() >= limits.refunds) found.refusal = Refusal::refunds;
   return found;
 }
 
@@ -84,16 +96,22 @@ Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& dev
                                  const Charge& charge, std::int64_t now_unix_ms) {
   json request = tools::job_to_json(job);
   request.erase("source");
+  const std::string document = dump(request);
   const std::string sha256 = sha256_hex(job.source);
   return connection_->write_durably([&](SQLite::Database& db) -> Result<Acceptance> {
-    const Acceptance allowed =
-        job.run.empty() ? Acceptance{.accepted = true} : check(db, job, sha256, charge);
-    if (!allowed.accepted) return allowed;
+    Acceptance allowed =
+        job.run.empty() ? Acceptance() : check(db, job, sha256, charge, limits_.jobs);
+    if (!allowed.accepted()) return allowed;
+    const auto bytes = static_cast<std::int64_t>(job.source.size() + document.size());
+    if (!make_room_for_job(db, job, bytes, limits_.jobs)) {
+      allowed.refusal = Acceptance::Refusal::no_space;
+      return allowed;
+    }
     const std::string kind(sandbox::to_string(job.kind));
     SQLite::Statement insert(
         db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
-    bind_all(insert, job.id, job.run, job.operator_name, kind, device, job.source, sha256,
-             dump(request), now_unix_ms, job.caller);
+    bind_all(insert, job.id, job.run, job.operator_name, kind, device, job.source, sha256, document,
+             now_unix_ms, job.caller);
     insert.exec();
     if (job.run.empty()) return allowed;
     SQLite::Statement call(db,
@@ -119,7 +137,8 @@ Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState s
         return fail(ErrorCode::internal,
                     "job " + job + " is not in the store, or has a verdict already");
       if (!offered.empty())
-        verdict.artifacts_dropped = keep_artifacts(db, job, offered, limits_, now_unix_ms);
+        verdict.artifacts_dropped =
+            keep_artifacts(db, job, offered, limits_.artifacts, now_unix_ms);
       SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
       bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
                std::string(sandbox::to_string(verdict.error_kind)),

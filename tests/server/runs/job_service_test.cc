@@ -133,7 +133,7 @@ TEST_CASE(
     sandbox::Job job = services.job(source, JobKind::grade, op);
     job.id = new_handle("job");
     job.run = run;
-    REQUIRE((*store)->accept(job, device, {.limit = 1, .locks_source = true}, 1)->accepted);
+    REQUIRE((*store)->accept(job, device, {.limit = 1, .locks_source = true}, 1)->accepted());
     return job.id;
   };
   const std::string good = leave("fake", "vector_add", "# fake: pass\n");

@@ -105,8 +105,8 @@ class WatchedDevice final : public sandbox::Device {
 class ServicesFixture {
  public:
   explicit ServicesFixture(server::QueueLimits queue = {}, int concurrency = 2,
-                           const server::ArtifactLimits& artifacts = {})
-      : queue_(queue), concurrency_(concurrency), artifacts_(artifacts) {
+                           const server::StoreLimits& limits = {})
+      : queue_(queue), concurrency_(concurrency), limits_(limits) {
     open();
   }
 
@@ -121,7 +121,7 @@ class ServicesFixture {
     devices.emplace_back(name, std::make_unique<WatchedDevice>(std::move(device), begun_));
     server::ServicesOptions options;
     options.queue = queue_;
-    options.artifacts = artifacts_;
+    options.store = limits_;
     options.clock = &clock;
     auto opened = server::ServerServices::open(store_path(), *catalog, std::move(devices), options);
     if (!opened) throw std::runtime_error(opened.error().message);
@@ -193,7 +193,7 @@ class ServicesFixture {
   TemporaryFolder folder_;
   server::QueueLimits queue_;
   int concurrency_;
-  server::ArtifactLimits artifacts_;
+  server::StoreLimits limits_;
   BegunJobs begun_;
   std::unique_ptr<server::ServerServices> services_;
 };

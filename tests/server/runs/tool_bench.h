@@ -28,8 +28,8 @@ inline constexpr std::size_t kConciseChars = 4'800;
 class ToolBench {
  public:
   explicit ToolBench(const tools::AnswerLimits& limits = {},
-                     const server::ArtifactLimits& artifacts = {})
-      : services({}, 2, artifacts),
+                     const server::StoreLimits& store = {})
+      : services({}, 2, store),
         tool_services_{.catalog = *services.catalog,
                        .runs = services->runs(),
                        .jobs = services->jobs(),

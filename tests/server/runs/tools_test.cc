@@ -249,7 +249,7 @@ TEST_CASE("compile reports kernels per target, and artifacts that read_artifact 
 }
 
 TEST_CASE("an answer says which artifacts are not kept, and why; the outcome stays") {
-  ToolBench bench({}, {.job_bytes = 100});
+  ToolBench bench({}, {.artifacts = {.job_bytes = 100}});
   const json arguments = {{"operator", "vector_add"},
                           {"code", "# fake: pass\n"},
                           {"targets", {"cuda:90", "hip:gfx942"}}};

@@ -22,7 +22,7 @@ std::string accept_job(Store& store) {
   sandbox::Job job;
   job.id = new_handle("job");
   job.source = "x = 1";
-  REQUIRE(store.accept(job, "cpu", {}, 1)->accepted);
+  REQUIRE(store.accept(job, "cpu", {}, 1)->accepted());
   return job.id;
 }
 

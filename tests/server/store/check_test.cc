@@ -24,7 +24,7 @@ struct SmallStore {
       sandbox::Job job;
       job.id = *id = new_handle("job");
       job.source = "x = 1";
-      REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted);
+      REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted());
     }
     sandbox::Verdict verdict;
     verdict.artifacts = {{"ptx", "kernel", "code"}};
@@ -83,7 +83,7 @@ TEST_CASE("store check: wrong sizes of artifacts are found") {
 TEST_CASE("store check: missing, unreadable and superfluous verdicts are found") {
   const SmallStore small;
   SECTION("missing") { small.change("DELETE FROM verdicts"); }
-  SECTION("unreadable") { small.change("UPDATE verdicts SET document = 'no JSON'"); }
+  SECTION("unreadable") { small.change("UPDATE verdicts SET document = replace(document, '{', 'x')"); }
   SECTION("superfluous") { small.change("UPDATE submissions SET finished_unix_ms = NULL"); }
   CHECK(small.only_problem() == Kind::verdicts);
 }

@@ -28,7 +28,7 @@ std::string store_artifact(Store& store, const std::string& run, const std::stri
   job.id = new_handle("job");
   job.run = run;
   job.source = "x = 1";
-  REQUIRE(store.accept(job, "cpu", {}, now_unix_ms)->accepted);
+  REQUIRE(store.accept(job, "cpu", {}, now_unix_ms)->accepted());
   sandbox::Verdict verdict;
   verdict.artifacts = {{kind, "n", std::string(kArtifactBytes, 'x')}};
   REQUIRE(store.finish(job.id, tools::JobState::finished, verdict, false, now_unix_ms));
@@ -53,8 +53,8 @@ struct FilledStore {
 
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "assay.db";
-  std::unique_ptr<Store> store =
-      std::move(*Store::open(path, StoreMode::read_write, {.practice_age_ms = 1'000'000}));
+  std::unique_ptr<Store> store = std::move(
+      *Store::open(path, StoreMode::read_write, {.artifacts = {.practice_age_ms = 1'000'000}}));
   std::string scored;
 };
 
@@ -178,7 +178,8 @@ TEST_CASE("a file of an older Assay is rewritten, unless a server uses it") {
   const Result<PruneReport> refused = prune_store(path, {.dry_run = true});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message.find("schema 2") != std::string::npos);
-  auto server = Store::open(path, StoreMode::read_write, {.practice_age_ms = 1'000'000});
+  auto server =
+      Store::open(path, StoreMode::read_write, {.artifacts = {.practice_age_ms = 1'000'000}});
   REQUIRE(server);
   for (int i = 0; i < 4; ++i) store_artifact(**server, "", "ptx", i);
   const PruneReport beside = pruned(path, {.before_unix_ms = 100});
@@ -228,7 +229,7 @@ std::string store_run(Store& store, tools::Track track, std::int64_t end) {
   sandbox::Job job;
   job.id = new_handle("job");
   job.run = run.handle;
-  REQUIRE(store.accept(job, "cpu", {}, 1)->accepted);
+  REQUIRE(store.accept(job, "cpu", {}, 1)->accepted());
   return run.handle;
 }
 
@@ -242,7 +243,7 @@ TEST_CASE("prune removes old practice jobs as a whole, and keeps scored, new and
     sandbox::Job job;
     job.id = new_handle("job");
     job.source = "x = 1";
-    REQUIRE(store->accept(job, "cpu", {}, 1)->accepted);
+    REQUIRE(store->accept(job, "cpu", {}, 1)->accepted());
     REQUIRE(store->finish(job.id, tools::JobState::finished, {}, false, 5));
   }
   store_artifact(*store, "", "ptx", 5);

@@ -2,7 +2,12 @@
 // writing, but not when it opens the store for reading.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "base/handle.h"
+#include "server/store/check.h"
 #include "server/store/schema.h"
 #include "server/store/store.h"
 #include "tests/catch.h"
@@ -129,11 +134,31 @@ TEST_CASE("a store of version 1 can be opened for reading, which does not change
   }
 }
 
+TEST_CASE("the jobs of older versions are counted for their callers") {
+  const TemporaryFolder folder;
+  for (const auto& [path, sizes] :
+       {std::pair(store_of_version_2(folder), std::vector<std::string>{" 0 6", " 1 3"}),
+        std::pair(store_of_version_3(folder), std::vector<std::string>{"alice 1 7"})}) {
+    REQUIRE(Store::open(path, StoreMode::read_write));
+    const Result<StoreCheck> check = check_store(path);
+    REQUIRE(check);
+    for (const StoreProblem& problem : check->problems)
+      CHECK(problem.kind != StoreProblem::Kind::sizes);
+    SQLite::Database raw(path.string(), SQLite::OPEN_READONLY);
+    SQLite::Statement query(
+        raw, "SELECT caller || ' ' || scored || ' ' || size_bytes FROM caller_sizes ORDER BY 1");
+    std::vector<std::string> rows;
+    while (query.executeStep()) rows.push_back(query.getColumn(0).getString());
+    CHECK(rows == sizes);
+  }
+}
+
 TEST_CASE("the artifacts of version 2 are counted for their owners, and those of practice expire") {
   const TemporaryFolder folder;
   const auto path = store_of_version_2(folder);
   CHECK((*Store::open(path, StoreMode::read_only))->list_artifacts("job_run_s")->size() == 1);
-  const auto store = Store::open(path, StoreMode::read_write, {.practice_age_ms = 100});
+  const auto store =
+      Store::open(path, StoreMode::read_write, {.artifacts = {.practice_age_ms = 100}});
   REQUIRE(store);
   {
     SQLite::Database raw(path.string(), SQLite::OPEN_READONLY);

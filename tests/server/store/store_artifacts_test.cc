@@ -16,7 +16,7 @@ TEST_CASE("artifacts are read in slices, byte for byte") {
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const sandbox::Job job = job_of();
-  REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted);
+  REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted());
   const std::string bytes(
       "\0a\xff"
       "b\n",

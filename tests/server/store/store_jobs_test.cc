@@ -31,7 +31,7 @@ TEST_CASE("another connection sees a submission before accept returns to its cal
   const auto store = Store::open(path, StoreMode::read_write);
   REQUIRE(store);
   const sandbox::Job job = job_of("secret = 1\n");
-  REQUIRE((*store)->accept(job, "cpu", {}, 7)->accepted);
+  REQUIRE((*store)->accept(job, "cpu", {}, 7)->accepted());
   SQLite::Database other(path.string(), SQLite::OPEN_READONLY);
   SQLite::Statement query(other, "SELECT source, state, device FROM submissions WHERE job = ?");
   query.bind(1, job.id);
@@ -57,7 +57,7 @@ TEST_CASE("calls of many threads never exceed the budget, and each accepted job 
           sandbox::Job job = job_of();
           job.run = run.handle;
           const auto answer = (*store)->accept(job, "cpu", {.limit = kBudget}, 100);
-          if (!answer || !answer->accepted) continue;
+          if (!answer || !answer->accepted()) continue;
           ++accepted;
           if ((*store)->finish(job.id, tools::JobState::finished, verdict_of(job), false, 200))
             ++finished;
@@ -76,7 +76,7 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const sandbox::Job job = job_of();
-  REQUIRE((*store)->accept(job, "cpu", {}, 100)->accepted);
+  REQUIRE((*store)->accept(job, "cpu", {}, 100)->accepted());
   CHECK_FALSE((*store)->finished_job(job.id, "")->has_value());
   const auto unfinished = (*store)->unfinished_jobs();
   REQUIRE(unfinished);
@@ -111,7 +111,7 @@ TEST_CASE(
     job.id = new_handle("job");
     job.kind = kind;
     job.run = of_run;
-    REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted);
+    REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted());
     if (!end) return;
     sandbox::Verdict verdict = verdict_of(job);
     verdict.outcome =
@@ -156,15 +156,15 @@ TEST_CASE("a charge counts against the budget, locks the source, and can be refu
     job.id = id;
     REQUIRE((*store)->finish(id, tools::JobState::aborted, verdict_of(job), true, 3));
   };
-  CHECK(accept("a", 1).accepted);
+  CHECK(accept("a", 1).accepted());
   const std::string first = last;
-  CHECK_FALSE(accept("a", 1).accepted);
+  CHECK_FALSE(accept("a", 1).accepted());
   CHECK(accept("a", 1).used == 1);
   CHECK(accept("b", 5).locked_to == sha256_hex("a"));
   CHECK((*store)->unfinished_jobs()->size() == 1);  // a refused job is not stored
   refund(first);
-  CHECK_FALSE(accept("b", 1).accepted);  // the refund does not unlock the source
-  CHECK(accept("a", 1).accepted);
+  CHECK_FALSE(accept("b", 1).accepted());  // the refund does not unlock the source
+  CHECK(accept("a", 1).accepted());
   CHECK((*(*store)->tool_calls(run.handle))["vector_add"] == 1);
   refund(last);
   CHECK((*(*store)->tool_calls(run.handle))["vector_add"] == 0);
@@ -183,14 +183,14 @@ TEST_CASE("a failure anywhere in accept leaves neither a charge nor a job") {
     CHECK(failing.count("tool_calls") == 0);
     failing.work_again();
   }
-  CHECK(failing.store->accept(job, "cpu", {.limit = 1}, 1)->accepted);
+  CHECK(failing.store->accept(job, "cpu", {.limit = 1}, 1)->accepted());
   CHECK(failing.store->tool_calls(failing.run.handle)->at("vector_add") == 1);
 }
 
 TEST_CASE("a failure anywhere in finish leaves neither artifacts nor verdict, and no refund") {
   FailingStore failing;
   const sandbox::Job job = failing.job();
-  REQUIRE(failing.store->accept(job, "cpu", {.limit = 1}, 1)->accepted);
+  REQUIRE(failing.store->accept(job, "cpu", {.limit = 1}, 1)->accepted());
   sandbox::Verdict verdict = verdict_of(job);
   verdict.artifacts = {{"ptx", "first", "1"}, {"ptx", "second", "2"}};
   const auto finish = [&] {

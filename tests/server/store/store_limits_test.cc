@@ -33,10 +33,10 @@ Artifact artifact_of(std::int64_t bytes, const std::string& name = "a") {
 /// A store with limits, and jobs that leave artifacts in it.
 class LimitedStore {
  public:
-  explicit LimitedStore(const ArtifactLimits& limits) { reopen(limits); }
+  explicit LimitedStore(const ArtifactLimits& artifacts) { reopen({.artifacts = artifacts}); }
 
   Store& operator*() { return *store_; }
-  void reopen(const ArtifactLimits& limits) {
+  void reopen(const StoreLimits& limits) {
     store_.reset();
     store_ = std::move(*Store::open(path(), StoreMode::read_write, limits));
   }
@@ -55,7 +55,7 @@ class LimitedStore {
     job.run = run;
     job.caller = caller;
     job.operator_name = "vector_add";
-    REQUIRE(store_->accept(job, "cpu", {}, 1)->accepted);
+    REQUIRE(store_->accept(job, "cpu", {}, 1)->accepted());
     callers_[job.id] = caller;
     return job.id;
   }
@@ -180,7 +180,7 @@ TEST_CASE(
   const std::string last = store.practice(100, kDayMs + 1);
   CHECK_FALSE(store.has(old));
   CHECK(store.has(later));
-  store.reopen({.practice_age_ms = kDayMs});
+  store.reopen({.artifacts = {.practice_age_ms = kDayMs}});
   REQUIRE((*store).remove_expired_artifacts(2 * kDayMs + 2));
   CHECK_FALSE(store.has(later));
   CHECK_FALSE(store.has(last));
@@ -191,7 +191,7 @@ TEST_CASE(
 TEST_CASE("a smaller limit takes effect when the store is opened") {
   LimitedStore store({});
   const std::string oldest = store.practice(1'000, 1), newest = store.practice(1'000, 2);
-  store.reopen({.store_bytes = 1'500});
+  store.reopen({.artifacts = {.store_bytes = 1'500}});
   REQUIRE((*store).remove_expired_artifacts(3));
   CHECK_FALSE(store.has(oldest));
   CHECK(store.has(newest));

@@ -59,6 +59,20 @@ std::vector<fs::path> entries_of(const fs::path& folder) {
   return entries;
 }
 
+/// Returns the absolute path of a program, because the jails start it in another folder. A name
+/// without a slash is searched for in PATH. The path keeps its symbolic links, because Python finds
+/// its virtual environment by them.
+fs::path program_of(const std::string& name) {
+  if (name.find('/') == std::string::npos) {
+    std::vector<fs::path> places;
+    for (const fs::path& folder : folders_of_path()) places.push_back(folder / name);
+    if (const std::string found = first_program(places); !found.empty()) return found;
+  }
+  std::error_code error;
+  const fs::path absolute = fs::absolute(name, error);
+  return error ? fs::path(name) : absolute;
+}
+
 }  // namespace
 
 Result<Paths> find_paths() {
@@ -76,7 +90,7 @@ Result<Paths> find_paths() {
   if (error) return fail(ErrorCode::io, "readlink /proc/self/exe: " + error.message());
   paths.binaries = self.parent_path();
   const std::string python = environment("ASSAY_PYTHON");
-  paths.python = python.empty() ? paths.root / ".venv/bin/python" : fs::path(python);
+  paths.python = python.empty() ? paths.root / ".venv/bin/python" : program_of(python);
   paths.state = state_directory();
   return paths;
 }

@@ -58,3 +58,24 @@ TEST_CASE("the sanitizer is found on PATH, in a CUDA toolkit, and in the package
     CHECK(find_sanitizer(machine.python()) == installed);
   }
 }
+
+TEST_CASE("ASSAY_PYTHON may be relative, or a name that PATH has") {
+  const Machine machine;
+  const std::string installed = machine.install("bin/python3");
+  const char* given = std::getenv("ASSAY_PYTHON");
+  const std::string before = given == nullptr ? "" : given;
+  const auto python_of = [](const char* name) {
+    ::setenv("ASSAY_PYTHON", name, 1);
+    const Result<Paths> paths = find_paths();
+    REQUIRE(paths);
+    return paths->python;
+  };
+  CHECK(python_of("python3") == installed);
+  CHECK(python_of("venv/bin/python") == fs::current_path() / "venv/bin/python");
+  CHECK(python_of("/opt/python") == "/opt/python");
+  CHECK(python_of("") == find_paths()->root / ".venv/bin/python");
+  if (given == nullptr)
+    ::unsetenv("ASSAY_PYTHON");
+  else
+    ::setenv("ASSAY_PYTHON", before.c_str(), 1);
+}

@@ -59,17 +59,22 @@ void remove_chosen_jobs(SQLite::Database& db) {
     db.exec("DELETE FROM " + std::string(table) + kJobsGo);
 }
 
-bool is_scored(SQLite::Database& db, const std::string& run) {
-  SQLite::Statement query(db, "SELECT 1 FROM runs WHERE run = ? AND track <> 'practice'");
-  bind_all(query, run);
-  return query.executeStep();
-}
+/// What the jobs of one caller store.
+struct CallerUse {
+  bool scored = false;  // true: the jobs of scored runs; false: practice
+  std::int64_t bytes = 0;
+};
 
-std::int64_t stored_bytes(SQLite::Database& db, const std::string& caller, bool scored) {
-  SQLite::Statement query(db,
-                          "SELECT size_bytes FROM caller_sizes WHERE caller = ? AND scored = ?");
-  bind_all(query, caller, static_cast<std::int64_t>(scored));
-  return query.executeStep() ? query.getColumn(0).getInt64() : 0;
+/// Returns what the caller's jobs store that are of the same sort as `job`.
+CallerUse use_of(SQLite::Database& db, const sandbox::Job& job) {
+  SQLite::Statement query(
+      db,
+      "SELECT r.scored, (SELECT size_bytes FROM caller_sizes c WHERE c.caller = ? AND "
+      "c.scored = r.scored) FROM "
+      "(SELECT count(*) AS scored FROM runs WHERE run = ? AND track <> 'practice') r");
+  bind_all(query, job.caller, job.run);
+  query.executeStep();
+  return {query.getColumn(0).getInt64() != 0, query.getColumn(1).getInt64()};  // NULL is 0
 }
 
 /// Chooses the caller's oldest finished practice jobs, until they have at least `bytes` bytes.
@@ -82,7 +87,7 @@ std::int64_t choose_oldest(SQLite::Database& db, const std::string& caller, std:
       "SELECT s.job, length(CAST(s.source AS BLOB)) + length(CAST(s.request AS BLOB)) "
       "+ length(CAST(v.document AS BLOB)) FROM submissions s JOIN verdicts v ON v.job = s.job "
       "LEFT JOIN runs r ON r.run = s.run WHERE s.caller = ? AND s.finished_unix_ms IS NOT NULL "
-      "AND (s.run = '' OR r.track = 'practice') ORDER BY s.finished_unix_ms, s.rowid");
+      "AND (s.run = '' OR r.track = 'practice') ORDER BY s.queued_unix_ms, s.rowid");
   bind_all(query, caller);
   std::int64_t chosen = 0;
   for (; bytes > 0 && query.executeStep(); ++chosen) {
@@ -98,12 +103,13 @@ std::int64_t choose_oldest(SQLite::Database& db, const std::string& caller, std:
 
 bool make_room_for_job(SQLite::Database& db, const sandbox::Job& job, std::int64_t bytes,
                        const JobLimits& limits) {
-  const bool scored = is_scored(db, job.run);
-  const std::int64_t most = scored ? limits.scored_bytes : limits.practice_bytes;
-  const auto missing = [&] { return stored_bytes(db, job.caller, scored) + bytes - most; };
-  if (!scored && missing() > 0 && choose_oldest(db, job.caller, missing()) > 0)
-    remove_chosen_jobs(db);
-  return missing() <= 0;
+  const CallerUse use = use_of(db, job);
+  if (use.scored) return use.bytes + bytes <= limits.scored_bytes;
+  const std::int64_t missing = use.bytes + bytes - limits.practice_bytes;
+  if (missing <= 0) return true;
+  if (choose_oldest(db, job.caller, missing) == 0) return false;
+  remove_chosen_jobs(db);
+  return use_of(db, job).bytes + bytes <= limits.practice_bytes;
 }
 
 RemovedJobs count_old_jobs(SQLite::Database& db, std::int64_t before_unix_ms) {

@@ -200,7 +200,7 @@ CREATE TABLE ended_runs (
 
 /// Creates the sums of what the jobs of each caller store. Part of the schema since version 6.
 inline constexpr const char* kCallerSizesSql = R"sql(
-CREATE INDEX submissions_by_caller ON submissions(caller, finished_unix_ms);
+CREATE INDEX submissions_by_caller ON submissions(caller, queued_unix_ms);
 CREATE TABLE caller_sizes (            -- sums of sources, requests and verdicts; the triggers keep them right
   caller TEXT NOT NULL,
   scored INTEGER NOT NULL,             -- 1: jobs of scored runs. 0: of practice, so they can be removed

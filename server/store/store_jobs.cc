@@ -62,22 +62,18 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
       return found;
     }
   }
-  SQLite::Statement count(db,
-                          "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND "
-                          "kind = ? AND refunded = 0");
-  bind_all(count, job.run, job.operator_name, std::string(sandbox::to_string(job.kind)));
+  SQLite::Statement count(
+      db,
+      "SELECT ifnull(sum(kind = ? AND refunded = 0), 0), "
+      "ifnull(sum(refunded), 0) FROM tool_calls WHERE run = ? AND operator = ?");
+  bind_all(count, std::string(sandbox::to_string(job.kind)), job.run, job.operator_name);
   count.executeStep();
   found.used = count.getColumn(0).getInt64();
   if (charge.limit < 0) return found;
-  if (found.used >= charge.limit) {
+  if (found.used >= charge.limit)
     found.refusal = Refusal::budget;
-    return found;
-  }
-  SQLite::Statement refunds(
-      db, "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND refunded = 1");
-  bind_all(refunds, job.run, job.operator_name);
-  refunds.executeStep();
-  if (refunds.getColumn(0).getInt64() >= limits.refunds) found.refusal = Refusal::refunds;
+  else if (count.getColumn(1).getInt64() >= limits.refunds)
+    found.refusal = Refusal::refunds;
   return found;
 }
 

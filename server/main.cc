@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
   add_serve(app, status);
   add_eval(app, status);
   add_bench(app, status);
+  add_demo(app, status);
   add_report(app, status);
   add_operators(app, status);
   add_doctor(app, status);

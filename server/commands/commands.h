@@ -12,6 +12,7 @@ namespace assay::server {
 void add_serve(CLI::App& app, int& status);      // serve.cc
 void add_eval(CLI::App& app, int& status);       // eval.cc
 void add_bench(CLI::App& app, int& status);      // bench.cc
+void add_demo(CLI::App& app, int& status);       // demo.cc
 void add_report(CLI::App& app, int& status);     // report.cc
 void add_operators(CLI::App& app, int& status);  // operators.cc: list, show, lint
 void add_doctor(CLI::App& app, int& status);     // doctor.cc

@@ -1,4 +1,4 @@
-"""Runs the demo, which scores an agent on the CPU. Checks that its report explains each outcome."""
+"""Runs the demo, and the scripted agent, on the CPU. Checks that each outcome is explained."""
 
 from __future__ import annotations
 
@@ -7,10 +7,36 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_demo_ends_with_an_explained_report(assay: Run, tmp_path: Path) -> None:
+def test_demo_refuses_a_cheat_and_contains_an_escape(assay: Run, tmp_path: Path) -> None:
+    out = tmp_path / "demo"
+    done = assay("demo", "--device", "cpu", "--out", str(out), timeout=240)
+    assert done.returncode == 0, done.stderr[-3000:]
+    lines = done.stdout.splitlines()
+    assert all(len(line) <= 80 for line in lines if line.startswith("  ")), done.stdout
+    words = [line[2:11].strip() for line in lines if line.startswith("  ") and line[2] != " "]
+    assert words == ["PASS", "PASS", "SLOW", "WRONG", "NO BUILD", "REFUSED", "CONTAINED"]
+    assert "\033" not in done.stdout  # colours are for terminals
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert str(out / "report.html") in done.stdout
+    assert "softmax_last_dim" in page and "matmul_fp16" in page
+
+
+def test_an_attempt_that_gets_out_is_not_called_contained(assay: Run, tmp_path: Path) -> None:
+    """The source of the demo's attempt, changed so that it can reach a file."""
+    source = (ROOT / "server/commands/demo/escape.py").read_text(encoding="utf-8")
+    assert '"/root/.ssh"' in source
+    attempt = tmp_path / "escape.py"
+    attempt.write_text(source.replace('"/root/.ssh"', '"/proc/self/status"'), encoding="utf-8")
+    done = assay("eval", "vector_add", str(attempt), "--device", "cpu")
+    assert done.returncode == 2, done.stdout
+    assert "RuntimeError: reached /proc/self/status" in done.stdout
+
+
+def test_the_scripted_agents_report_is_explained(assay: Run, tmp_path: Path) -> None:
     store = str(tmp_path / "assay.db")
     out = str(tmp_path / "out")
     done = assay(

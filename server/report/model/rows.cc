@@ -20,7 +20,6 @@ using sandbox::Verdict;
 
 constexpr std::size_t kExplanationCharacters = 160;
 
-/// Returns one line that says why the row has its label, for a reader who does not see the verdict.
 std::string explain(const Verdict& verdict, Label label) {
   if (label == Label::slow) return "right, but " + slow_hint(verdict.hints);
   if (label == Label::wrong) {
@@ -86,7 +85,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.verdict = std::make_shared<const Verdict>(verdict);
   row.tier = sandbox::to_string(verdict.tier);
   row.tier_reason = printable_line(verdict.tier_reason, kExplanationCharacters);
-  row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);
+  row.explanation = explanation_of(verdict);
   row.cases = static_cast<std::int64_t>(verdict.cases.size());
   row.skipped_cases = tools::cases_not_run(verdict.skipped_cases);
   return row;
@@ -245,6 +244,11 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
 }
 
 }  // namespace
+
+std::string explanation_of(const Verdict& verdict) {
+  const Label label = label_of(verdict.outcome, verdict.error_kind, verdict.stage, verdict.hints);
+  return printable_line(explain(verdict, label), kExplanationCharacters);
+}
 
 Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog,
                    std::span<const Metric> metrics) {

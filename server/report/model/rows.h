@@ -106,6 +106,9 @@ struct Report {
   bool scripted() const { return answered_by != AnsweredBy::model; }
 };
 
+/// Returns one line that says why a verdict is as it is, for a reader who does not see the verdict.
+std::string explanation_of(const sandbox::Verdict& verdict);
+
 /// Returns the report of one run. Without a catalog, families and difficulties are unknown.
 /// `metrics` must outlive the report.
 Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog = nullptr,

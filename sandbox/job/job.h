@@ -24,6 +24,7 @@
 
 #include "sandbox/job/profile.h"
 #include "sandbox/job/sanitizer_report.h"
+#include "sandbox/job/wrong_output.h"
 #include "sandbox/wire/operation_time.h"
 
 namespace assay::sandbox {
@@ -232,13 +233,6 @@ struct Job {
   Limits limits;
 };
 
-struct Mismatch {
-  std::string output;  // name of the output
-  std::vector<std::int64_t> index;
-  double expected = 0;
-  double actual = 0;
-};
-
 /// The time of one sequence of kernels: device time with cold caches, or wall-clock time on the
 /// host tier.
 struct Timing {
@@ -270,6 +264,7 @@ struct CaseRecord {
   std::int64_t elements = 0;
   std::int64_t mismatches = 0;
   std::optional<Mismatch> first_mismatch;
+  std::vector<WrongOutput> wrong;  // the outputs that are wrong; empty in older verdicts
   std::string modified;  // the name of an input to which the submission wrote, or empty
   std::optional<Timing> latency;
   std::optional<Timing> baseline_latency;  // the oracle's time
@@ -311,6 +306,7 @@ struct Diagnostic {
   std::string traceback;             // only stack frames of the submission
   /// The name of the torch operation or the argument that caused the error. Untrusted.
   std::string subject = {};
+  std::string advice = {};  // what to write instead, one sentence or empty; untrusted
 };
 
 struct Artifact {

@@ -13,6 +13,7 @@ using nlohmann::json;
 
 constexpr int kHighestSignalOrStatus = 255;
 constexpr std::size_t kDiagnosticChars = 16'384;
+constexpr std::size_t kAdviceChars = 300;  // ADVICE_CHARS in sandbox/harness/entry/errors.py
 constexpr std::int64_t kMaxWarps = 1'024;
 
 template <class Message, class Value>
@@ -83,6 +84,7 @@ CandidateError read_error(HeaderReader& in) {
   error.diagnostic.code = in.optional_text("code").substr(0, kDiagnosticChars);
   error.diagnostic.traceback = in.optional_text("traceback").substr(0, kDiagnosticChars);
   error.diagnostic.subject = in.optional_text("subject").substr(0, kDiagnosticChars);
+  error.diagnostic.advice = in.optional_text("advice").substr(0, kAdviceChars);
   error.system_error = in.optional_integer("errno");
   error.case_id = in.optional_text("case");
   return error;

@@ -1,9 +1,9 @@
-#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "tools/answer/verdict_answer.h"
+#include "tools/answer/wrong_hint.h"
 
 namespace assay::tools {
 namespace {
@@ -46,25 +46,6 @@ std::string subject_of(const Verdict& verdict) {
 
 bool has_line(const Verdict& verdict) {
   return verdict.diagnostic && verdict.diagnostic->line.has_value();
-}
-
-/// Suggests the cause of a wrong result. Before kernels run, every byte of an output is 0xFF, which
-/// is a NaN in any float type. So a NaN in an output has two possible causes: no kernel stored the
-/// element, or a kernel computed the NaN. This does not hold for the host tier, because fresh
-/// memory is not set there.
-std::string after_wrong_result(const Verdict& verdict) {
-  for (const auto& record : verdict.cases) {
-    if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) ||
-        verdict.tier == sandbox::Tier::host)
-      continue;
-    const bool all = record.mismatches == record.elements;
-    return std::string("Outputs start as NaN: ") +
-           (all ? "no kernel stored " + record.first_mismatch->output
-                : "these elements were not stored (check the store's mask and the grid)") +
-           ", or NaN was computed.";
-  }
-  return "Compare with the reference in `fetch_spec`: masks at the edge, the dtype of sums, the "
-         "axis, strides.";
 }
 
 std::string after_output_mismatch(const Verdict& verdict) {
@@ -126,9 +107,6 @@ std::string after_unsupported(const Verdict& verdict) {
 
 /// Returns the next step after an error that the submission's own Python code raised.
 std::string after_exception(const Verdict& verdict, const Operator* op) {
-  if (verdict.error_kind == ErrorKind::syntax_error && verdict.diagnostic &&
-      verdict.diagnostic->code.starts_with("```"))
-    return "Send the source without Markdown fences.";
   if (has_line(verdict)) return "Repair the source at that line, then `run_tests`.";
   // The error names no line of the submission, so the call of the entry function failed.
   if (verdict.error_kind == ErrorKind::type_error && op != nullptr)
@@ -139,7 +117,7 @@ std::string after_exception(const Verdict& verdict, const Operator* op) {
 
 std::string after_error(const Verdict& verdict, const Operator* op) {
   switch (verdict.error_kind) {
-    case ErrorKind::wrong_result: return after_wrong_result(verdict);
+    case ErrorKind::wrong_result: return wrong_hint(verdict);
     case ErrorKind::hidden_case:
       return "Look for what the public cases do not show: masks at the edge, strides, int32 "
              "overflow, other dtypes, extreme values and NaN.";

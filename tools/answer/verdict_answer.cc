@@ -33,11 +33,13 @@ void make_concise(json& document) {
   if (document["outcome"] == "pass") drop_keys(document, {"stderr"});
   if (document.contains("diagnostic")) {
     drop_keys(document["diagnostic"], {"traceback"});
-    if (is_bare(document["diagnostic"]["subject"])) drop_keys(document["diagnostic"], {"subject"});
+    for (const char* key : {"subject", "advice"})
+      if (is_bare(document["diagnostic"][key])) drop_keys(document["diagnostic"], {key});
   }
   for (json& record : document["cases"]) {
     drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
     if (is_bare(record["modified"])) drop_keys(record, {"modified"});
+    if (is_bare(record["wrong"])) drop_keys(record, {"wrong"});
     if (record["outcome"] == "pass") drop_keys(record, {"reason", "mismatches", "elements"});
     if (record["timeline"].size() < 2) drop_keys(record, {"timeline", "own_share"});
     for (const char* key : {"latency", "baseline_latency"}) {

@@ -190,6 +190,7 @@ void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
   const std::string place =
       found.line ? "line " + std::to_string(*found.line) + ": " + found.code : "";
   if (!place.empty() && !verdict.summary.ends_with(place)) text += line_of(place) + "\n";
+  if (!found.advice.empty()) text += "advice: " + line_of(found.advice) + "\n";
   std::string message = message_of(found);
   // The head shows the first line of the summary. That line ends with the message, or with a detail
   // that begins with the message.

@@ -14,6 +14,42 @@ constexpr std::int64_t kMaxHandleCharacters = 64;
 
 json of_type(const char* type) { return {{"type", type}}; }
 
+json wrong_schema() {
+  const json integer = of_type("integer");
+  const json span = {{"type", "object"},
+                     {"properties",
+                      {{"axis", integer},
+                       {"first", integer},
+                       {"last", integer},
+                       {"run", integer},
+                       {"period", integer}}}};
+  const json region = {
+      {"type", "object"},
+      {"properties",
+       {{"count", integer}, {"share", number_or_text()}, {"spans", array_of(span)}}}};
+  const json element = {{"type", "object"},
+                        {"properties",
+                         {{"index", array_of(integer)},
+                          {"expected", number_or_text()},
+                          {"actual", number_or_text()},
+                          {"inputs", of_type("object")}}}};
+  return {{"type", "object"},
+          {"properties",
+           {{"output", of_type("string")},
+            {"shape", array_of(integer)},
+            {"elements", integer},
+            {"allowed", number_or_text()},
+            {"scale", number_or_text()},
+            {"all", region},
+            {"unstored", region},
+            {"nan", region},
+            {"memory", number_or_text()},
+            {"constant", number_or_text()},
+            {"ratio", number_or_text()},
+            {"offset", number_or_text()},
+            {"worst", array_of(element)}}}};
+}
+
 json case_schema() {
   const json timing = {{"type", "object"},
                        {"properties",
@@ -43,6 +79,7 @@ json case_schema() {
             {"elements", of_type("integer")},
             {"mismatches", of_type("integer")},
             {"first_mismatch", mismatch},
+            {"wrong", array_of(wrong_schema())},
             {"latency", timing},
             {"baseline_latency", timing},
             {"pytorch_ns", number_or_text()},
@@ -130,7 +167,8 @@ json diagnostic_schema() {
             {"message", of_type("string")},
             {"line", of_type("integer")},
             {"code", of_type("string")},
-            {"traceback", of_type("string")}}}};
+            {"traceback", of_type("string")},
+            {"advice", of_type("string")}}}};
 }
 
 json artifact_schema() {

@@ -49,6 +49,47 @@ void fields(Archive& archive, Mismatch& mismatch) {
 }
 
 template <class Archive>
+void fields(Archive& archive, AxisSpan& span) {
+  archive("axis", span.axis);
+  archive("first", span.first);
+  archive("last", span.last);
+  archive("run", span.run);
+  archive("period", span.period);
+}
+
+template <class Archive>
+void fields(Archive& archive, Region& region) {
+  archive("count", region.count);
+  archive("share", region.share);
+  archive("spans", region.spans);
+}
+
+template <class Archive>
+void fields(Archive& archive, WrongElement& element) {
+  archive("index", element.index);
+  archive("expected", element.expected);
+  archive("actual", element.actual);
+  archive("inputs", element.inputs);
+}
+
+template <class Archive>
+void fields(Archive& archive, WrongOutput& wrong) {
+  archive("output", wrong.output);
+  archive("shape", wrong.shape);
+  archive("elements", wrong.elements);
+  archive("allowed", wrong.allowed);
+  archive("scale", wrong.scale);
+  archive("all", wrong.all);
+  archive("unstored", wrong.unstored);
+  archive("nan", wrong.nan);
+  archive("memory", wrong.memory);
+  archive("constant", wrong.constant);
+  archive("ratio", wrong.ratio);
+  archive("offset", wrong.offset);
+  archive("worst", wrong.worst);
+}
+
+template <class Archive>
 void fields(Archive& archive, Timing& timing) {
   archive("median_ns", timing.median_ns);
   archive("low_ns", timing.low_ns);
@@ -82,6 +123,7 @@ void fields(Archive& archive, CaseRecord& record) {
   archive("elements", record.elements);
   archive("mismatches", record.mismatches);
   archive("first_mismatch", record.first_mismatch);
+  archive("wrong", tools::Newer{record.wrong});
   archive("modified", tools::Newer{record.modified});
   archive("latency", record.latency);
   archive("baseline_latency", record.baseline_latency);
@@ -120,6 +162,7 @@ void fields(Archive& archive, Diagnostic& diagnostic) {
   archive("code", diagnostic.code);
   archive("traceback", diagnostic.traceback);
   archive("subject", tools::Newer{diagnostic.subject});
+  archive("advice", tools::Newer{diagnostic.advice});
 }
 
 template <class Archive>

@@ -18,10 +18,12 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
+from harness.entry.advice import advice
 from harness.entry.time_limit import TimeIsUp
 
 MESSAGE_CHARS = 4000
 TRACEBACK_CHARS = 8000
+ADVICE_CHARS = 300
 CHAIN = 16
 MOST_ERRNO = 4095  # the kernel's own limit
 
@@ -187,6 +189,8 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
     )
     if isinstance(cause, (NotRecordable, BadOutputs)) and cause.subject:
         header["subject"] = _clean(str(cause.subject))[:200]
+    if found := advice(chain, source.text, source.path, stage):
+        header["advice"] = _clean(found)[:ADVICE_CHARS]
     if (number := _errno(chain)) is not None:
         header["errno"] = number
     return header

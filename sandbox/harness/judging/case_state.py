@@ -18,6 +18,7 @@ import torch
 from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
 from harness.judging.shared_buffers import place
+from harness.judging.wrong import Before
 from harness.operator import Case, Operator
 from harness.wire.tensors import (
     ALIGNMENT,
@@ -211,13 +212,27 @@ class CaseState:
             self._inputs[name].copy_(span_view(value))
         return f"{self.seed:#x}"
 
-    def judge(self, outputs: list[torch.Tensor]) -> Result:
+    def judge(self, outputs: list[torch.Tensor], poisoned: bool = False) -> Result:
         """Judges outputs. The result is `output_mismatch` if the number, the dtypes or the shapes
-        of the outputs differ from the spec."""
+        of the outputs differ from the spec. `poisoned` says that memory that no kernel stores to
+        has the poison."""
         self.compute_references()
         assert self._expected is not None
         return compare(
-            self.rules, self._expected, outputs, self._float64, self._yardsticks, self._open
+            self.rules,
+            self._expected,
+            outputs,
+            self._float64,
+            self._yardsticks,
+            self._open,
+            self._before(poisoned),
+        )
+
+    def _before(self, poisoned: bool) -> Before:
+        """Returns what the memory of the outputs had before the kernels ran."""
+        given = dict(self.tensors())
+        return Before(
+            poisoned, [given.get(o.source or "") for o in self.operator.outputs], list(given.items())
         )
 
     def _described(self, position: int) -> dict[str, Any]:
@@ -248,7 +263,7 @@ class CaseState:
         with self._outputs(fd) as memory:
             outputs = [memory.tensor(wire) for wire in wires]
             self._kept = [output.clone() for output in outputs] if keep else []
-            return self.judge(outputs)
+            return self.judge(outputs, poisoned=True)
 
     def attribute(
         self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int

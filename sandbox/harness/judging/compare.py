@@ -13,12 +13,13 @@ if that is larger. All functions are pure."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+from harness.judging.wrong import Before, Chunk, Output, index_of, number, wrong_output
 from harness.wire.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
@@ -64,6 +65,7 @@ class Result:
     elements: int = 0
     mismatches: int = 0
     first_mismatch: dict[str, Any] | None = None
+    wrong: list[dict[str, Any]] = field(default_factory=list)  # one description per wrong output
 
     def wire(self) -> dict[str, Any]:
         """Returns the result as JSON. Non-finite numbers become strings."""
@@ -77,13 +79,8 @@ class Result:
             "elements": self.elements,
             "mismatches": self.mismatches,
             "first_mismatch": self.first_mismatch,
+            "wrong": self.wrong,
         }
-
-
-def number(value: float | None) -> float | str | None:
-    if value is None or math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
 
 
 def compare(
@@ -93,11 +90,13 @@ def compare(
     float64: Sequence[torch.Tensor] | None,
     known: Sequence[Yardstick | None] = (),
     masks: Sequence[torch.Tensor] = (),
+    before: Before | None = None,
 ) -> Result:
     """Judges all outputs of a case. `actual` is untrusted and may have any dtype, shape and
     strides; the other parameters are trusted. `known` is the result of yardsticks(), or empty if
     the result must be computed here. `masks` are true at exempt elements; an empty sequence means
-    that no element is exempt."""
+    that no element is exempt. If `before` is given, wrong outputs are described
+    (harness.judging.wrong)."""
     if problem := _mismatch(rules, actual):
         return Result(False, "output_mismatch", problem)
     known = known or yardsticks(rules, expected, float64, masks)
@@ -107,13 +106,18 @@ def compare(
         if masks:
             got = with_right_values(right, got, masks[position])
         count, worst, first = _tally(rule, right, got)
-        result.elements += right.numel() - (int(masks[position].sum()) if masks else 0)
+        compared = right.numel() - (int(masks[position].sum()) if masks else 0)
+        result.elements += compared
         result.mismatches += count
         result.max_abs_error = max(result.max_abs_error or 0.0, worst)
         if count and result.ok:
             result.ok, result.kind = False, "wrong_result"
             result.first_mismatch = _first(rule, first, right, got)
-            result.reason = _reason(rule, count, worst, right, got, result.first_mismatch)
+        if count and before is not None:
+            output = Output(
+                rule.name, position, right, compared, rule.max_abs_error, rule.scale
+            )
+            result.wrong.append(wrong_output(output, got, _reader(rule, right, got), before))
         yardstick = known[position]
         if float64 is not None and yardstick is not None:
             truth = (
@@ -229,6 +233,20 @@ def _chunks(
         yield start, errors(right[start : start + step], got[start : start + step], scale)
 
 
+def _reader(
+    rule: Rule, right: torch.Tensor, got: torch.Tensor
+) -> Callable[[], Iterator[Chunk]]:
+    """Returns a function that yields the chunks of an output with their values."""
+
+    def read() -> Iterator[Chunk]:
+        for start, error in _chunks(right, got, rule.scale):
+            part = slice(start, start + error.numel())
+            wrong = error > _limit(rule, right, start, error.numel())
+            yield start, right.reshape(-1)[part], got.reshape(-1)[part], error, wrong
+
+    return read
+
+
 def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
     worst = [error.max() for _, error in _chunks(expected, actual, scale)]
     return float(torch.stack(worst).max()) if worst else 0.0
@@ -257,39 +275,10 @@ def _mismatch(rules: Sequence[Rule], actual: Sequence[torch.Tensor]) -> str:
 
 
 def _first(rule: Rule, flat: int, right: torch.Tensor, got: torch.Tensor) -> dict[str, Any]:
-    index = []
-    for size in reversed(right.shape):
-        index.append(flat % size)
-        flat //= size
-    index.reverse()
+    index = index_of(flat, right.shape)
     return {
         "output": rule.name,
         "index": index,
         "expected": number(float(right[tuple(index)])),
         "actual": number(float(got[tuple(index)])),
     }
-
-
-def _reason(
-    rule: Rule,
-    count: int,
-    worst: float,
-    right: torch.Tensor,
-    got: torch.Tensor,
-    first: dict[str, Any],
-) -> str:
-    limit = "differ" if rule.max_abs_error == 0 else f"are off by more than {rule.max_abs_error:g}"
-    if rule.scale != 1 and rule.max_abs_error:
-        limit += f" (error times {rule.scale:g})"
-    text = f"output {rule.name}: {count} of {right.numel()} elements {limit}; the largest error is {worst:.4g}"
-    text += f"; first at {first['index']}: expected {_shown(first['expected'])}, got {_shown(first['actual'])}"
-    values = got.double()
-    if values.isnan().any() and not right.double().isnan().any():
-        text += f"; {int(values.isnan().sum())} elements are NaN"
-    elif got.numel() > 1 and bool((values == values.flatten()[0]).all()):
-        text += f"; every element is {_shown(first['actual'])}"
-    return text
-
-
-def _shown(value: float | str) -> str:
-    return value if isinstance(value, str) else f"{value:.6g}"

@@ -1,0 +1,188 @@
+"""Says what a submission should contain instead, if an exception has a well-known cause: a name that
+does not exist, `tl` functions in host code, text that is not Python, or code that runs at import.
+
+    advice([error], source.text, source.path, "import")  # "tl.matmul does not exist: tl.dot(...)"
+
+The advice depends on the types and attributes of the exceptions and on the syntax tree of the
+source, never on the words of a message. Nothing decides on the advice: it is only shown."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import re
+import sys
+import traceback
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+from harness.entry.replacements import IMPORTS, INSTEAD
+
+NEAREST = 3  # the number of similar names that are offered
+SIMILAR = 0.6
+_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
+_LIBDEVICE = "triton.language.extra.libdevice"
+_NO_RUN = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Import,
+    ast.ImportFrom,
+)
+_ON_POINTERS = ("shape", "stride", "size", "numel")
+
+
+def advice(chain: Sequence[BaseException], text: str, path: str, stage: str) -> str:
+    """Returns one sentence, or "". `chain` is an exception and its causes."""
+    for error in chain:
+        if isinstance(error, SyntaxError) and error.filename == path:
+            return _for_text(text, error.lineno)
+    for error in chain:
+        if isinstance(error, AttributeError) and (found := _for_attribute(error)):
+            return found
+        if isinstance(error, NameError) and error.name in IMPORTS:
+            return f"Add `{IMPORTS[error.name]}`."
+        if _is_kernel_function_on_host(error, path):
+            return "tl.* works only in kernels; on the host use triton.cdiv, triton.next_power_of_2 and torch.empty."
+    tree = _parsed(text)
+    if tree is None:
+        return ""
+    lines = _lines(chain, path)
+    if stage == "import":
+        return _for_import(tree, lines)
+    return _for_kernel(chain, tree)
+
+
+def owner_of(thing: object) -> str:
+    """Returns the key of INSTEAD for the object whose attribute is missing, or ""."""
+    if isinstance(thing, ModuleType):
+        return {"triton.language": "tl", "triton": "triton"}.get(thing.__name__, "")
+    module = type(thing).__module__
+    return "value" if module.startswith("triton.language") else ""
+
+
+def _for_attribute(error: AttributeError) -> str:
+    name, thing = error.name, error.obj
+    if not isinstance(name, str) or not name.isidentifier() or thing is None:
+        return ""
+    owner = owner_of(thing)
+    libdevice = sys.modules.get(_LIBDEVICE)
+    if name in INSTEAD.get(owner, {}):
+        instead = INSTEAD[owner][name]
+    elif owner and hasattr(libdevice, name):
+        instead = f"libdevice.{name}(x)"
+    elif owner == "value" and hasattr(sys.modules.get("triton.language"), name):
+        instead = f"tl.{name}(x)"
+    else:
+        names = dir(thing) if isinstance(thing, ModuleType) else dir(type(thing))
+        public = [one for one in names if not one.startswith("_")]
+        instead = ", ".join(difflib.get_close_matches(name, public, NEAREST, SIMILAR))
+    if not instead:
+        return ""
+    if "libdevice" in instead:
+        instead += f" (`{IMPORTS['libdevice']}`)"
+    shown = {"tl": "tl.", "triton": "triton."}.get(owner, ".")
+    return f"{shown}{name} does not exist; write {instead}."
+
+
+def _for_text(text: str, line: int | None) -> str:
+    """Returns advice for a source that Python cannot parse: it may contain more than code."""
+    if (fence := _FENCE.search(text)) is not None:
+        at = text.count("\n", 0, fence.start()) + 1
+        return f"Send the source without Markdown fences (line {at}) and without prose."
+    if line is None:
+        return ""
+    lines = text.split("\n")
+    for start, code in enumerate(lines[line - 1 :], line - 1):
+        # The first line from which on the text is Python, and has a function.
+        begins = code.startswith(("import ", "from ", "@", "def ", "class ", "#", '"""'))
+        if begins and start and _has_function("\n".join(lines[start:])):
+            return f"Send only code: lines 1 to {start} are not Python."
+    if line > 1 and _has_function("\n".join(lines[: line - 1])):
+        return f"Send only code: from line {line} on, the text is not Python."
+    return ""
+
+
+def _has_function(text: str) -> bool:
+    tree = _parsed(text)
+    return tree is not None and any(isinstance(one, ast.FunctionDef) for one in tree.body)
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _lines(chain: Sequence[BaseException], path: str) -> list[int]:
+    """Returns the lines of the source in the stack of the first exception, the outermost first."""
+    frames = traceback.extract_tb(chain[0].__traceback__)
+    return [frame.lineno for frame in frames if frame.filename == path and frame.lineno]
+
+
+def _for_import(tree: ast.Module, lines: list[int]) -> str:
+    """Returns advice if a statement of the module, such as a test, has raised the exception."""
+    for statement in tree.body:
+        within = lines and statement.lineno <= lines[0] <= (statement.end_lineno or 0)
+        if not within or isinstance(statement, _NO_RUN):
+            continue
+        if isinstance(statement, ast.Assign | ast.AnnAssign) and len(lines) == 1:
+            calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)]
+            if not calls:
+                continue
+        return f"Line {lines[0]} runs at import: remove tests, examples and benchmarks."
+    return ""
+
+
+def _is_kernel_function_on_host(error: BaseException, path: str) -> bool:
+    """Returns True if host code of the submission has called a function of triton.language. Triton
+    raises the exception in its own wrapper of the function."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if len(frames) < 2 or frames[-2].filename != path:
+        return False
+    inner = frames[-1]
+    return (
+        inner.filename.endswith("triton/language/core.py") and inner.name == "wrapper"
+    ) or (inner.filename.endswith("triton/runtime/jit.py") and inner.name == "__call__")
+
+
+def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
+    """Returns advice for an exception that the compiler or the interpreter of a kernel raised."""
+    node = next((one.node for one in chain if hasattr(one, "node")), None)
+    if isinstance(node, ast.AST):
+        for part in ast.walk(node):
+            if isinstance(part, ast.BinOp) and isinstance(part.op, ast.MatMult):
+                return "A kernel has no operator @; write tl.dot(a, b, acc)."
+        if (pointer := _shape_of_pointer(node)) is not None:
+            return f"`{pointer}` is a pointer in a kernel: pass sizes and strides as arguments of the kernel."
+    for call in _launches(tree):
+        for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
+            if (
+                isinstance(value, ast.Call)
+                and isinstance(value.func, ast.Attribute)
+                and value.func.attr == "data_ptr"
+            ):
+                return f"Pass {ast.unparse(value.func.value)} to the kernel, not {ast.unparse(value)}."
+    return ""
+
+
+def _shape_of_pointer(node: ast.AST) -> str | None:
+    for part in ast.walk(node):
+        if (
+            isinstance(part, ast.Attribute)
+            and part.attr in _ON_POINTERS
+            and isinstance(part.value, ast.Name)
+        ):
+            return part.value.id
+    return None
+
+
+def _launches(tree: ast.Module) -> list[Any]:
+    """Returns the calls of the form `kernel[grid](...)`."""
+    return [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.Call) and isinstance(one.func, ast.Subscript)
+    ]

@@ -6,6 +6,7 @@
 #include "tools/answer/reference_source.h"
 #include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
+#include "tools/model/fitting_guides.h"
 #include "tools/model/operator_job.h"
 #include "tools/registry.h"
 
@@ -223,6 +224,7 @@ std::string reference_text(const std::string& source, std::size_t room) {
 mcp::ToolResult answer_of(const Operator& op, std::string_view language, const std::string& limits,
                           std::size_t cap) {
   std::string reference = shown_reference(op.reference_source);
+  const std::vector<std::string> guides = fitting_guides(op, language);
   std::string cases;
   std::int64_t hidden = 0;
   for (const auto& item : op.cases) {
@@ -241,6 +243,7 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
   text += "public cases (" + count_text(hidden, "hidden one") +
           " besides, with other shapes, dtypes and values):\n" + cases;
   text += "submission: " + submission_text(op, language) + "\nlimits: " + limits + "\n";
+  if (!guides.empty()) text += "guides (search_examples with guide=...): " + join(guides) + "\n";
   const std::string next = std::string("next: ") + kNextAfterSpec;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
@@ -248,6 +251,7 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
   mcp::ToolResult answer;
   answer.text = std::move(text);
   answer.structured = structured_spec(op, language, limits, reference, hidden);
+  answer.structured["guides"] = guides;
   return fit_answer(std::move(answer), cap);
 }
 
@@ -312,6 +316,7 @@ mcp::Tool fetch_spec_tool(const Services& services) {
                                       {"submission", text},
                                       {"languages", array_of(text)},
                                       {"limits", text},
+                                      {"guides", array_of(text)},
                                       {"reference", text},
                                       {"next", text}});
   tool.listed_output_schema = outline_of(

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
+#include "operators/guides.h"
 #include "operators/search/example_search.h"
 #include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
@@ -25,9 +27,9 @@ constexpr std::size_t kCapShareOf4 = 3;
 constexpr std::size_t kFrameOfExamplesBytes = 200;
 
 struct SearchExamplesArguments {
-  enum class By { query, code };
+  enum class By { query, code, guide };
   By by = By::query;
-  std::string wanted;  // words or source code, depending on `by`
+  std::string wanted;  // words, source code or a topic, depending on `by`
   std::int64_t k = kDefaultHits;
   Format format = Format::concise;
 
@@ -36,6 +38,7 @@ struct SearchExamplesArguments {
         {{"query", text_property("Words: what the example should show")},
          {"code", text_property("Python source, complete or a fragment: finds similar kernels",
                                 kMaxCodeChars)},
+         {"guide", text_property("Topic of a guide that fetch_spec names: returns the guide")},
          {"k", integer_property("Number of examples at most; default 3", 1, kMaxHits)},
          {"response_format", format_property()}},
         {});
@@ -45,18 +48,21 @@ struct SearchExamplesArguments {
     ArgumentReader reader(arguments);
     std::optional<std::string> query;
     std::optional<std::string> code;
+    std::optional<std::string> guide;
     reader.read("query", query);
     reader.read("code", code);
+    reader.read("guide", guide);
     reader.read("k", parsed.k);
     reader.read("response_format", parsed.format);
-    if (query.has_value() == code.has_value())
+    const int given = int{query.has_value()} + int{code.has_value()} + int{guide.has_value()};
+    if (given != 1)
       reader.refuse({ErrorCode::invalid_argument,
-                     std::string(query ? "both query and code are given"
-                                       : "neither query nor code is given") +
-                         "; valid: one of them, query (words, e.g. \"segmented scan\") or code "
-                         "(Python source)"});
-    parsed.by = query ? By::query : By::code;
-    parsed.wanted = query.value_or(code.value_or(""));
+                     std::string(given == 0 ? "query, code and guide are missing"
+                                            : "more than one of query, code and guide is given") +
+                         "; valid: one of them, query (words, e.g. \"segmented scan\"), code "
+                         "(Python source) or guide (a topic, e.g. \"triton-pitfalls\")"});
+    parsed.by = query ? By::query : code ? By::code : By::guide;
+    parsed.wanted = query.value_or(code.value_or(guide.value_or("")));
     return reader.result(std::move(parsed));
   }
 };
@@ -113,8 +119,31 @@ mcp::ToolResult answer_of(const std::vector<FoundExample>& found, const std::str
   return fit_answer(std::move(answer), cap);
 }
 
+/// Returns a guide. It may be as long as a detailed answer, because a part of it is of little use.
+mcp::ToolResult guide_answer(const Services& services, const std::string& topic) {
+  static const std::vector<operators::Guide> kNone;
+  const std::vector<operators::Guide>& guides = services.guides ? *services.guides : kNone;
+  const auto found = std::find_if(guides.begin(), guides.end(), [&](const operators::Guide& guide) {
+    return guide.topic == topic;
+  });
+  if (found == guides.end())
+    return error_answer(
+        {ErrorCode::not_found,
+         "no guide about '" + topic + "'; valid topics: " +
+             (guides.empty() ? "none" : join(guides, ", ", &operators::Guide::topic))});
+  mcp::ToolResult answer;
+  answer.text = "ok: " + found->text;
+  answer.structured = {{"status", "ok"},
+                       {"examples", json::array()},
+                       {"guide", {{"topic", found->topic}, {"text", found->text}}},
+                       {"next", "Apply it, then `run_tests`."}};
+  return fit_answer(std::move(answer), max_chars(services.limits, Format::detailed));
+}
+
 mcp::ToolResult search_examples(const Services& services,
                                 const SearchExamplesArguments& arguments) {
+  if (arguments.by == SearchExamplesArguments::By::guide)
+    return guide_answer(services, arguments.wanted);
   if (services.examples == nullptr)
     return error_answer({ErrorCode::unsupported, "this server has no examples"});
   const bool by_words = arguments.by == SearchExamplesArguments::By::query;
@@ -135,7 +164,7 @@ mcp::Tool search_examples_tool(const Services& services) {
   tool.description =
       "Finds short, tested Triton kernels that show one technique each (masks, scans, ragged rows, "
       "atomics, ...). None of them is an operator of the benchmark. Searches by words (`query`) or "
-      "by similarity to a piece of source (`code`): give one of the two.";
+      "by similarity to a piece of source (`code`), or returns a `guide`: give one of the three.";
   tool.input_schema = SearchExamplesArguments::schema();
   const json text = {{"type", "string"}};
   const json entry = {{"type", "object"},
@@ -147,7 +176,9 @@ mcp::Tool search_examples_tool(const Services& services) {
                         {"by", text}}},
                       {"required", {"name", "title", "score", "by"}},
                       {"additionalProperties", false}};
-  tool.output_schema = output_object({{"examples", array_of(entry)}, {"next", text}});
+  const json guide = {{"type", "object"}, {"properties", {{"topic", text}, {"text", text}}}};
+  tool.output_schema =
+      output_object({{"examples", array_of(entry)}, {"guide", guide}, {"next", text}});
   tool.listed_output_schema = outline_of(tool.output_schema, {"examples"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<SearchExamplesArguments>(

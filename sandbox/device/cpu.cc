@@ -23,7 +23,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kTierReason = "no GPU: Triton's interpreter ran the small cases";
+constexpr const char* kTierReason = "no GPU";
 constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "no GPU: nothing was run";
 constexpr const char* kNeedsGpu =

@@ -10,6 +10,7 @@ namespace {
 
 constexpr double kWhole = 0.995;  // a region with this share of wrong elements has no holes
 constexpr int kPercent = 100;
+constexpr std::size_t kTextBytes = 300;  // beyond this length, no further element is added
 
 std::string short_number(double value) {
   if (std::isnan(value)) return "nan";
@@ -45,7 +46,8 @@ std::string span_text(const AxisSpan& span, const std::vector<std::int64_t>& sha
   if (span.period != 0) return text + " of every " + std::to_string(span.period);
   const bool to_the_end = span.last == size_of(span, shape) - 1;
   if (span.run > 1 && to_the_end) text = "every " + noun + " from " + first + " on";
-  if (span.run > 1 && to_the_end && noun != "element") text = plural(noun) + " from " + first + " on";
+  if (span.run > 1 && to_the_end && noun != "element")
+    text = plural(noun) + " from " + first + " on";
   return text;
 }
 
@@ -70,31 +72,44 @@ std::string element_text(const WrongElement& element) {
 std::string part_text(const Region& part, const WrongOutput& wrong, const std::string& what) {
   const bool all = part.count == wrong.all.count;
   const std::string place = all ? "" : region_text(part, wrong.shape);
-  const std::string count = all ? (part.count == 1 ? "it" : "all of them") : std::to_string(part.count);
+  const std::string count =
+      all ? (part.count == 1 ? "it" : "all of them") : std::to_string(part.count);
   const bool one = part.count == 1;
   return "; " + count + (one ? " has " : " have ") + what + (place.empty() ? "" : ": " + place);
 }
 
 std::string unstored_text(const WrongOutput& wrong) {
   if (wrong.unstored.count == 0) return "";
-  const std::string value = !wrong.memory            ? "the input's value"
-                            : std::isnan(*wrong.memory) ? "the NaN"
-                                                        : "the value " + short_number(*wrong.memory);
+  const std::string value = !wrong.memory ? "the input's value"
+                            : std::isnan(*wrong.memory)
+                                ? "the NaN"
+                                : "the value " + short_number(*wrong.memory);
   return part_text(wrong.unstored, wrong, value + " that memory had before (not stored)");
 }
 
 std::string relation_text(const WrongOutput& wrong) {
+  if (wrong.unstored.count == wrong.all.count) return "";
   if (wrong.constant) return "; each is " + short_number(*wrong.constant);
   if (wrong.ratio) return "; each is " + short_number(*wrong.ratio) + " * expected";
+  if (wrong.row_ratios.size() == 2)
+    return "; each row has a factor of its own, " + short_number(wrong.row_ratios[0]) + " to " +
+           short_number(wrong.row_ratios[1]);
   if (!wrong.offset) return "";
   return std::string("; each is expected ") + (*wrong.offset < 0 ? "- " : "+ ") +
          short_number(std::abs(*wrong.offset));
 }
 
-std::string worst_text(const WrongOutput& wrong) {
+/// Returns the worst elements that fit into `room` bytes, and at least one.
+std::string worst_text(const WrongOutput& wrong, std::size_t room) {
+  // If all wrong elements are alike, one is enough, or none.
+  if (wrong.unstored.count == wrong.all.count) return "";
+  const bool alike = wrong.constant || wrong.ratio || wrong.offset;
   std::string text;
-  for (const WrongElement& element : wrong.worst)
-    text += (text.empty() ? "; expected -> got: " : ", ") + element_text(element);
+  for (const WrongElement& element : wrong.worst) {
+    const std::string more = (text.empty() ? "; expected -> got: " : ", ") + element_text(element);
+    if (!text.empty() && (alike || text.size() + more.size() > room)) break;
+    text += more;
+  }
   return text;
 }
 
@@ -130,7 +145,8 @@ std::string wrong_text(const std::vector<WrongOutput>& outputs) {
     if (!first) continue;  // one output is described in full, because readers pay for each word
     text += unstored_text(wrong);
     if (wrong.nan.count > 0) text += part_text(wrong.nan, wrong, "a NaN that was computed");
-    text += relation_text(wrong) + worst_text(wrong);
+    text += relation_text(wrong);
+    text += worst_text(wrong, kTextBytes - std::min(text.size(), kTextBytes));
   }
   return text;
 }

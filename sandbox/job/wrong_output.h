@@ -25,8 +25,8 @@ struct Mismatch {
   double actual = 0;
 };
 
-/// Indexes of one axis: `run` indexes from `first` on. If `period` is not 0, this repeats after each
-/// `period` indexes, up to `last`.
+/// Indexes of one axis: `run` indexes from `first` on. If `period` is not 0, this repeats after
+/// each `period` indexes, up to `last`.
 struct AxisSpan {
   std::int64_t axis = 0;  // kFlat: the elements in index order, instead of one axis
   std::int64_t first = 0, last = 0, run = 0, period = 0;
@@ -36,31 +36,34 @@ inline constexpr std::int64_t kFlat = -1;
 /// Elements of an output.
 struct Region {
   std::int64_t count = 0;
-  double share = 0;             // the share of these elements in the spans, 0..1
-  std::vector<AxisSpan> spans;  // empty if the elements have no simple pattern
+  double share = 0;                  // the share of these elements in the spans, 0..1
+  std::vector<AxisSpan> spans = {};  // empty if the elements have no simple pattern
 };
 
 struct WrongElement {
   std::vector<std::int64_t> index;
   double expected = 0, actual = 0;
-  std::map<std::string, double> inputs;  // the values of inputs at the same index
+  std::map<std::string, double> inputs = {};  // the values of inputs at the same index
 };
 
 struct WrongOutput {
   std::string output;
-  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> shape = {};
   std::int64_t elements = 0;
   double allowed = 0, scale = 1;  // the tolerance; errors are multiplied by `scale`
-  Region all;
-  Region unstored;  // the elements that still have the value that memory had before
-  Region nan;       // the elements that were computed as NaN
+  Region all = {};
+  Region unstored = {};  // the elements that still have the value that memory had before
+  Region nan = {};       // the elements that were computed as NaN
   /// The value of memory to which no kernel has stored. It has no value if the output's memory had
   /// the values of an input, or other values that are not known.
-  std::optional<double> memory;
+  std::optional<double> memory = {};
   /// Relations that hold for all wrong elements with finite values: all have the same actual value,
   /// actual = `ratio` * expected, or actual = expected + `offset`.
-  std::optional<double> constant, ratio, offset;
-  std::vector<WrongElement> worst;  // at most three, the largest error first
+  std::optional<double> constant = {}, ratio = {}, offset = {};
+  /// The smallest and the largest factor, if each row (the last axis) has a factor of its own.
+  /// Otherwise empty.
+  std::vector<double> row_ratios = {};
+  std::vector<WrongElement> worst = {};  // at most three, the largest error first
 };
 
 /// Returns the region in words: "rows 64 to 127", "every element from 4096 on", "" if it has no

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "sandbox/pool/messages.h"
+#include "sandbox/pool/wrong_messages.h"
 #include "sandbox/wire/header_reader.h"
 
 namespace assay::sandbox {
@@ -13,7 +14,6 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxCases = 1'024;
 constexpr std::size_t kMaxChecks = 65'536;
-constexpr std::size_t kMaxWorst = 3;  // WORST in sandbox/harness/judging/wrong.py
 
 PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds) {
   HeaderReader in(object, "a prepared case");
@@ -72,63 +72,6 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
   return one;
 }
 
-Region read_region(HeaderReader& outer, const char* name, std::size_t rank) {
-  Region region;
-  const json* object = outer.object(name);
-  if (object == nullptr) return region;
-  HeaderReader in(*object, name);
-  region.count = in.integer("count", 0, kHighestInteger);
-  region.share = in.number("share");
-  for (const json& entry : in.list("spans", kMaxTensorRank)) {
-    HeaderReader from(entry, "a span");
-    region.spans.push_back({from.integer("axis", kFlat, static_cast<std::int64_t>(rank) - 1),
-                            from.integer("first", 0, kHighestInteger),
-                            from.integer("last", 0, kHighestInteger),
-                            from.integer("run", 1, kHighestInteger),
-                            from.integer("period", 0, kHighestInteger)});
-    in.merge(from);
-  }
-  outer.merge(in);
-  return region;
-}
-
-WrongElement read_wrong_element(const json& object, HeaderReader& outer) {
-  HeaderReader in(object, "a wrong element");
-  WrongElement element;
-  element.index = in.integers("index", kMaxTensorRank);
-  element.expected = in.number("expected");
-  element.actual = in.number("actual");
-  if (const json* inputs = in.object("inputs"); inputs != nullptr) {
-    HeaderReader from(*inputs, "the inputs of a wrong element");
-    for (const auto& [name, value] : inputs->items())
-      element.inputs[name] = from.number(name.c_str());
-    in.merge(from);
-  }
-  outer.merge(in);
-  return element;
-}
-
-WrongOutput read_wrong_output(const json& object, HeaderReader& outer) {
-  HeaderReader in(object, "a wrong output");
-  WrongOutput wrong;
-  wrong.output = in.text("output");
-  wrong.shape = in.integers("shape", kMaxTensorRank, 0);
-  wrong.elements = in.integer("elements", 0, kHighestInteger);
-  wrong.allowed = in.number("allowed");
-  wrong.scale = in.number("scale");
-  wrong.all = read_region(in, "all", wrong.shape.size());
-  wrong.unstored = read_region(in, "unstored", wrong.shape.size());
-  wrong.nan = read_region(in, "nan", wrong.shape.size());
-  wrong.memory = in.optional_number("memory");
-  wrong.constant = in.optional_number("constant");
-  wrong.ratio = in.optional_number("ratio");
-  wrong.offset = in.optional_number("offset");
-  for (const json& entry : in.list("worst", kMaxWorst))
-    wrong.worst.push_back(read_wrong_element(entry, in));
-  outer.merge(in);
-  return wrong;
-}
-
 Compared read_compared(HeaderReader& in) {
   Compared compared;
   const bool ok = in.flag("ok");
@@ -153,10 +96,7 @@ Compared read_compared(HeaderReader& in) {
                                      from.number("expected"), from.number("actual")};
     in.merge(from);
   }
-  if (in.has("wrong")) {
-    for (const json& entry : in.list("wrong", kMaxArguments))
-      record.wrong.push_back(read_wrong_output(entry, in));
-  }
+  record.wrong = read_wrong_outputs(in);
   record.reason += wrong_text(record.wrong);
   return compared;
 }

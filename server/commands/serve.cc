@@ -267,7 +267,8 @@ int serve(const ServeOptions& options) {
                                     .jobs = (*backend)->jobs(),
                                     .artifacts = (*backend)->artifacts(),
                                     .job_limits = options.sandbox.limits,
-                                    .examples = examples->get()};
+                                    .examples = examples->get(),
+                                    .guides = &*guides};
   if (const Status added = register_all(server, services, *guides); !added)
     return print_error("serve", kInternal, added.error().message);
   if (http)

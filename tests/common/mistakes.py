@@ -177,11 +177,223 @@ def _named(operator: str, name: str, old: str, new: str, *told: str) -> Mistake:
 _SUM = "a + tl.load(y + i, mask=m)"
 
 
-def _missing(name: str, *told: str) -> Mistake:
-    return _named("vector_add", f"tl.{name}", _SUM, f"tl.{name}(a) + tl.load(y + i, mask=m)", *told)
+def _missing(name: str, told: str) -> Mistake:
+    wrong = f"tl.{name}(a) + tl.load(y + i, mask=m)"
+    return _named(
+        "vector_add", f"tl.{name}", _SUM, wrong, "line 8", f"tl.{name} does not exist", told
+    )
 
 
+_STORED = "(not stored)"
+_ALLCLOSE = """
+x = torch.ones(5, device="cuda")
+assert torch.allclose(vector_add(x, x), x + x)
+"""
 MISTAKES = [
-    _named("vector_add", "no mask", "a = tl.load(x + i, mask=m)", "a = tl.load(x + i)",
-           "reads 1008 elements outside of x", "line 7"),
+    # Errors of a kernel.
+    _named(
+        "vector_add",
+        "no mask",
+        "tl.load(x + i, mask=m)",
+        "tl.load(x + i)",
+        "reads 1,008 elements outside of x (4,112 elements)",
+        "line 7",
+    ),
+    _named(
+        "vector_add",
+        "floor grid",
+        "triton.cdiv(n, 1024)",
+        "n // 1024",
+        "16 of 4112",
+        "every element from 4096 on",
+        "have the NaN that memory had",
+        _STORED,
+    ),
+    _named(
+        "vector_add",
+        "off by one",
+        "m = i < n",
+        "m = i < n - 1",
+        "1 of 4112",
+        "element 4111",
+        _STORED,
+    ),
+    _named(
+        "vector_add",
+        "half of each block",
+        "tl.load(y + i, mask=m)",
+        "tl.load(y + i, mask=m & (i % 128 < 64), other=0.0)",
+        "elements 64 to 127 of every 128",
+        "The pattern repeats",
+    ),
+    _named("vector_add", "twice the sum", _SUM, f"2 * ({_SUM})", "each is 2 * expected", "doubled"),
+    _named("vector_add", "zeros", _SUM, "a * 0.0", "each is 0", "stores one value"),
+    _named(
+        "vector_add",
+        "no launch",
+        "kernel[(triton.cdiv(n, 1024),)]",
+        "n or kernel[(1,)]",
+        "all of them have the NaN that memory had",
+        "No kernel stored z",
+    ),
+    _named(
+        "softmax_last_dim",
+        "mask of C - 1",
+        "m = c < C",
+        "m = c < C - 1",
+        "7 have the NaN that memory had before",
+        "column 332 of every row",
+        "each row has a factor of its own",
+        "Check the store's mask",
+    ),
+    _named(
+        "softmax_last_dim",
+        "other of a maximum",
+        'other=-float("inf")',
+        "other=0.0",
+        "each row has a factor of its own",
+        "`other` of masked loads",
+    ),
+    _named(
+        "softmax_last_dim",
+        "exp2",
+        "tl.exp(",
+        "tl.exp2(",
+        "expected -> got: [",
+        "(x ",
+        "check the formula",
+    ),
+    _named(
+        "softmax_last_dim",
+        "no maximum",
+        "v - tl.max(v, axis=0)",
+        "v.to(tl.float32) * 1000.0",
+        "a NaN that was computed",
+        "without subtracting the maximum",
+    ),
+    _named(
+        "layer_norm_fwd",
+        "n - 1",
+        "axis=0) / C + eps",
+        "axis=0) / (C - 1) + eps",
+        "All errors are below 1 %",
+        "n - 1 for n",
+        "(b ",
+    ),
+    _named(
+        "histogram_bins",
+        "atomics to empty",
+        "torch.zeros",
+        "torch.empty",
+        "37 of 37",
+        "each is expected - 1",
+        "The sum began with -1",
+        "torch.zeros",
+    ),
+    Mistake(
+        "no store",
+        "histogram_bins",
+        changed("histogram_bins", ("torch.zeros", "torch.empty"), ("(v < bins)", "(v < -bins)")),
+        ("37 of 37", "have the value -1 that memory had before", "No kernel stored counts"),
+    ),
+    _named(
+        "global_sq_norm",
+        "atomics to empty, float",
+        "torch.zeros",
+        "torch.empty",
+        "it has the NaN that memory had before",
+        "torch.zeros",
+    ),
+    _named("relu", "negative slope", "0.0, v)", "0.1 * v, v)", "each is", "expected -> got: ["),
+    _named(
+        "vector_add",
+        "block not a power of two",
+        "tl.arange(0, BLOCK)",
+        "tl.arange(0, 1000)",
+        "line 5",
+        "power of 2",
+    ),
+    # Names that do not exist.
+    _missing("tanh", "2 * tl.sigmoid(2 * x) - 1"),
+    _missing("round", "libdevice.rint(x)"),
+    _missing("relu", "tl.where(x < 0, 0.0, x)"),
+    _missing("pow", "x * x"),
+    _missing("matmul", "tl.dot(a, b, acc)"),
+    _missing("load_block", "tl.load(pointer + offsets"),
+    _missing("program_index", "tl.program_id(0)"),
+    _missing("lod", "load"),
+    _named(
+        "vector_add",
+        "tl in host code",
+        "triton.cdiv(n",
+        "tl.cdiv(n",
+        "line 13",
+        "on the host use triton.cdiv",
+    ),
+    _named(
+        "vector_add",
+        "shape of a pointer",
+        "m = i < n",
+        "m = i < x.shape[0]",
+        "line 6",
+        "`x` is a pointer in a kernel: pass sizes",
+    ),
+    _named(
+        "vector_add",
+        "data_ptr",
+        "](x, y",
+        "](x.data_ptr(), y",
+        "Pass x to the kernel, not x.data_ptr().",
+    ),
+    _named("vector_add", "operator @", "a + tl.load", "a @ tl.load", "tl.dot(a, b, acc)"),
+    Mistake(
+        "no import of tl",
+        "vector_add",
+        ADD.replace(", triton.language as tl", ""),
+        ("Add `import triton.language as tl`.",),
+    ),
+    # The form of a submission.
+    _named("vector_add", "wrong entry", "def vector_add", "def add", "it defines", "add"),
+    _named("vector_add", "None", "return z", "return None", "NoneType"),
+    _named("vector_add", "two outputs", "return z", "return z, z", "2 outputs"),
+    _named(
+        "vector_add",
+        "wrong dtype",
+        "torch.empty_like(x)",
+        "torch.empty(x.shape, dtype=torch.float64, device=x.device)",
+        "float64",
+        "float32",
+    ),
+    _named(
+        "vector_add",
+        "torch does the work",
+        "return z",
+        "return x + y",
+        "aten::add",
+        "kernel of your own",
+    ),
+    Mistake(
+        "fences",
+        "vector_add",
+        f"Here is the kernel:\n```python\n{ADD}```\n",
+        ("without Markdown fences (line 2)",),
+    ),
+    Mistake(
+        "prose before",
+        "vector_add",
+        f"I'll write it.\nHere it is:\n{ADD}",
+        ("lines 1 to 2 are not Python",),
+    ),
+    Mistake(
+        "prose behind",
+        "vector_add",
+        f"{ADD}\nThis adds, and it's fast.\n",
+        ("the text is not Python",),
+    ),
+    Mistake(
+        "a test at import",
+        "vector_add",
+        ADD + _ALLCLOSE,
+        ("runs at import: remove tests", "Remove this line"),
+    ),
 ]

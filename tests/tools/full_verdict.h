@@ -29,7 +29,8 @@ inline sandbox::Verdict full_verdict() {
                             .line = 14,
                             .code = "tl.load(x)",
                             .traceback = "line 14",
-                            .subject = "n888888"};
+                            .subject = "n888888",
+                            .advice = "write n888888"};
   CaseRecord shown;
   shown.id = "small";
   shown.outcome = Outcome::fail;
@@ -43,6 +44,22 @@ inline sandbox::Verdict full_verdict() {
                                   .index = {3, 4},
                                   .expected = 1.5,
                                   .actual = -std::numeric_limits<double>::infinity()};
+  WrongOutput wrong;
+  wrong.output = "z";
+  wrong.shape = {7, 333};
+  wrong.elements = 2331;
+  wrong.allowed = 0.01;
+  wrong.scale = 100;
+  wrong.all = {.count = 17, .share = 0.5, .spans = {{1, 332, 332, 1, 0}}};
+  wrong.unstored = {.count = 7, .share = 1, .spans = {{kFlat, 3, 99, 2, 8}}};
+  wrong.nan = {.count = 1, .share = 0.25, .spans = {}};
+  wrong.memory = -1;
+  wrong.constant = 1.25;
+  wrong.ratio = 2.5;
+  wrong.offset = -3.5;
+  wrong.row_ratios = {0.5, 0.75};
+  wrong.worst = {{.index = {1, 2}, .expected = 4, .actual = 5, .inputs = {{"x", 6}}}};
+  shown.wrong = {wrong};
   shown.modified = "x";
   shown.latency =
       Timing{.median_ns = 100, .low_ns = 99, .high_ns = 101, .samples_ns = {99, 100, 101}};
@@ -62,6 +79,7 @@ inline sandbox::Verdict full_verdict() {
   hidden.hidden = true;
   hidden.reason = "max abs error 31337.5";
   hidden.first_mismatch->expected = 31337.5;
+  hidden.wrong[0].worst[0].expected = 31337.5;
   hidden.elements = 888888;
   v.cases = {shown, hidden};
   v.skipped_cases = {

@@ -93,6 +93,8 @@ std::string after_crash(const Verdict& verdict) {
 }
 
 std::string after_not_recordable(const Verdict& verdict) {
+  if (verdict.stage == sandbox::Stage::import && has_line(verdict))
+    return "Remove this line, which runs at import, then `run_tests`.";
   const std::string operation = subject_of(verdict);
   if (!operation.empty()) return "Replace " + operation + " with a kernel of your own.";
   return "Keep the computation in kernels and never read tensor values on the host (.item(), "

@@ -207,10 +207,18 @@ void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
     text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
 }
 
-std::vector<std::string> skipped_lines(const Verdict& verdict) {
+/// Returns whether a specification already says that the device cannot run these cases. Then only
+/// their number is shown, with a pass.
+bool is_in_spec(const sandbox::SkippedCases& skip) {
+  return skip.reason == sandbox::SkipReason::too_large ||
+         skip.reason == sandbox::SkipReason::dtype || skip.reason == sandbox::SkipReason::hidden;
+}
+
+std::vector<std::string> skipped_lines(const Verdict& verdict, Format format) {
   std::vector<std::string> lines;
   for (const sandbox::SkippedCases& skip : verdict.skipped_cases)
-    for (std::string& line : lines_of(skip)) lines.push_back(std::move(line));
+    if (format == Format::detailed || !is_in_spec(skip))
+      for (std::string& line : lines_of(skip)) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -228,13 +236,17 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
                          const operators::Operator* op) {
   const std::size_t most = format == Format::detailed ? kDetailedItems : kConciseItems;
   const auto all = [](const auto&) { return true; };
-  const auto end = [&] {
-    return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " +
-           std::to_string(status.elapsed_ms) + " ms";
+  // The reason for the tier is the same in every error of a device.
+  const bool with_reason = format == Format::detailed || verdict.outcome != Outcome::error;
+  const auto end = [&](bool reason) {
+    return "tier " + std::string(to_string(verdict.tier)) +
+           (reason && !verdict.tier_reason.empty() ? " (" + line_of(verdict.tier_reason) + ")"
+                                                   : "") +
+           ", job " + status.job + ", " + std::to_string(status.elapsed_ms) + " ms";
   };
   // If the submission is wrong, the text shows the failure and no diagnosis of its speed.
   const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
-  if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
+  if (diagnosed && format == Format::concise) return profile_text(verdict) + end(false);
   std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict, op);
   if (diagnosed) text += profile_text(verdict);
   put_diagnostic(text, verdict, format);
@@ -258,14 +270,11 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   put_output(text, "stdout", verdict.stdout_text, format);
   if (verdict.outcome != Outcome::pass || format == Format::detailed)
     put_output(text, "stderr", verdict.stderr_text, format);
-  list(text, skipped_lines(verdict), most, "skipped cases", all,
+  list(text, skipped_lines(verdict, format), most, "skipped cases", all,
        [](const std::string& skip) { return "- not run: " + line_of(skip) + "\n"; });
   list(text, verdict.hints, most, "hints", all,
        [](const sandbox::Hint& hint) { return "hint: " + line_of(hint.text) + "\n"; });
-  text += "tier " + std::string(to_string(verdict.tier)) +
-          (verdict.tier_reason.empty() ? "" : " (" + line_of(verdict.tier_reason) + ")") +
-          ", job " + status.job + ", " + std::to_string(status.elapsed_ms) + " ms";
-  return text;
+  return text + end(with_reason);
 }
 
 }  // namespace assay::tools

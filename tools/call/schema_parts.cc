@@ -25,8 +25,7 @@ json wrong_schema() {
                        {"period", integer}}}};
   const json region = {
       {"type", "object"},
-      {"properties",
-       {{"count", integer}, {"share", number_or_text()}, {"spans", array_of(span)}}}};
+      {"properties", {{"count", integer}, {"share", number_or_text()}, {"spans", array_of(span)}}}};
   const json element = {{"type", "object"},
                         {"properties",
                          {{"index", array_of(integer)},
@@ -47,6 +46,7 @@ json wrong_schema() {
             {"constant", number_or_text()},
             {"ratio", number_or_text()},
             {"offset", number_or_text()},
+            {"row_ratios", array_of(number_or_text())},
             {"worst", array_of(element)}}}};
 }
 

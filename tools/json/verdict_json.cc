@@ -86,6 +86,7 @@ void fields(Archive& archive, WrongOutput& wrong) {
   archive("constant", wrong.constant);
   archive("ratio", wrong.ratio);
   archive("offset", wrong.offset);
+  archive("row_ratios", wrong.row_ratios);
   archive("worst", wrong.worst);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "operators/guides.h"
 #include "sandbox/job/job.h"
 #include "tools/model/principal.h"
 #include "tools/model/tracks.h"
@@ -176,6 +177,7 @@ struct Services {
   AnswerLimits limits = {};
   sandbox::Limits job_limits = {};                     // the limits of every job that a tool makes
   const operators::ExampleSearch* examples = nullptr;  // null: `search_examples` is unavailable
+  const std::vector<operators::Guide>* guides = nullptr;  // null: the server has no guides
   const Clock& clock = system_clock();
 };
 

@@ -1,7 +1,7 @@
 """Says what a submission should contain instead, if an exception has a well-known cause: a name that
 does not exist, `tl` functions in host code, text that is not Python, or code that runs at import.
 
-    advice([error], source.text, source.path, "import")  # "tl.matmul does not exist: tl.dot(...)"
+    advice(error, source.text, source.path, "import")  # "tl.matmul does not exist: tl.dot(...)"
 
 The advice depends on the types and attributes of the exceptions and on the syntax tree of the
 source, never on the words of a message. Nothing decides on the advice: it is only shown."""
@@ -21,6 +21,7 @@ from harness.entry.replacements import IMPORTS, INSTEAD
 
 NEAREST = 3  # the number of similar names that are offered
 SIMILAR = 0.6
+MOST_CAUSES = 16
 _FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 _LIBDEVICE = "triton.language.extra.libdevice"
 _NO_RUN = (
@@ -33,8 +34,9 @@ _NO_RUN = (
 _ON_POINTERS = ("shape", "stride", "size", "numel")
 
 
-def advice(chain: Sequence[BaseException], text: str, path: str, stage: str) -> str:
-    """Returns one sentence, or "". `chain` is an exception and its causes."""
+def advice(raised: BaseException, text: str, path: str, stage: str) -> str:
+    """Returns one sentence, or ""."""
+    chain = _all_causes(raised)
     for error in chain:
         if isinstance(error, SyntaxError) and error.filename == path:
             return _for_text(text, error.lineno)
@@ -52,6 +54,17 @@ def advice(chain: Sequence[BaseException], text: str, path: str, stage: str) -> 
     if stage == "import":
         return _for_import(tree, lines)
     return _for_kernel(chain, tree)
+
+
+def _all_causes(error: BaseException) -> list[BaseException]:
+    """Returns the exception and its causes, also those that `raise ... from None` hides. Triton
+    hides the exception that its compiler has met."""
+    found: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and current not in found and len(found) < MOST_CAUSES:
+        found.append(current)
+        current = current.__cause__ or current.__context__
+    return found
 
 
 def owner_of(thing: object) -> str:
@@ -143,9 +156,9 @@ def _is_kernel_function_on_host(error: BaseException, path: str) -> bool:
     if len(frames) < 2 or frames[-2].filename != path:
         return False
     inner = frames[-1]
-    return (
-        inner.filename.endswith("triton/language/core.py") and inner.name == "wrapper"
-    ) or (inner.filename.endswith("triton/runtime/jit.py") and inner.name == "__call__")
+    return (inner.filename.endswith("triton/language/core.py") and inner.name == "wrapper") or (
+        inner.filename.endswith("triton/runtime/jit.py") and inner.name == "__call__"
+    )
 
 
 def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
@@ -164,7 +177,9 @@ def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
                 and isinstance(value.func, ast.Attribute)
                 and value.func.attr == "data_ptr"
             ):
-                return f"Pass {ast.unparse(value.func.value)} to the kernel, not {ast.unparse(value)}."
+                return (
+                    f"Pass {ast.unparse(value.func.value)} to the kernel, not {ast.unparse(value)}."
+                )
     return ""
 
 

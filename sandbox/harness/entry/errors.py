@@ -189,7 +189,7 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
     )
     if isinstance(cause, (NotRecordable, BadOutputs)) and cause.subject:
         header["subject"] = _clean(str(cause.subject))[:200]
-    if found := advice(chain, source.text, source.path, stage):
+    if found := advice(error, source.text, source.path, stage):
         header["advice"] = _clean(found)[:ADVICE_CHARS]
     if (number := _errno(chain)) is not None:
         header["errno"] = number

@@ -232,7 +232,9 @@ class CaseState:
         """Returns what the memory of the outputs had before the kernels ran."""
         given = dict(self.tensors())
         return Before(
-            poisoned, [given.get(o.source or "") for o in self.operator.outputs], list(given.items())
+            poisoned,
+            [given.get(o.source or "") for o in self.operator.outputs],
+            list(given.items()),
         )
 
     def _described(self, position: int) -> dict[str, Any]:

@@ -114,9 +114,7 @@ def compare(
             result.ok, result.kind = False, "wrong_result"
             result.first_mismatch = _first(rule, first, right, got)
         if count and before is not None:
-            output = Output(
-                rule.name, position, right, compared, rule.max_abs_error, rule.scale
-            )
+            output = Output(rule.name, position, right, compared, rule.max_abs_error, rule.scale)
             result.wrong.append(wrong_output(output, got, _reader(rule, right, got), before))
         yardstick = known[position]
         if float64 is not None and yardstick is not None:
@@ -233,9 +231,7 @@ def _chunks(
         yield start, errors(right[start : start + step], got[start : start + step], scale)
 
 
-def _reader(
-    rule: Rule, right: torch.Tensor, got: torch.Tensor
-) -> Callable[[], Iterator[Chunk]]:
+def _reader(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> Callable[[], Iterator[Chunk]]:
     """Returns a function that yields the chunks of an output with their values."""
 
     def read() -> Iterator[Chunk]:

@@ -34,6 +34,7 @@ MOST_INPUTS = 4  # the number of inputs that are shown for such an element
 # A factor or an offset must explain so many wrong elements, and leave at most this share of the
 # error.
 LEAST_EXPLAINED = 3
+MOST_ROWS = 1 << 24  # the factors of rows are computed for outputs of at most so many elements
 MOST_LEFT = 0.1
 
 WRONG, UNSTORED, COMPUTED_NAN = 1, 2, 3
@@ -108,6 +109,7 @@ def wrong_output(
     return {
         **found,
         **_relation(chunks, output),
+        "row_ratios": _row_ratios(output, actual, codes),
         "worst": _worst(chunks, output, actual, before.inputs),
     }
 
@@ -116,7 +118,9 @@ def poison_value(dtype: torch.dtype) -> float:
     """Returns the value of memory in which every bit is 1."""
     if dtype.is_floating_point or dtype.is_complex:
         return math.nan
-    return 255.0 if dtype is torch.bool else float(-1 if dtype.is_signed else torch.iinfo(dtype).max)
+    return (
+        255.0 if dtype is torch.bool else float(-1 if dtype.is_signed else torch.iinfo(dtype).max)
+    )
 
 
 def _codes(
@@ -265,13 +269,34 @@ def _relation(chunks: Callable[[], Iterator[Chunk]], output: Output) -> dict[str
             if guess is not None:
                 fitted = right * guess if name == "ratio" else right + guess
                 left[name] = max(left[name], float((got - fitted).abs().max()))
-    fitting = [
-        name for name in guesses if guesses[name] is not None and left[name] <= limit
-    ]
+    fitting = [name for name in guesses if guesses[name] is not None and left[name] <= limit]
     if not fitting:
         return none
     best = min(fitting, key=lambda name: left[name])
     return {**none, best: guesses[best]}
+
+
+def _row_ratios(output: Output, actual: torch.Tensor, codes: torch.Tensor) -> list[float]:
+    """Returns the smallest and the largest factor, if each row of the output is the expected row
+    times a factor of its own. Otherwise returns an empty list."""
+    right = output.expected
+    if right.dim() < 2 or right.shape[-1] < LEAST_EXPLAINED or not 0 < codes.numel() <= MOST_ROWS:
+        return []
+    right, got = (one.double().reshape(-1, right.shape[-1]) for one in (right, actual))
+    # The factor fits all elements that a kernel has computed, right or wrong.
+    codes = codes.reshape(right.shape)
+    kept = (codes <= WRONG) & right.isfinite() & got.isfinite()
+    right, got = right.where(kept, 0.0), got.where(kept, 0.0)
+    rows = (codes != 0).any(1)
+    ratio = (right * got).sum(1) / (right * right).sum(1)
+    left = (got - right * ratio[:, None]).abs().amax(1)
+    error = (got - right).abs().amax(1)
+    limit = torch.full_like(error, output.allowed / output.scale if output.scale else 0.0)
+    fits = left <= torch.minimum(limit, MOST_LEFT * error)
+    if not bool(fits[rows].all()):
+        return []
+    ratios = ratio[rows]
+    return [float(ratios.min()), float(ratios.max())]
 
 
 def _finite(

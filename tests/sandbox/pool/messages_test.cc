@@ -162,6 +162,50 @@ TEST_CASE("a message that a candidate must not send is refused") {
       {{"type", "artifact"}, {"kind", "ptx"}, {"name", std::string(65'537, 'x')}}));
 }
 
+TEST_CASE("a comparison describes the wrong outputs, and the reason is made of the description") {
+  const json region = {
+      {"count", 2},
+      {"share", 1},
+      {"spans",
+       json::array({{{"axis", 0}, {"first", 8}, {"last", 9}, {"run", 2}, {"period", 0}}})}};
+  const json nothing = {{"count", 0}, {"share", 0}, {"spans", json::array()}};
+  json described = kCompared;
+  described["reason"] = "";
+  described["wrong"] = json::array({{{"output", "y"},
+                                     {"shape", json::array({10})},
+                                     {"elements", 10},
+                                     {"allowed", 0.01},
+                                     {"scale", 1},
+                                     {"all", region},
+                                     {"unstored", region},
+                                     {"nan", nothing},
+                                     {"memory", "nan"},
+                                     {"constant", nullptr},
+                                     {"ratio", nullptr},
+                                     {"offset", nullptr},
+                                     {"row_ratios", json::array()},
+                                     {"worst", json::array({{{"index", json::array({8})},
+                                                             {"expected", 1},
+                                                             {"actual", "nan"},
+                                                             {"inputs", {{"x", 2}}}}})}}});
+  const Result<Compared> compared = parse_compared(frame(described));
+  REQUIRE(compared);
+  REQUIRE(compared->record.wrong.size() == 1);
+  CHECK(compared->record.wrong[0].unstored.spans[0].first == 8);
+  CHECK(compared->record.wrong[0].worst[0].inputs.at("x") == 2);
+  CHECK(compared->record.reason ==
+        "output y: 2 of 10 elements are off by more than 0.01: every element from 8 on; all of "
+        "them have the NaN that memory had before (not stored)");
+  for (const char* key : {"output", "all", "unstored", "nan", "worst"}) {
+    json incomplete = described;
+    incomplete["wrong"][0].erase(key);
+    INFO(key);
+    CHECK(refuses(parse_compared, incomplete));
+  }
+  described["wrong"][0]["all"]["spans"][0]["axis"] = 1;  // the output has no such axis
+  CHECK(refuses(parse_compared, described));
+}
+
 TEST_CASE("an inconsistent comparison is refused, and numbers may be infinite or NaN") {
   const Result<Compared> compared = parse_compared(frame(kCompared));
   REQUIRE(compared);
@@ -169,6 +213,8 @@ TEST_CASE("an inconsistent comparison is refused, and numbers may be infinite or
   CHECK(std::isnan(*compared->record.max_abs_error));
   CHECK_FALSE(compared->record.float64_error);
   CHECK(std::isinf(compared->record.first_mismatch->actual));
+  CHECK(compared->record.wrong.empty());
+  CHECK(compared->record.reason == "off");
   json contradictory = kCompared;
   contradictory["ok"] = true;
   CHECK(refuses(parse_compared, contradictory));

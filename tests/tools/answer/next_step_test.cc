@@ -3,6 +3,7 @@
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
 #include "tools/answer/verdict_answer.h"
+#include "tools/answer/wrong_hint.h"
 
 namespace assay::tools {
 namespace {
@@ -116,32 +117,19 @@ TEST_CASE("the step after a profile of compiled code does not depend on its sugg
   CHECK_FALSE(has(next_of(verdict), "suggested"));
 }
 
-TEST_CASE("a NaN may be an element that was not stored, except on the host tier") {
+TEST_CASE("the step after a wrong result comes from its description") {
   Verdict verdict = ended(ErrorKind::wrong_result);
-  verdict.tier = Tier::interpreter;
-  CaseRecord record;
-  record.outcome = Outcome::fail;
-  record.elements = 10;
-  record.mismatches = 1;
-  record.first_mismatch = Mismatch{.output = "z",
-                                   .index = {9},
-                                   .expected = 1,
-                                   .actual = std::numeric_limits<double>::quiet_NaN()};
-  verdict.cases = {record};
-  CHECK(has(next_of(verdict), "check the store's mask"));
-  verdict.cases[0].mismatches = 10;
-  CHECK(next_of(verdict) == "Outputs start as NaN: no kernel stored z, or NaN was computed.");
-  verdict.tier = Tier::host;
+  verdict.cases.resize(1);
   CHECK(has(next_of(verdict), "Compare with the reference"));
-  verdict.tier = Tier::plan;
-  verdict.cases[0].first_mismatch->actual = 0;
-  CHECK(has(next_of(verdict), "Compare with the reference"));
+  verdict.cases[0].wrong = {{.output = "z", .elements = 10, .all = {.count = 10}, .ratio = 2.0}};
+  CHECK(next_of(verdict) == wrong_hint(verdict));
+  CHECK(has(next_of(verdict), "doubled"));
 }
 
-TEST_CASE("a source in Markdown fences is recognised") {
-  Verdict verdict = ended(ErrorKind::syntax_error, "invalid syntax", 1);
-  verdict.diagnostic->code = "```python";
-  CHECK(next_of(verdict) == "Send the source without Markdown fences.");
+TEST_CASE("an error in a line that runs at import is answered with the removal of the line") {
+  Verdict verdict = ended(ErrorKind::not_recordable, "any words", 16);
+  verdict.stage = sandbox::Stage::import;
+  CHECK(has(next_of(verdict), "Remove this line"));
 }
 
 }  // namespace assay::tools

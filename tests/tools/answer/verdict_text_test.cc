@@ -71,6 +71,17 @@ TEST_CASE("a message of many lines appears once, in order") {
   CHECK(times(text, "error: foo") == 1);
 }
 
+TEST_CASE("an error shows advice; its tier is explained only in detail") {
+  Verdict verdict = raised("no");
+  verdict.diagnostic->advice = "write tl.dot";
+  verdict.tier = Tier::none;
+  verdict.tier_reason = "no GPU: nothing was run";
+  const std::string text = text_of(verdict);
+  CHECK(times(text, "\nadvice: write tl.dot\n") == 1);
+  CHECK(times(text, "nothing was run") == 0);
+  CHECK(times(verdict_text(verdict, JobStatus{}, Format::detailed), "nothing was run") == 1);
+}
+
 TEST_CASE("a detail is shown if it has more than the summary") {
   Verdict verdict = raised("no");
   verdict.detail = "the pool is gone";
@@ -126,6 +137,12 @@ TEST_CASE("a pass shows the tolerance, the cases that were not run, and the outp
       text.starts_with("pass: 1 case right, largest scaled error 0.00634 of 0.01 allowed, perf 2 "
                        "(oracle latency / yours); 1 more not run\n"));
   CHECK(times(text, "stdout (untrusted):\nhello\n") == 1);
+  CHECK(times(text, "too large for the interpreter") == 0);  // the specification says it
+  CHECK(times(verdict_text(verdict, status, Format::detailed, op), "- not run: large: too large") ==
+        1);
+  verdict.skipped_cases[0].reason = SkipReason::other;
+  CHECK(times(verdict_text(verdict, status, Format::concise, op), "- not run: large: too large") ==
+        1);
   verdict.cases[0].max_abs_error = 0.02;  // passes: one unit in the last place of a two-byte type
   CHECK(times(verdict_text(verdict, status, Format::concise, op), "allowed") == 0);
   CHECK(times(verdict_text(verdict, status, Format::concise), "allowed") == 0);

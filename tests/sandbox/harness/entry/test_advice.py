@@ -1,0 +1,133 @@
+"""Tests what an error suggests: names that exist, code without prose, no code at import."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+
+import pytest
+import torch
+import triton
+import triton.language as tl
+from harness.entry.advice import advice
+from harness.entry.replacements import IMPORTS, INSTEAD
+from triton.language.extra import libdevice
+
+PATH = "/submission.py"
+SOURCE = "import triton\n\ndef f(x):\n    return x\n"
+
+
+def raised(code: str, **names: object) -> Exception:
+    try:
+        exec(compile(code, PATH, "exec"), dict(names))
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def told(code: str, stage: str = "run", **names: object) -> str:
+    return advice(raised(code, **names), code, PATH, stage)
+
+
+def test_the_table_names_what_is_missing_and_suggests_what_exists() -> None:
+    owners = {"tl": tl, "triton": triton, "value": tl.tensor}
+    for owner, table in INSTEAD.items():
+        for name, instead in table.items():
+            assert not hasattr(owners[owner], name) or owner == "value", (owner, name)
+            for used in re.findall(r"\btl\.(\w+)", instead):
+                assert hasattr(tl, used), (name, used)
+            for used in re.findall(r"\blibdevice\.(\w+)", instead):
+                assert hasattr(libdevice, used), (name, used)
+            for used in re.findall(r"\btriton\.(\w+)", instead):
+                assert hasattr(triton, used), (name, used)
+    for line in IMPORTS.values():
+        exec(line, {})
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("tanh", "2 * tl.sigmoid(2 * x) - 1"),
+        ("round", "libdevice.rint(x)"),
+        ("relu", "tl.where(x < 0, 0.0, x)"),
+        ("pow", "tl.exp2(y * tl.log2(x))"),
+        ("matmul", "tl.dot(a, b, acc)"),
+        ("load_block", "tl.load(pointer + offsets"),
+        ("program_index", "tl.program_id(0)"),
+        ("expm1", "libdevice.expm1(x)"),  # not in the table
+        ("lod", "load"),  # a similar name
+    ],
+)
+def test_a_missing_name_of_tl_names_what_exists(name: str, instead: str) -> None:
+    text = told(f"tl.{name}(1)", tl=tl)
+    assert text.startswith(f"tl.{name} does not exist; write ") and instead in text
+
+
+def test_other_objects_have_similar_names_only() -> None:
+    assert "cdiv" in told("triton.ceil_div(3, 2)", triton=triton)
+    assert "reshape" in told("x.reshap(2)", x=torch.ones(2))
+    assert told("x.zzzzzz", x=torch.ones(2)) == ""
+
+
+def test_the_words_of_a_message_do_not_matter() -> None:
+    forged = AttributeError("module 'triton.language' has no attribute 'tanh'")
+    assert advice(forged, SOURCE, PATH, "run") == ""
+
+
+def test_a_cause_that_the_compiler_hides_is_found() -> None:
+    try:
+        try:
+            tl.tanh  # noqa: B018
+        except AttributeError as error:
+            raise RuntimeError(repr(error)) from None
+    except RuntimeError as error:
+        assert "tl.sigmoid" in advice(error, SOURCE, PATH, "run")
+
+
+def test_a_hostile_object_has_no_say() -> None:
+    class Hostile:
+        def __dir__(self) -> list[str]:
+            raise SystemExit
+
+    assert told("x.zzzzzz", x=Hostile()) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (f"Here is the kernel:\n```python\n{SOURCE}```\n", "without Markdown fences (line 2)"),
+        (f"I'll write it.\nHere:\n{SOURCE}", "lines 1 to 2 are not Python"),
+        (f"{SOURCE}This adds and it's fast.\n", "from line 5 on, the text is not Python"),
+        ("def f(x:\n    return x\n", ""),
+    ],
+)
+def test_text_around_code_is_told(text: str, says: str) -> None:
+    try:
+        compile(text, PATH, "exec")
+    except SyntaxError as error:
+        found = advice(error, text, PATH, "import")
+    assert says in found if says else found == ""
+
+
+def test_code_that_runs_at_import_is_to_be_removed() -> None:
+    test = SOURCE + "f(1) / 0\n"
+    assert told(test, "import") == "Line 5 runs at import: remove tests, examples and benchmarks."
+    assert told(test, "run") == ""
+    assert told("BLOCK = 1\nSIZE = BLOCK / 0\n", "import") == ""  # a constant, not a test
+    assert told("@undefined\ndef f(x): pass\n", "import") == ""
+
+
+def test_a_missing_import_is_named() -> None:
+    assert told("tl.load(1)") == "Add `import triton.language as tl`."
+
+
+def test_functions_of_kernels_in_host_code() -> None:
+    assert "on the host use triton.cdiv" in told("tl.cdiv(5, 2)", tl=tl)
+    assert "on the host use triton.cdiv" in told("tl.zeros((4,), tl.float32)", tl=tl)
+
+
+def test_pointers_are_passed_as_tensors() -> None:
+    code = "def launch(kernel, x):\n    kernel[(1,)](x.data_ptr(), 3)\nlaunch(k, x)\n"
+    kernel = {(1,): lambda pointer, n: [][pointer]}
+    found = told(code, k=kernel, x=SimpleNamespace(data_ptr=lambda: 8))
+    assert found == "Pass x to the kernel, not x.data_ptr()."

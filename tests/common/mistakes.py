@@ -304,7 +304,7 @@ MISTAKES = [
         "it has the NaN that memory had before",
         "torch.zeros",
     ),
-    _named("relu", "negative slope", "0.0, v)", "0.1 * v, v)", "each is", "expected -> got: ["),
+    _named("relu", "negative slope", "0.0, v)", "0.1 * v, v)", "] 0 -> -0.", "(x -"),
     _named(
         "vector_add",
         "block not a power of two",

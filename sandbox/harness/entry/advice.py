@@ -39,7 +39,7 @@ def advice(raised: BaseException, text: str, path: str, stage: str) -> str:
     chain = _all_causes(raised)
     for error in chain:
         if isinstance(error, SyntaxError) and error.filename == path:
-            return _for_text(text, error.lineno)
+            return _for_text(text, error.lineno if type(error.lineno) is int else None)
     for error in chain:
         if isinstance(error, AttributeError) and (found := _for_attribute(error)):
             return found
@@ -104,9 +104,9 @@ def _for_text(text: str, line: int | None) -> str:
     if (fence := _FENCE.search(text)) is not None:
         at = text.count("\n", 0, fence.start()) + 1
         return f"Send the source without Markdown fences (line {at}) and without prose."
-    if line is None:
-        return ""
     lines = text.split("\n")
+    if line is None or not 1 <= line <= len(lines):
+        return ""
     for start, code in enumerate(lines[line - 1 :], line - 1):
         # The first line from which on the text is Python, and has a function.
         begins = code.startswith(("import ", "from ", "@", "def ", "class ", "#", '"""'))

@@ -189,11 +189,20 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
     )
     if isinstance(cause, (NotRecordable, BadOutputs)) and cause.subject:
         header["subject"] = _clean(str(cause.subject))[:200]
-    if found := advice(error, source.text, source.path, stage):
+    if found := _advice(error, source, stage):
         header["advice"] = _clean(found)[:ADVICE_CHARS]
     if (number := _errno(chain)) is not None:
         header["errno"] = number
     return header
+
+
+def _advice(error: BaseException, source: Source, stage: str) -> str:
+    """Returns the advice about an exception. A hostile exception object can make advice()
+    fail, and then there is no advice. The description of the exception must not depend on it."""
+    try:
+        return advice(error, source.text, source.path, stage)
+    except Exception:
+        return ""
 
 
 def _header(

@@ -355,7 +355,7 @@ MISTAKES = [
     # The form of a submission.
     _named("vector_add", "wrong entry", "def vector_add", "def add", "it defines", "add"),
     _named("vector_add", "None", "return z", "return None", "NoneType"),
-    _named("vector_add", "two outputs", "return z", "return z, z", "2 outputs"),
+    _named("vector_add", "two outputs", "return z", "return z, z", "returned 2 values"),
     _named(
         "vector_add",
         "wrong dtype",

@@ -22,6 +22,7 @@ from harness.entry.replacements import IMPORTS, INSTEAD
 NEAREST = 3  # the number of similar names that are offered
 SIMILAR = 0.6
 MOST_CAUSES = 16
+MOST_PROSE = 40  # the number of lines before the code that may be prose
 _FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
 _LIBDEVICE = "triton.language.extra.libdevice"
 _NO_RUN = (
@@ -71,8 +72,8 @@ def owner_of(thing: object) -> str:
     """Returns the key of INSTEAD for the object whose attribute is missing, or ""."""
     if isinstance(thing, ModuleType):
         return {"triton.language": "tl", "triton": "triton"}.get(thing.__name__, "")
-    module = type(thing).__module__
-    return "value" if module.startswith("triton.language") else ""
+    tensor = getattr(sys.modules.get("triton.language"), "tensor", None)
+    return "value" if isinstance(tensor, type) and isinstance(thing, tensor) else ""
 
 
 def _for_attribute(error: AttributeError) -> str:
@@ -107,10 +108,8 @@ def _for_text(text: str, line: int | None) -> str:
     lines = text.split("\n")
     if line is None or not 1 <= line <= len(lines):
         return ""
-    for start, code in enumerate(lines[line - 1 :], line - 1):
-        # The first line from which on the text is Python, and has a function.
-        begins = code.startswith(("import ", "from ", "@", "def ", "class ", "#", '"""'))
-        if begins and start and _has_function("\n".join(lines[start:])):
+    for start in range(line, min(len(lines), line + MOST_PROSE)):
+        if _has_function("\n".join(lines[start:])):
             return f"Send only code: lines 1 to {start} are not Python."
     if line > 1 and _has_function("\n".join(lines[: line - 1])):
         return f"Send only code: from line {line} on, the text is not Python."
@@ -156,9 +155,11 @@ def _is_kernel_function_on_host(error: BaseException, path: str) -> bool:
     if len(frames) < 2 or frames[-2].filename != path:
         return False
     inner = frames[-1]
-    return (inner.filename.endswith("triton/language/core.py") and inner.name == "wrapper") or (
-        inner.filename.endswith("triton/runtime/jit.py") and inner.name == "__call__"
-    )
+    called = {
+        getattr(sys.modules.get("triton.language.core"), "__file__", ""): "wrapper",
+        getattr(sys.modules.get("triton.runtime.jit"), "__file__", ""): "__call__",
+    }
+    return called.get(inner.filename) == inner.name
 
 
 def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:

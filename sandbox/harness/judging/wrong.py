@@ -146,7 +146,7 @@ def _region(mask: torch.Tensor, shape: list[int], count: int) -> dict[str, Any]:
     """Returns the number of elements, and the smallest simple set of indexes that contains them. If
     `spans` is empty, no simple set is known, or the set is the whole output. `share` is the share
     of wrong elements in the set."""
-    whole = {"count": count, "share": count / max(math.prod(shape), 1), "spans": []}
+    whole: dict[str, Any] = {"count": count, "share": count / max(math.prod(shape), 1), "spans": []}
     if not count or mask.numel() != math.prod(shape) or count == mask.numel():
         return whole
     found = [whole]
@@ -257,7 +257,7 @@ def _relation(chunks: Callable[[], Iterator[Chunk]], output: Output) -> dict[str
     least, most = float(torch.stack(low).min()), float(torch.stack(high).max())
     error = float(torch.stack(largest).max())
     if least == most:
-        return {**none, "constant": least if count > 1 else None}
+        return {**none, "constant": least + 0.0 if count > 1 else None}
     if count < LEAST_EXPLAINED:
         return none
     limit = max(output.allowed / output.scale if output.scale else 0.0, 1e-9 * error)
@@ -347,7 +347,7 @@ def _element(
     inputs: Sequence[tuple[str, torch.Tensor]],
 ) -> dict[str, Any]:
     index = index_of(flat, right.shape)
-    values = {}
+    values: dict[str, float | str | None] = {}
     for name, value in inputs:
         # The index of the element in this input, if its shape fits the end of the output's shape.
         own = index[len(index) - value.dim() :] if value.dim() <= len(index) else []

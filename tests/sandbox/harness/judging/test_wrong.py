@@ -139,8 +139,8 @@ def test_relations_between_expected_and_actual_values() -> None:
     right = torch.linspace(1, 9, 200).reshape(10, 20)
     assert described(right, right * 2)["ratio"] == pytest.approx(2)
     assert described(right, right - 3)["offset"] == pytest.approx(-3)
-    zeros = described(right, torch.zeros_like(right))
-    assert zeros["constant"] == 0 and zeros["ratio"] is None
+    zeros = described(right, -torch.zeros_like(right))
+    assert str(zeros["constant"]) == "0.0" and zeros["ratio"] is None
     factors = torch.linspace(0.5, 0.75, 10)[:, None]
     rows = described(right, right * factors)
     assert rows["ratio"] is None and rows["row_ratios"] == pytest.approx([0.5, 0.75])

@@ -28,7 +28,7 @@ std::string noun_of(const AxisSpan& span, std::size_t rank) {
 }
 
 std::string plural(const std::string& noun) {
-  return noun.ends_with("index") ? noun.substr(0, noun.size() - 2) + "es" : noun + "s";
+  return noun + (noun.ends_with("index") ? "es" : "s");
 }
 
 std::int64_t size_of(const AxisSpan& span, const std::vector<std::int64_t>& shape) {

@@ -70,7 +70,7 @@ def run_case(operator: Operator, entry: Any, row: dict[str, Any]) -> tuple[str, 
         for o in operator.outputs
     ]
     result = compare.compare(rules, expected, actual, operator.in_float64(arguments))
-    return ("pass", "") if result.ok else ("wrong", f"{case.id}: {result.reason}")
+    return ("pass", "") if result.ok else ("wrong", f"{case.id}: {result.text()}")
 
 
 def check(name: str) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class Yardstick:
 class Result:
     ok: bool
     kind: str = "none"  # "none", "wrong_result" or "output_mismatch"
-    reason: str = ""
+    reason: str = ""  # the supervisor adds a sentence about `wrong`
     max_abs_error: float | None = None
     float64_error: float | None = None
     strict_pass: bool | None = None
@@ -66,6 +66,13 @@ class Result:
     mismatches: int = 0
     first_mismatch: dict[str, Any] | None = None
     wrong: list[dict[str, Any]] = field(default_factory=list)  # one description per wrong output
+
+    def text(self) -> str:
+        """Returns a sentence about a wrong result, for readers who get no verdict."""
+        first = self.first_mismatch
+        if self.reason or first is None:
+            return self.reason
+        return f"output {first['output']}: {self.mismatches} of {self.elements} elements are wrong; first at {first['index']}: expected {first['expected']}, got {first['actual']}"
 
     def wire(self) -> dict[str, Any]:
         """Returns the result as JSON. Non-finite numbers become strings."""

@@ -138,7 +138,7 @@ def _case(
             case.id,
             "reference passes itself, and strictly",
             own.ok and own.strict_pass is True,
-            own.reason,
+            own.text(),
         )
         if float64 is not None and _in_interpreter(operator, case):
             yield _float64(operator, case, seed, arguments)

@@ -48,7 +48,8 @@ class Before:
     """What is known about the memory of the outputs before the kernels ran, and about the inputs.
     `kept` has the value of each output that is also an input, and None for every other output.
     Memory of the others has a poison if `poisoned` is true: every bit is 1. As a float this is a
-    NaN that no arithmetic produces; as an integer it is -1, or the largest unsigned value."""
+    NaN with other bits than the NaN that arithmetic yields; as an integer it is -1, or the largest
+    unsigned value."""
 
     poisoned: bool = False
     kept: Sequence[torch.Tensor | None] = ()

@@ -265,7 +265,7 @@ struct CaseRecord {
   std::int64_t mismatches = 0;
   std::optional<Mismatch> first_mismatch;
   std::vector<WrongOutput> wrong;  // the outputs that are wrong; empty in older verdicts
-  std::string modified;  // the name of an input to which the submission wrote, or empty
+  std::string modified;            // the name of an input to which the submission wrote, or empty
   std::optional<Timing> latency;
   std::optional<Timing> baseline_latency;  // the oracle's time
   std::optional<double> pytorch_ns, torch_compile_ns;

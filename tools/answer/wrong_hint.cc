@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "base/text.h"
+#include "tools/answer/answers.h"
 
 namespace assay::tools {
 namespace {

@@ -72,7 +72,9 @@ class Result:
         first = self.first_mismatch
         if self.reason or first is None:
             return self.reason
-        return f"output {first['output']}: {self.mismatches} of {self.elements} elements are wrong; first at {first['index']}: expected {first['expected']}, got {first['actual']}"
+        output, index = first["output"], first["index"]
+        values = f"expected {first['expected']}, got {first['actual']}"
+        return f"output {output}: {self.mismatches} of {self.elements} elements are wrong; first at {index}: {values}"
 
     def wire(self) -> dict[str, Any]:
         """Returns the result as JSON. Non-finite numbers become strings."""

@@ -43,6 +43,9 @@ class Rule:
     # If true, an element of a two-byte float dtype may differ by one unit in its last place, even
     # if this is more than `max_abs_error`. The flag has no effect if `max_abs_error` is 0.
     last_place: bool = False
+    # If true, an element whose scaled magnitude is above 1 may be off by `max_abs_error` times that
+    # magnitude. Only a check has such rules (fitted_rules.py).
+    relative: bool = False
 
 
 @dataclass(frozen=True)
@@ -206,6 +209,9 @@ def is_wrong(
 def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | torch.Tensor:
     """Returns the largest allowed scaled error: one number for all elements, or one for each of the
     `count` elements from index `start` on."""
+    if rule.relative:
+        size = right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0).abs()
+        return rule.max_abs_error * (size * rule.scale).clamp_min(1.0)
     if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
         return rule.max_abs_error
     exponent = torch.frexp(
@@ -279,7 +285,10 @@ def _reason(
     first: dict[str, Any],
 ) -> str:
     limit = "differ" if rule.max_abs_error == 0 else f"are off by more than {rule.max_abs_error:g}"
-    if rule.scale != 1 and rule.max_abs_error:
+    if rule.relative:
+        limit += f" of their size, or of the typical size {1 / rule.scale:.3g}"
+        worst /= rule.scale
+    elif rule.scale != 1 and rule.max_abs_error:
         limit += f" (error times {rule.scale:g})"
     text = f"output {rule.name}: {count} of {right.numel()} elements {limit}; the largest error is {worst:.4g}"
     text += f"; first at {first['index']}: expected {_shown(first['expected'])}, got {_shown(first['actual'])}"

@@ -18,10 +18,8 @@ struct CheckArguments {
   Format format = Format::concise;
 
   static json schema(const Services& services) {
-    json axes = {{"type", "object"},
-                 {"description", "Values of each axis; each combination is a case"},
-                 {"additionalProperties",
-                  {{"type", "array"}, {"items", {{"type", "integer"}}}, {"minItems", 1}}}};
+    json axes = array_of({{"type", "string"}});
+    axes["description"] = "Values of each axis: n=1000,100003. Each combination is a case";
     json inputs = array_of({{"type", "string"}});
     inputs["description"] = std::string("In call order: ") + kCheckInputForms;
     return input_object(
@@ -32,7 +30,11 @@ struct CheckArguments {
          {"reference_entry", text_property("Its function; default: `entry`")},
          {"inputs", std::move(inputs)},
          {"axes", std::move(axes)},
-         {"tolerance", {{"type", "number"}, {"minimum", 0}, {"maximum", 1}}},
+         {"tolerance",
+          {{"type", "number"},
+           {"description", "Largest relative error; default: by dtype"},
+           {"minimum", 0},
+           {"maximum", 1}}},
          {"show", choice_property("bound: what limits the speed of the largest case", kShows,
                                   kShows.front())},
          {"language", language_property()},
@@ -56,8 +58,12 @@ struct CheckArguments {
     reader.read("show", parsed.show);
     reader.read("device", parsed.device);
     reader.read("response_format", parsed.format);
-    if (const auto axes = arguments.find("axes"); axes != arguments.end())
-      request.axes = axes->get<decltype(request.axes)>();
+    std::vector<std::string> axes;
+    reader.read("axes", axes);
+    for (const std::string& axis : axes) {
+      if (const Status read = read_check_axis(axis, request.axes); !read)
+        reader.refuse(read.error());
+    }
     return reader.result(std::move(parsed));
   }
 };

@@ -15,6 +15,7 @@
 // Plain structs.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +46,11 @@ struct CheckReference {
 
   bool operator==(const CheckReference&) const = default;
 };
+
+/// The time for which a request waits for the reference's process beyond Limits::reference_wall_ms.
+/// At reference_wall_ms the process stops its own code, so that the error names the line. The
+/// process is killed if it does not answer in this further time.
+inline constexpr std::int64_t kReferenceStartMs = 10'000;
 
 /// The message for a check that is neither a test nor a profile. A device refuses such a job.
 inline constexpr const char* kNoSuchCheck = "a check is a test or a profile, and never a grade";

@@ -2,7 +2,6 @@
 // function in PyTorch. There is no operator and nothing is scored. The exit status is 0 for pass, 1
 // for fail, 2 for error.
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -58,33 +57,13 @@ Result<FunctionInFile> function_in_file(const std::string& text, const char* wha
   return found;
 }
 
-/// Reads "n=1000,100003" into the axes. Error: invalid_argument.
-Status read_axis(const std::string& text, tools::CheckRequest& request) {
-  const std::size_t equals = text.find('=');
-  const std::string name = text.substr(0, equals);
-  const auto wrong = [&] {
-    return fail(ErrorCode::invalid_argument,
-                "axis '" + text + "' is not NAME=NUMBER,NUMBER,..., such as n=1000,100003");
-  };
-  if (equals == std::string::npos || !tools::is_python_name(name)) return wrong();
-  std::vector<std::int64_t>& values = request.axes[name];
-  for (std::size_t from = equals + 1; from <= text.size();) {
-    const std::size_t comma = std::min(text.find(',', from), text.size());
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data() + from, text.data() + comma, value);
-    if (error != std::errc() || end != text.data() + comma) return wrong();
-    values.push_back(value);
-    from = comma + 1;
-  }
-  return {};
-}
-
 /// Turns the options that CLI11 does not know, such as "--n 1000,100003" and "--n=1000", into
 /// axes. Error: invalid_argument for a word that is no such option.
 Status read_short_axes(const std::vector<std::string>& words, tools::CheckRequest& request) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!words[i].starts_with("--"))
       return fail(ErrorCode::invalid_argument, "unexpected argument '" + words[i] + "'");
+    const std::string option = words[i].substr(0, words[i].find('='));
     std::string axis = words[i].substr(2);
     if (axis.find('=') == std::string::npos) {
       if (i + 1 == words.size())
@@ -92,10 +71,10 @@ Status read_short_axes(const std::vector<std::string>& words, tools::CheckReques
                     "unknown option " + words[i] + "; an axis has values, such as --n 1000,100003");
       axis += "=" + words[++i];
     }
-    if (const Status read = read_axis(axis, request); !read)
-      return fail(ErrorCode::invalid_argument,
-                  "unknown option " + words[i].substr(0, words[i].find('=')) +
-                      ", or an axis with a bad value: " + read.error().message);
+    if (const Status read = tools::read_check_axis(axis, request.axes); !read)
+      return fail(
+          ErrorCode::invalid_argument,
+          "unknown option " + option + ", or an axis with a bad value: " + read.error().message);
   }
   return {};
 }
@@ -121,7 +100,7 @@ Result<PreparedCheck> prepare_check(const CheckOptions& options,
   if (check.request.language.empty() && check.kernel.file.ends_with(".cu"))
     check.request.language = sandbox::kCudaCpp;
   for (const std::string& axis : options.axes)
-    ASSAY_RETURN_IF_ERROR(read_axis(axis, check.request));
+    ASSAY_RETURN_IF_ERROR(tools::read_check_axis(axis, check.request.axes));
   ASSAY_RETURN_IF_ERROR(read_short_axes(rest, check.request));
   return check;
 }

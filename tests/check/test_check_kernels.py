@@ -25,7 +25,7 @@ def arguments_of(path: Path) -> dict[str, Any]:
         "reference": text,
         "reference_entry": "reference",
         "inputs": json.loads(inputs),
-        "axes": json.loads(axes),
+        "axes": [f"{name}={','.join(map(str, sizes))}" for name, sizes in json.loads(axes).items()],
     }
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -108,10 +109,15 @@ def greedy(x, beta):
 
 
 def spy(x, beta):
-    for name in ("/root", "/home", os.path.expanduser("~")):
-        if os.path.isdir(name) and os.listdir(name):
-            raise RuntimeError("the home folder is visible")
-    return swish(x, beta)
+    import socket
+
+    if os.path.exists("SECRET"):
+        raise RuntimeError("the caller's files are visible")
+    try:
+        socket.create_connection(("127.0.0.1", PORT), timeout=1)
+    except OSError:
+        return swish(x, beta)
+    raise RuntimeError("the network is reachable")
 """
 INPUTS = ("--input", "x=f32[{n}]", "--input", "beta=1.5")
 
@@ -191,7 +197,7 @@ def test_an_error_of_the_kernel_is_the_kernels(check: Check) -> None:
 @pytest.mark.parametrize(
     ("reference", "words"),
     [
-        ("raises", ("line 36", "torch.sofmax(y)", "AttributeError")),
+        ("raises", ("line 29", "torch.sofmax(y)", "AttributeError")),
         ("leaves", ("its process ended", "7")),
         ("number", ("returned a float", "tensor or a tuple of tensors")),
         ("unstable", ("other shapes or dtypes",)),
@@ -220,8 +226,12 @@ def test_a_reference_has_a_memory_limit(check: Check) -> None:
     assert (status, verdict["error_kind"]) == (2, "reference_error"), verdict["summary"]
 
 
-def test_a_reference_sees_no_home_folder(check: Check) -> None:
-    status, verdict = check("swish", "spy")
+def test_a_reference_sees_no_files_and_no_network(check: Check, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        source = REFERENCES.replace("SECRET", str(tmp_path / "my.py"))
+        source = source.replace("PORT", str(listening.getsockname()[1]))
+        (tmp_path / "ref.py").write_text(source)
+        status, verdict = check("swish", "spy")
     assert status == 0, verdict["summary"]
 
 
@@ -315,12 +325,12 @@ def test_a_check_is_never_an_operator(cpu_server: Any) -> None:
             "entry": "swish",
             "reference": REFERENCES,
             "inputs": ["x=f32[{n}]", "beta=1.5"],
-            "axes": {"n": [64]},
+            "axes": ["n=64"],
         },
     )["structuredContent"]
     assert answer["outcome"] == "pass", answer
     submitted = cpu_server.call("submit", {"operator": answer["operator"], "code": KERNELS})
-    assert submitted["structuredContent"]["error"]["code"] == "not_found"
+    assert submitted["isError"] and "check:swish" in submitted["content"][0]["text"]
     listed = cpu_server.call("list_operators", {})
     assert "check:" not in json.dumps(listed)
     bound = cpu_server.call(
@@ -330,7 +340,7 @@ def test_a_check_is_never_an_operator(cpu_server: Any) -> None:
             "entry": "swish",
             "reference": REFERENCES,
             "inputs": ["x=f32[{n}]", "beta=1.5"],
-            "axes": {"n": [64]},
+            "axes": ["n=64"],
             "show": "bound",
         },
     )["content"][0]["text"]

@@ -177,6 +177,25 @@ bool is_python_name(const std::string& text) {
                      [&](char c) { return is_letter(c) || (c >= '0' && c <= '9'); });
 }
 
+Status read_check_axis(const std::string& text,
+                       std::map<std::string, std::vector<std::int64_t>>& axes) {
+  const auto wrong = [&] {
+    return fail(ErrorCode::invalid_argument,
+                "axis '" + cut_end(text, kShownInputBytes) +
+                    "' is not NAME=NUMBER,NUMBER,..., such as n=1000,100003");
+  };
+  const std::size_t equals = text.find('=');
+  const std::string name = without_space(text.substr(0, equals));
+  if (equals == std::string::npos || !is_python_name(name)) return wrong();
+  for (const std::string& part : parts_of(without_space(text.substr(equals + 1)))) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    if (error != std::errc() || end != part.data() + part.size()) return wrong();
+    axes[name].push_back(value);
+  }
+  return axes.contains(name) ? Status() : wrong();
+}
+
 Result<CheckArgument> parse_check_input(const std::string& text) {
   const auto wrong = [&](const std::string& why) {
     return fail(ErrorCode::invalid_argument, "input '" + cut_end(text, kShownInputBytes) +

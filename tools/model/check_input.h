@@ -6,7 +6,10 @@
 //   Result<sandbox::CheckArgument> beta = parse_check_input("beta=1.5");
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "sandbox/job/job.h"
@@ -20,6 +23,10 @@ inline constexpr const char* kCheckInputForms =
 /// Parses an input. Error: invalid_argument; the message names the input, what is wrong with it,
 /// and the valid forms.
 Result<sandbox::CheckArgument> parse_check_input(const std::string& text);
+
+/// Reads "n=1000,100003" into `axes`. Error: invalid_argument; the message names the valid form.
+Status read_check_axis(const std::string& text,
+                       std::map<std::string, std::vector<std::int64_t>>& axes);
 
 /// Returns true if the text can name a Python function or an input.
 bool is_python_name(const std::string& text);

@@ -121,7 +121,9 @@ Result<Size> size_of(const std::vector<CheckArgument>& arguments, const Axes& ax
     ASSAY_TRY(elements, operators::evaluate_extent(product, axes));
     if (elements < 0 || elements > kMostCheckBytes)
       return fail(ErrorCode::invalid_argument,
-                  "input '" + argument.name + "' has " + std::to_string(elements) + " elements");
+                  "input '" + argument.name + "' has " + std::to_string(elements) +
+                      " elements; the limit is " + std::to_string(kMostCheckBytes) +
+                      " bytes (kMostCheckBytes)");
     all.elements += elements;
     all.bytes += elements * bytes_of_dtype(argument.dtype);
   }
@@ -172,7 +174,7 @@ Result<sandbox::Job> check_job(const CheckRequest& request, const sandbox::Limit
   job.source = request.code;
   ASSAY_RETURN_IF_ERROR(choose_language(job, request.language));
   job.limits = limits;
-  job.limits.judge_wall_ms = limits.reference_wall_ms;
+  job.limits.judge_wall_ms = limits.reference_wall_ms + sandbox::kReferenceStartMs;
   const std::vector<Axes> cases = combinations(request.axes);
   if (cases.size() > kMostCheckCases)
     return fail(ErrorCode::invalid_argument,

@@ -123,8 +123,10 @@ int check_once(PreparedCheck& check, const CheckOptions& options, sandbox::Devic
   const std::int64_t begin_ns = system_clock().monotonic_ns();
   sandbox::Verdict verdict = device.execute(*job, monitor);
   if (verdict.outcome == sandbox::Outcome::pass && !options.no_profile) {
-    const Result<sandbox::Job> profile =
+    Result<sandbox::Job> profile =
         tools::check_job(check.request, options.sandbox.limits, sandbox::JobKind::profile);
+    // The test has run the case already, so a device without a GPU only compiles it.
+    if (profile) profile->cases.front().interpreter = false;
     if (profile) tools::add_profile_of_check(verdict, device.execute(*profile, monitor));
   }
   if (options.json) {

@@ -185,10 +185,9 @@ Result<sandbox::Job> check_job(const CheckRequest& request, const sandbox::Limit
   for (const Axes& axes : cases) {
     ASSAY_TRY(size, size_of(arguments, axes));
     const bool interpreted = size.elements <= kInterpretedElements && dtype != kLeastPrecise;
-    // The profile of a case on a CPU is static: the test has run the case already.
     CaseRequest one = {.id = name_of_case(axes),
                        .hidden = false,
-                       .interpreter = interpreted && kind == sandbox::JobKind::test,
+                       .interpreter = interpreted,
                        .axes = axes,
                        .dtype = dtype,
                        .distribution = "check"};

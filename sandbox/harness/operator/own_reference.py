@@ -298,7 +298,7 @@ def _described(error: BaseException, source: str) -> str:
     rows = source.splitlines()
     if line is None or not 0 < line <= len(rows):
         return text
-    return f"line {line}: {rows[line - 1].strip()[:200]}: {text}"
+    return f"line {line}, `{rows[line - 1].strip()[:200]}`: {text}"
 
 
 def _scalar(one: OwnArgument, case: Case) -> int | float | bool:

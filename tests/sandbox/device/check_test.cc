@@ -54,7 +54,7 @@ TEST_CASE("an error of the reference is not the submission's, and does not repea
   const Verdict verdict = run(copy_check(JobKind::test, "def same(x):\n    return x.nope\n"));
   CHECK(verdict.outcome == Outcome::error);
   CHECK(verdict.error_kind == ErrorKind::reference_error);
-  CHECK(verdict.detail.find("line 2: return x.nope") != std::string::npos);
+  CHECK(verdict.detail.find("line 2, `return x.nope`") != std::string::npos);
   CHECK(is_inconclusive(verdict.error_kind));
   CHECK_FALSE(is_infrastructure_error(verdict.error_kind));
 }

@@ -119,6 +119,18 @@ def spy(x, beta):
         return swish(x, beta)
     raise RuntimeError("the network is reachable")
 """
+CUDA = """/* assay
+[[launch]]
+kernel = "twice"
+grid = "ceil_div(n, 128)"
+block = 128
+args = ["x", "out", "n"]
+*/
+extern "C" __global__ void twice(const float* x, float* out, int n) {
+  const int at = blockIdx.x * 128 + threadIdx.x;
+  if (at < n) out[at] = 2 * x[at];
+}
+"""
 INPUTS = ("--input", "x=f32[{n}]", "--input", "beta=1.5")
 
 
@@ -316,6 +328,17 @@ def test_watch_checks_again_when_a_file_is_saved(binary: str, tmp_path: Path) ->
             assert next(rest).startswith("pass: 1 case right")
         finally:
             watching.send_signal(signal.SIGINT)
+
+
+def test_cuda_cpp_is_compiled_and_needs_a_gpu(assay: Run, check: Check, tmp_path: Path) -> None:
+    (tmp_path / "my.cu").write_text(CUDA)
+    done = assay(
+        "check", f"{tmp_path}/my.cu:twice", "--against", f"{tmp_path}/ref.py:swish", *INPUTS,
+        "--n", "100", "--json",
+    )  # fmt: skip
+    verdict = json.loads(done.stdout)
+    assert (done.returncode, verdict["error_kind"]) == (2, "unsupported"), verdict["summary"]
+    assert verdict["kernels"][0]["registers"] > 0 and "NVIDIA GPU" in verdict["detail"]
 
 
 def test_a_check_is_never_an_operator(cpu_server: Any) -> None:

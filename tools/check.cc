@@ -10,34 +10,27 @@ namespace {
 using nlohmann::json;
 using sandbox::JobKind;
 
-const std::vector<std::string> kShows = {"result", "bound"};
+/// Returns a property without a length. check_source() and check_job() limit the lengths.
+json text(const char* description) { return {{"type", "string"}, {"description", description}}; }
 
 struct CheckArguments {
   CheckRequest request;
-  std::string device, show = kShows.front();
+  std::string device;
+  bool bound = false;
   Format format = Format::concise;
 
   static json schema(const Services& services) {
-    json axes = array_of({{"type", "string"}});
-    axes["description"] = "Values of each axis: n=1000,100003. Each combination is a case";
-    json inputs = array_of({{"type", "string"}});
+    json inputs = array_of({{"type", "string"}}), axes = inputs;
     inputs["description"] = std::string("In call order: ") + kCheckInputForms;
+    axes["description"] = "n=1000,100003; each combination is a case";
     return input_object(
-        {{"code", code_property()},
-         {"entry", text_property("The kernel's function in `code`")},
-         {"reference", text_property("Python source with the function in PyTorch",
-                                     services.job_limits.source_bytes)},
-         {"reference_entry", text_property("Its function; default: `entry`")},
+        {{"code", text("Triton, or CUDA C++ with a manifest")},
+         {"entry", text("Function in both sources, or kernel:reference")},
+         {"reference", text("Python source with the PyTorch function")},
          {"inputs", std::move(inputs)},
          {"axes", std::move(axes)},
-         {"tolerance",
-          {{"type", "number"},
-           {"description", "Largest relative error; default: by dtype"},
-           {"minimum", 0},
-           {"maximum", 1}}},
-         {"show", choice_property("bound: what limits the speed of the largest case", kShows,
-                                  kShows.front())},
-         {"language", language_property()},
+         {"tolerance", {{"type", "number"}, {"description", "Relative; default: by dtype"}}},
+         {"bound", boolean_property("What limits the speed of the largest case", false)},
          {"device", device_property(services.jobs.devices())},
          {"response_format", format_property()}},
         {"code", "entry", "reference", "inputs"});
@@ -48,23 +41,31 @@ struct CheckArguments {
     CheckArguments parsed;
     CheckRequest& request = parsed.request;
     reader.read("code", request.code);
-    reader.read("entry", request.entry);
+    std::string entry;
+    reader.read("entry", entry);
+    const std::size_t colon = entry.find(':');
+    request.entry = entry.substr(0, colon);
+    request.reference_entry = colon == std::string::npos ? request.entry : entry.substr(colon + 1);
+    if (is_cuda_cpp(request.code)) request.language = sandbox::kCudaCpp;
     reader.read("reference", request.reference);
-    request.reference_entry = request.entry;
-    reader.read("reference_entry", request.reference_entry);
     reader.read("inputs", request.inputs);
-    reader.read("tolerance", request.tolerance);
-    reader.read("language", request.language);
-    reader.read("show", parsed.show);
-    reader.read("device", parsed.device);
-    reader.read("response_format", parsed.format);
     std::vector<std::string> axes;
     reader.read("axes", axes);
     for (const std::string& axis : axes) {
       if (const Status read = read_check_axis(axis, request.axes); !read)
         reader.refuse(read.error());
     }
+    reader.read("tolerance", request.tolerance);
+    reader.read("bound", parsed.bound);
+    reader.read("device", parsed.device);
+    reader.read("response_format", parsed.format);
     return reader.result(std::move(parsed));
+  }
+
+  /// Returns whether a source is CUDA C++. Such a source begins with its manifest, a comment.
+  static bool is_cuda_cpp(const std::string& code) {
+    const std::size_t first = code.find_first_not_of(" \t\r\n");
+    return first != std::string::npos && code.compare(first, 2, "/*") == 0;
   }
 };
 
@@ -75,7 +76,7 @@ mcp::ToolResult check(const Services& services, const CheckArguments& arguments,
   for (const std::string& source : {arguments.request.code, arguments.request.reference}) {
     if (const Status good = check_source(source); !good) return error_answer(good.error());
   }
-  const JobKind kind = arguments.show == kShows.front() ? JobKind::test : JobKind::profile;
+  const JobKind kind = arguments.bound ? JobKind::profile : JobKind::test;
   Result<sandbox::Job> job = check_job(arguments.request, services.job_limits, kind);
   if (!job) return error_answer(job.error());
   SubmissionArguments practice;
@@ -91,11 +92,11 @@ mcp::Tool check_tool(const Services& services) {
   tool.name = "check";
   tool.title = "Check any kernel";
   tool.description =
-      "Compares a kernel with your own PyTorch function on random inputs. Needs no operator; never "
-      "scored. Tells which case and element is wrong, registers and spills.";
+      "Compares any kernel with your own PyTorch function, without an operator or a score. Tells "
+      "what is wrong and where, registers and spills.";
   tool.input_schema = CheckArguments::schema(services);
   tool.output_schema = verdict_schema();
-  tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());
+  tool.listed_output_schema = outline_of(tool.output_schema, {});
   tool.annotations = annotations_of({});
   set_slow_handler<CheckArguments>(
       tool, [&services](const CheckArguments& arguments, const mcp::RequestContext& context) {

@@ -21,9 +21,8 @@ def arguments_of(path: Path) -> dict[str, Any]:
     inputs, axes = (line.partition(": ")[2] for line in text.splitlines()[:2])
     return {
         "code": text,
-        "entry": "kernel",
+        "entry": "kernel:reference",
         "reference": text,
-        "reference_entry": "reference",
         "inputs": json.loads(inputs),
         "axes": [f"{name}={','.join(map(str, sizes))}" for name, sizes in json.loads(axes).items()],
     }

@@ -369,7 +369,7 @@ def test_a_check_is_never_an_operator(cpu_server: Any) -> None:
             "reference": REFERENCES,
             "inputs": ["x=f32[{n}]", "beta=1.5"],
             "axes": ["n=64"],
-            "show": "bound",
+            "bound": True,
         },
     )["content"][0]["text"]
     assert bound.startswith("pass: case 'n=64'") and "-bound" in bound

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   int status = kPass;
   add_serve(app, status);
   add_eval(app, status);
+  add_check(app, status);
   add_bench(app, status);
   add_demo(app, status);
   add_report(app, status);

@@ -60,11 +60,9 @@ mcp::Tool compile_tool(const Services& services) {
   tool.name = "compile";
   tool.title = "Compile kernels without running them";
   tool.description =
-      "Compiles the kernels that the code launches for the operator's public cases. No target "
-      "needs a "
-      "GPU. Returns registers, spills, shared memory and occupancy of each kernel, or the "
-      "compiler's "
-      "error with its line. `read_artifact` reads the PTX and other artifacts.";
+      "Compiles the kernels that the code launches for the public cases; no target needs a GPU. "
+      "Returns registers, spills, shared memory and occupancy, or the compiler's error with its "
+      "line. `read_artifact` reads the PTX.";
   tool.input_schema = CompileArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());

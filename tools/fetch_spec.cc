@@ -319,8 +319,7 @@ mcp::Tool fetch_spec_tool(const Services& services) {
                                       {"guides", array_of(text)},
                                       {"reference", text},
                                       {"next", text}});
-  tool.listed_output_schema = outline_of(
-      tool.output_schema, {"entry", "signature", "reference", "arguments", "outputs", "cases"});
+  tool.listed_output_schema = outline_of(tool.output_schema, {"signature", "reference"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<FetchSpecArguments>(
       tool, [&services](const FetchSpecArguments& arguments, const mcp::RequestContext&) {

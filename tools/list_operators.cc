@@ -53,7 +53,7 @@ struct ListOperatorsArguments {
          {"family", choice_property("Only this family", {families.begin(), families.end()})},
          {"dialect", choice_property("Only this dialect", {"triton", "gluon", "tlx"})},
          {"difficulty", integer_property("Only this difficulty, 1 (easy) to 5", 1, kMaxDifficulty)},
-         {"query", text_property("Words that the name, family or summary must contain")},
+         {"query", text_property("Words in the name, family or summary")},
          {"response_format", format_property()}},
         {});
   }
@@ -192,7 +192,7 @@ mcp::Tool list_operators_tool(const Services& services) {
                                       {"names", array_of(text)},
                                       {"operators", array_of(entry)},
                                       {"next", text}});
-  tool.listed_output_schema = outline_of(tool.output_schema, {"names", "operators", "matched"});
+  tool.listed_output_schema = outline_of(tool.output_schema, {"names"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ListOperatorsArguments>(
       tool, [&services](const ListOperatorsArguments& arguments, const mcp::RequestContext&) {

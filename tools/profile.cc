@@ -25,12 +25,9 @@ struct ProfileArguments {
     properties["case"] =
         text_property("Public case id from `fetch_spec`; default: the last public case");
     properties["detail"] = choice_property(
-        "More detail: a digest, and an artifact for `read_artifact`. artifacts: PTX and launch "
-        "plan; "
-        "timeline: time of each operation; counters: hardware counters; sass: machine code; "
-        "source: "
-        "instructions of each line; roofline: a chart (PNG); sanitize: looks for stray accesses "
-        "and races first (compute-sanitizer, on a GPU)",
+        "A digest, and an artifact for `read_artifact`. artifacts: PTX, launch plan; timeline: "
+        "operations; counters: of the hardware; sass: machine code; source: its lines; roofline: a "
+        "PNG; sanitize: first looks for stray accesses and races (on a GPU)",
         kDetails, "summary");
     properties["target"] = text_property(
         "Diagnose the code as compiled for this one target (`compile` lists them); "
@@ -71,12 +68,11 @@ mcp::Tool profile_tool(const Services& services) {
   tool.name = "profile";
   tool.title = "Find out what limits the speed";
   tool.description =
-      "Shows what limits the speed of the code on one public case: the bound (memory, compute, "
-      "latency, launch), the share of the roofline, registers, spills and occupancy of each "
-      "kernel, "
-      "the most expensive lines, and one suggestion. A GPU device also measures the latency and "
-      "compares it with the oracle's and PyTorch's. Without a GPU the diagnosis comes from the "
-      "compiled code, for any target.";
+      "Shows what limits the speed of the code on one public case: the bound, the share of the "
+      "roofline, registers, spills and occupancy of each kernel, the most expensive lines, and one "
+      "suggestion. A GPU device also measures the latency, and the oracle's and PyTorch's. Without "
+      "a "
+      "GPU it is a diagnosis of the compiled code, for any target.";
   tool.input_schema = ProfileArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());

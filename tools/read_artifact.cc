@@ -186,8 +186,7 @@ mcp::Tool read_artifact_tool(const Services& services) {
                                       {"next_offset", integer},
                                       {"text", text},
                                       {"next", text}});
-  tool.listed_output_schema =
-      outline_of(tool.output_schema, {"text", "next_offset", "total_bytes"});
+  tool.listed_output_schema = outline_of(tool.output_schema, {"text", "next_offset"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ReadArtifactArguments>(tool, [&services](const ReadArtifactArguments& arguments,
                                                              const mcp::RequestContext& context) {

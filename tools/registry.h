@@ -19,6 +19,7 @@
   TOOL(compile)           \
   TOOL(run_tests)         \
   TOOL(profile)           \
+  TOOL(check)             \
   TOOL(submit)            \
   TOOL(start_run)         \
   TOOL(report_usage)      \

@@ -85,8 +85,7 @@ mcp::Tool report_usage_tool(const Services& services) {
                                       {"output_tokens", integer},
                                       {"cost_usd", number},
                                       {"next", {{"type", "string"}}}});
-  tool.listed_output_schema =
-      outline_of(tool.output_schema, {"input_tokens", "output_tokens", "cost_usd"});
+  tool.listed_output_schema = outline_of(tool.output_schema, {});
   tool.annotations = annotations_of({});
   set_quick_handler<ReportUsageArguments>(
       tool, [&services](const ReportUsageArguments& arguments, const mcp::RequestContext& context) {

@@ -202,8 +202,7 @@ mcp::Tool scorecard_tool(const Services& services) {
                                       {"cost_usd", number},
                                       {"operators", array_of(entry)},
                                       {"next", text}});
-  tool.listed_output_schema =
-      outline_of(tool.output_schema, {"pass_at_1", "perf_at_1", "operators"});
+  tool.listed_output_schema = outline_of(tool.output_schema, {});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ScorecardArguments>(tool, [&services](const ScorecardArguments& arguments,
                                                           const mcp::RequestContext& context) {

@@ -102,8 +102,8 @@ mcp::Tool start_run_tool(const Services& services) {
   tool.name = "start_run";
   tool.title = "Start a scored run";
   tool.description =
-      "Starts a run and returns its handle, which compile, run_tests, profile, submit, "
-      "report_usage and scorecard take. Tracks, with compiles/tests/profiles per operator and the "
+      "Starts a run and returns its handle, which the other tools take. Tracks, with "
+      "compiles/tests/profiles per operator and the "
       "duration of a run: " +
       tracks_text() + ". practice is not scored; one_shot takes one source per operator.";
   tool.input_schema = StartRunArguments::schema();

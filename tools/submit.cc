@@ -32,9 +32,9 @@ mcp::Tool submit_tool(const Services& services) {
   tool.title = "Submit for grading";
   tool.description =
       "Grades the code for a run on the public and the hidden cases; a GPU device also times the "
-      "large cases. The grade counts: scored tracks take one submission per operator. An accepted "
-      "submission is graded even if the client disconnects; `job` and `scorecard` show the "
-      "verdict.";
+      "large cases. Scored tracks take one submission per operator. It is graded even if the "
+      "client "
+      "disconnects; `job` and `scorecard` show the verdict.";
   tool.input_schema = SubmitArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());

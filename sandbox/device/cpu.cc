@@ -15,6 +15,7 @@
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/judging/program_order.h"
+#include "sandbox/pool/reference_process.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_describer.h"
@@ -86,52 +87,27 @@ SandboxConfig without_recording_limit(SandboxConfig config) {
   return config;
 }
 
-class CpuDevice final : public Device {
+/// Runs one job. The device owns all processes and caches that the job uses.
+class CpuJob {
  public:
-  explicit CpuDevice(const SandboxConfig& config)
-      : target_(config.compile_target),
-        pool_(without_recording_limit(config), spawner_),
-        judge_(config, spawner_, "cpu"),
-        recordings_(kRecordingCacheBytes) {}
+  CpuJob(CandidatePool& pool, Judge& judge, CaseDescriber& describer, RecordingCache& recordings,
+         const std::string& target)
+      : target_(target),
+        pool_(pool),
+        judge_(judge),
+        describer_(describer),
+        recordings_(recordings) {}
 
-  DeviceInfo info() const override {
-    const int processors = static_cast<int>(std::thread::hardware_concurrency());
-    return {
-        .name = "cpu",
-        .description = "no GPU: Triton's interpreter on small cases; compiles and records for " +
-                       target_names(),
-        .can_time = false,
-        .best_tier = Tier::interpreter,
-        .default_target = target_,
-        .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
-  }
-
-  std::map<std::string, std::int64_t> processes() const override {
-    const CandidatePool::Counts candidates = pool_.counts();
-    return {{"parked_candidates", candidates.parked}, {"candidates", candidates.used}};
-  }
-
-  Verdict execute(const Job& job, JobMonitor& monitor) override {
-    JobExecution run(job, monitor);
-    run.verdict().provenance.device = "cpu";
-    run.verdict().provenance.device_name = "cpu";
-    run.verdict().provenance.operator_revision = operator_revision(job.operator_dir);
-    run.verdict().tier_reason = kNoTier;
+  /// Returns the ids of the cases that a pass needs.
+  std::vector<std::string> execute(JobExecution& run) {
     std::vector<std::string> required;
-    if (!job.plans.empty()) {
-      run.fail(ErrorKind::unsupported, kNeedsGpu);
-      conclude(run.verdict(), required);
-      return run.finish();
-    }
-    switch (job.kind) {
+    switch (run.job().kind) {
       case JobKind::compile: compile_job(run, {pool_, describer_, recordings_, target_}); break;
       case JobKind::profile: profile(run, required); break;
       case JobKind::test:
       case JobKind::grade: test(run, required); break;
     }
-    add_pool_facts(run.verdict().provenance, pool_.facts());
-    run.conclude(required);
-    return run.finish();
+    return required;
   }
 
  private:
@@ -334,6 +310,65 @@ class CpuDevice final : public Device {
                  " (figures are in `kernels`), and running it needs " + needs);
   }
 
+  const std::string& target_;
+  CandidatePool& pool_;
+  Judge& judge_;
+  CaseDescriber& describer_;
+  RecordingCache& recordings_;
+};
+
+class CpuDevice final : public Device {
+ public:
+  explicit CpuDevice(const SandboxConfig& config)
+      : target_(config.compile_target),
+        pool_(without_recording_limit(config), spawner_),
+        judge_(config, spawner_, "cpu"),
+        recordings_(kRecordingCacheBytes) {}
+
+  DeviceInfo info() const override {
+    const int processors = static_cast<int>(std::thread::hardware_concurrency());
+    return {
+        .name = "cpu",
+        .description = "no GPU: Triton's interpreter on small cases; compiles and records for " +
+                       target_names(),
+        .can_time = false,
+        .best_tier = Tier::interpreter,
+        .default_target = target_,
+        .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
+  }
+
+  std::map<std::string, std::int64_t> processes() const override {
+    const CandidatePool::Counts candidates = pool_.counts();
+    return {{"parked_candidates", candidates.parked}, {"candidates", candidates.used}};
+  }
+
+  Verdict execute(const Job& job, JobMonitor& monitor) override {
+    JobExecution run(job, monitor);
+    run.verdict().provenance.device = "cpu";
+    run.verdict().provenance.device_name = "cpu";
+    run.verdict().provenance.operator_revision = operator_revision(job.operator_dir);
+    run.verdict().tier_reason = kNoTier;
+    std::vector<std::string> required;
+    if (!job.plans.empty()) {
+      run.fail(ErrorKind::unsupported, kNeedsGpu);
+      conclude(run.verdict(), required);
+      return run.finish();
+    }
+    if (job.reference && !may_be_check(job.kind)) {
+      run.fail(ErrorKind::unsupported, kNoSuchCheck);
+    } else if (job.reference) {
+      Judge judge(std::make_unique<ReferenceProcess>(pool_, job.limits, *job.reference));
+      CaseDescriber describer(judge);
+      required = CpuJob(pool_, judge, describer, recordings_, target_).execute(run);
+    } else {
+      required = CpuJob(pool_, judge_, describer_, recordings_, target_).execute(run);
+    }
+    add_pool_facts(run.verdict().provenance, pool_.facts());
+    run.conclude(required);
+    return run.finish();
+  }
+
+ private:
   const std::string target_;
   Spawner spawner_;
   CandidatePool pool_;

@@ -75,7 +75,9 @@ class CudaDevice final : public Device {
  private:
   void execute_by_kind(JobExecution& run, const DeviceFacts& facts) {
     const Job& job = run.job();
-    if (job.kind == JobKind::compile && !job.plans.empty()) {
+    if (job.reference && (!may_be_check(job.kind) || !job.targets.empty())) {
+      run.fail(ErrorKind::unsupported, kNoSuchCheck);
+    } else if (job.kind == JobKind::compile && !job.plans.empty()) {
       run.fail(ErrorKind::unsupported,
                "a stored launch plan is compiled already; test, profile and grade can replay it");
     } else if (job.kind == JobKind::compile) {

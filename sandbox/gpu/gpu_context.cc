@@ -39,10 +39,10 @@ GpuAccess gpu_access(const CudaOptions& options) {
 
 /// Returns the maximum number of jobs at a time. A job keeps its candidates while it waits for a
 /// judge or for its turn to compile. So the pool must have enough candidates for all jobs;
-/// otherwise jobs could wait for each other.
+/// otherwise jobs could wait for each other. A check keeps one more, which executes its reference.
 int job_count(const SandboxConfig& config) {
-  const int most =
-      (CandidatePool::kSlots - config.parked_candidates) / std::max(config.recorders, 1);
+  const int each = std::max(config.recorders, 1) + 1;
+  const int most = (CandidatePool::kSlots - config.parked_candidates) / each;
   return std::clamp(std::max(config.gpu_jobs, config.gpu_sharers), 1, std::max(most, 1));
 }
 

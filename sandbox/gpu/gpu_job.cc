@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sandbox/gpu/early_check.h"
+#include "sandbox/gpu/own_reference_times.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/launch/counters.h"
@@ -54,14 +55,14 @@ void GpuJob::perform(bool watched) {
   } else if (prepared_.cases.empty()) {
     const CaseDescriber::Keys keys = CaseDescriber::keys_of(run_.job());
     if (!passes_early_check(gpu_, facts_.target, run_) || !prepare()) return;
-    gpu_.describer().learn(keys, run_.job(), prepared_);
+    describer().learn(keys, run_.job(), prepared_);
   }
   // If the public cases can be recorded, the tier is `plan`. If they cannot, the tier may be
   // `host`.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
-  else if (gpu_.config.host_tier && !watched && !verdict.tells_hidden &&
+  else if (gpu_.config.host_tier && !watched && !run_.job().reference && !verdict.tells_hidden &&
            verdict.error_kind == ErrorKind::not_recordable)
     on_host_tier();
 }
@@ -91,7 +92,7 @@ bool GpuJob::lock_idle_gpu() {
 
 bool GpuJob::describe() {
   run_.enter(Stage::judge);
-  Result<std::optional<PreparedJob>> found = gpu_.describer().describe_without_inputs(
+  Result<std::optional<PreparedJob>> found = describer().describe_without_inputs(
       run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   if (!found) return run_.fail_infrastructure(found.error(), "describing cases");
   if (*found) prepared_ = std::move(**found);
@@ -100,6 +101,7 @@ bool GpuJob::describe() {
 
 bool GpuJob::prepare() {
   if (judge_ != nullptr) return true;
+  if (own_judge_) return prepare_by(*own_judge_);
   run_.enter(Stage::queue);
   Result<JudgeQueue::Turn> turn =
       gpu_.judge_queue.wait_for_judge(run_.job().operator_name, run_.deadline(kForeverMs));
@@ -110,12 +112,15 @@ bool GpuJob::prepare() {
   if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
   memory_.emplace(std::move(*memory));
   if (!lock(Mode::prepare)) return false;
-  Judge& judge = *gpu_.judges[turn_->judge()];
+  return prepare_by(*gpu_.judges[turn_->judge()]);
+}
+
+bool GpuJob::prepare_by(Judge& judge) {
   run_.enter(Stage::judge);
   Result<PreparedJob> prepared =
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   unlock();
-  turn_->prepared();
+  if (turn_) turn_->prepared();
   judge_ = &judge;  // also after a cancellation, because the judge completes the inputs
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
@@ -330,9 +335,12 @@ GpuJob::Plans GpuJob::record_reference() {
 /// has been timed already.
 bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference) {
   const bool simulated = gpu_.options.driver == "fake";
-  return TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
-                       prepared_, outputs_, std::move(reference))
-      .measure(session, plans);
+  const bool measured =
+      TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
+                    prepared_, outputs_, std::move(reference))
+          .measure(session, plans);
+  if (measured && own_judge_ && gpu_.config.host_tier && !simulated) time_own_reference(gpu_, run_);
+  return measured;
 }
 
 bool GpuJob::sanitize(const Plans& plans) {

@@ -12,19 +12,26 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "sandbox/gpu/gpu_context.h"
 #include "sandbox/launch/launching.h"
+#include "sandbox/pool/reference_process.h"
 
 namespace assay::sandbox {
 
 class GpuJob {
  public:
   GpuJob(GpuContext& gpu, const DeviceFacts& facts, JobExecution& run)
-      : gpu_(gpu), facts_(facts), run_(run) {}
+      : gpu_(gpu), facts_(facts), run_(run) {
+    if (!run.job().reference) return;
+    own_judge_.emplace(
+        std::make_unique<ReferenceProcess>(gpu.candidates, run.job().limits, *run.job().reference));
+    own_describer_.emplace(*own_judge_);
+  }
   GpuJob(const GpuJob&) = delete;
   GpuJob& operator=(const GpuJob&) = delete;
   void execute();
@@ -50,6 +57,7 @@ class GpuJob {
   bool describe();
   /// Makes the inputs of all cases, unless that has been done. Holds no GPU lock afterwards.
   bool prepare();
+  bool prepare_by(Judge& judge);
   /// Launches and judges the public cases. The submission gets the hidden cases only if all public
   /// cases are right.
   bool judge_public(const std::vector<CaseDone>& open);
@@ -74,9 +82,14 @@ class GpuJob {
   void describe(const std::string& plan, std::vector<KernelCounters> counters = {},
                 std::map<std::string, std::string> missing = {});
 
+  CaseDescriber& describer() { return own_describer_ ? *own_describer_ : gpu_.describer(); }
+
   GpuContext& gpu_;
   const DeviceFacts& facts_;
   JobExecution& run_;
+  // The judge of a check, which has no GPU, and its describer.
+  std::optional<Judge> own_judge_;
+  std::optional<CaseDescriber> own_describer_;
   Judge* judge_ = nullptr;  // set by prepare()
   // The cases. describe() sets them without inputs, if that is possible. prepare() replaces them by
   // the cases with inputs.

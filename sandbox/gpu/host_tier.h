@@ -33,6 +33,9 @@ class HostTier {
   /// Returns what the first candidate of this tier has reported: the versions of torch and Triton,
   /// and the isolation layers. Returns nothing before the first job.
   std::optional<PoolFacts> facts() const;
+  /// Returns the pool of candidates that may use the GPU. The caller must hold the GPU exclusively
+  /// while such a candidate runs code of a client.
+  CandidatePool& candidates() { return pool(); }
 
  private:
   using Seen = std::optional<std::vector<HostJudged>>;  // one result for each case that was run

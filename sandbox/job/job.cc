@@ -80,6 +80,7 @@ constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::memory_error, "memory_error"},
     Name<ErrorKind>{ErrorKind::race, "race"},
     Name<ErrorKind>{ErrorKind::unsupported, "unsupported"},
+    Name<ErrorKind>{ErrorKind::reference_error, "reference_error"},
     Name<ErrorKind>{ErrorKind::cancelled, "cancelled"},
     Name<ErrorKind>{ErrorKind::aborted, "aborted"},
     Name<ErrorKind>{ErrorKind::device_unhealthy, "device_unhealthy"},
@@ -212,7 +213,8 @@ bool is_infrastructure_error(ErrorKind kind) {
 }
 
 bool is_inconclusive(ErrorKind kind) {
-  return kind == ErrorKind::cancelled || is_infrastructure_error(kind);
+  return kind == ErrorKind::cancelled || kind == ErrorKind::reference_error ||
+         is_infrastructure_error(kind);
 }
 
 std::vector<std::string> lines_of(const SkippedCases& skipped) {

@@ -22,6 +22,8 @@
 #include <string_view>
 #include <vector>
 
+#include "sandbox/job/check_reference.h"
+#include "sandbox/job/limits.h"
 #include "sandbox/job/profile.h"
 #include "sandbox/job/sanitizer_report.h"
 #include "sandbox/job/wrong_output.h"
@@ -35,6 +37,11 @@ enum class JobKind {
   profile,  // one case, timed or analysed
   grade,    // public and hidden cases, timed if the device can time; counts for the score
 };
+
+/// Returns true if a check may have this kind. A check is never a grade.
+inline constexpr bool may_be_check(JobKind kind) {
+  return kind == JobKind::test || kind == JobKind::profile;
+}
 
 enum class Outcome { pass, fail, error };
 
@@ -93,6 +100,7 @@ enum class ErrorKind {
   memory_error,      // found by a sanitizer: access outside a buffer, or read of unwritten memory
   race,              // found by a sanitizer: a race in shared memory, or a misused barrier
   unsupported,       // this device cannot run the job; `detail` says why
+  reference_error,   // the reference of a check failed; `detail` says where
   // Assay and its machine.
   cancelled,
   aborted,
@@ -141,8 +149,8 @@ enum class DropReason {
 /// Returns true for an error of Assay or of its machine. An attempt that ends in such an error does
 /// not count. Returns false for `cancelled`: the client cancelled the job, so the attempt counts.
 bool is_infrastructure_error(ErrorKind kind);
-/// Returns true for an error that says nothing about the submission: an infrastructure error or
-/// `cancelled`.
+/// Returns true for an error that says nothing about the submission: an infrastructure error,
+/// `cancelled` or `reference_error`.
 bool is_inconclusive(ErrorKind kind);
 
 std::string_view to_string(JobKind kind);
@@ -171,26 +179,6 @@ inline constexpr const char* kLanguageNames = "python, cuda";
 /// the dialects gluon and tlx accept only their own dialect.
 bool takes_language(std::string_view dialect, std::string_view language);
 
-/// The limits of a job. docs/reference/limits.md documents the defaults.
-struct Limits {
-  std::int64_t import_wall_ms = 10'000;
-  std::int64_t run_wall_ms = 60'000;     // for compiling, recording and interpreting together
-  std::int64_t launch_wall_ms = 20'000;  // for the launcher's whole work on one case
-  std::int64_t judge_wall_ms = 120'000;
-  // Limit for the candidate's memory. A cgroup or RLIMIT_DATA enforces it.
-  std::int64_t memory_bytes = 4LL << 30;
-  std::int64_t gpu_memory_bytes = 32LL << 30;
-  std::int64_t processes = 64;
-  std::int64_t cpu_percent =
-      400;  // percent of one CPU core, for all processes together; a cgroup enforces it
-  std::int64_t tmp_bytes = 256LL << 20;
-  // The maximum number of bytes that are kept of stdout. The same limit applies to stderr. The
-  // first and the last bytes are kept.
-  std::int64_t stdout_bytes = 64LL << 10;
-  std::int64_t output_flood_bytes = 64LL << 20;  // printing more than this is an output_limit
-  std::int64_t source_bytes = 1LL << 20;
-};
-
 /// One case as the operator's specification declares it. The sandbox does not read spec.toml.
 struct CaseRequest {
   std::string id;  // unique in the operator, e.g. "small"
@@ -210,8 +198,11 @@ struct Job {
   std::string caller = {};       // the name of the caller's token; empty: callers have no names
   std::string traceparent = {};  // the span of the call (base/trace_parent.h), or empty
   JobKind kind = JobKind::test;
-  std::string operator_name;
-  std::string operator_dir;        // absolute path; trusted: the judge runs its reference.py
+  std::string operator_name;  // of a check: "check:" and the name of its reference
+  std::string operator_dir;   // absolute path; trusted: the judge runs its reference.py
+  /// Set if the job is a check. Then there is no operator, `operator_dir` is empty, and the job is
+  /// never a grade.
+  std::optional<CheckReference> reference = {};
   std::string entry;               // name of the entry function
   std::string dialect = "triton";  // triton | gluon | tlx
   std::string language = std::string(kPython);

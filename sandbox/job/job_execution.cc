@@ -56,6 +56,8 @@ bool JobExecution::fail_infrastructure(const Error& error, const std::string& do
   if (error.code == ErrorCode::cancelled || monitor_.stop.stop_requested())
     return fail(ErrorKind::cancelled, "cancelled while " + doing);
   if (error.code == ErrorCode::unsupported) return fail(ErrorKind::unsupported, error.message);
+  if (error.code == ErrorCode::reference)
+    return fail(ErrorKind::reference_error, Stage::judge, error.message);
   return fail(ErrorKind::internal_error, doing + ": " + error.message);
 }
 

@@ -133,6 +133,8 @@ std::string wrong_count_text(const WrongOutput& wrong) {
                      std::to_string(wrong.elements) + " elements ";
   if (wrong.allowed == 0) return text + "differ";
   text += "are off by more than " + short_number(wrong.allowed);
+  if (wrong.relative)
+    return text + " of their size, or of the typical size " + short_number(1 / wrong.scale);
   return wrong.scale == 1 ? text : text + " (error times " + short_number(wrong.scale) + ")";
 }
 

@@ -51,6 +51,9 @@ struct WrongOutput {
   std::vector<std::int64_t> shape = {};
   std::int64_t elements = 0;
   double allowed = 0, scale = 1;  // the tolerance; errors are multiplied by `scale`
+  /// True: an element may be off by `allowed` times its own size, or times 1 / `scale` if that is
+  /// larger.
+  bool relative = false;
   Region all = {};
   Region unstored = {};  // the elements that still have the value that memory had before
   Region nan = {};       // the elements that were computed as NaN

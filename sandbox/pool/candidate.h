@@ -90,6 +90,9 @@ class Candidate {
   /// Sends cases. Call this after the candidate has sent the message `imported`.
   Status send(const CandidateBatch& batch, const std::vector<int>& fds, const Deadline& deadline);
   CandidateEvent next(const Deadline& deadline);
+  /// The socket to the process. Only ReferenceProcess, which gives the candidate no job, uses it
+  /// for messages of its own.
+  int socket() const { return socket_.get(); }
 
   /// Kills the candidate unless it exits by itself within `grace_ms`, and waits until it has ended.
   /// Returns nothing if the zygote cannot tell how the candidate ended.

@@ -3,33 +3,25 @@
 #include <cstdint>
 #include <utility>
 
+#include "sandbox/wire/memfd.h"
+
 namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kJudgeStartMs = 120'000;
 constexpr std::int64_t kReleaseMs = 1'000;  // time limit for sending the release of a job
 
-std::string log_name(const SandboxConfig& config, std::string device, int number) {
-  for (char& c : device) {
-    if (c == ':') c = '-';
-  }
-  return config.state_dir + "/judge-" + device + (number == 0 ? "" : "." + std::to_string(number)) +
-         ".log";
-}
-
 }  // namespace
 
 Judge::Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number)
-    : config_(config),
-      spawner_(spawner),
-      gpu_(lone_gpu(device)),
-      device_(gpu_ ? gpu_->device : device),
-      log_(log_name(config, device, number)),
+    : process_(std::make_unique<TrustedJudgeProcess>(config, spawner, device, number)),
       warm_up_([this] { ready(Deadline::after_ms(kJudgeStartMs, shutdown_.get_token())); }) {}
+
+Judge::Judge(std::unique_ptr<JudgeProcess> process) : process_(std::move(process)) {}
 
 Judge::~Judge() {
   shutdown_.request_stop();
-  warm_up_.join();
+  if (warm_up_.joinable()) warm_up_.join();
 }
 
 Result<JudgeReady> Judge::ready(const Deadline& deadline) {
@@ -40,32 +32,34 @@ Result<JudgeReady> Judge::ready(const Deadline& deadline) {
 }
 
 Status Judge::ensure_started(const Deadline& deadline) {
-  if (socket_ && process_.alive()) return {};
-  stop();
-  Result<SocketPair> sockets = make_socket_pair();
-  if (!sockets) return fail(sockets.error());
-  const int theirs = sockets->theirs.get();
-  Result<Process> process =
-      spawner_.spawn({.argv = {config_.python, "-I", "-B", "-u", config_.harness_dir + "/main.py",
-                               "judge", "--socket-fd", std::to_string(theirs), "--device", device_},
-                      .environment = trusted_environment(gpu_ ? gpu_->environment : Environment{}),
-                      .inherit = {theirs},
-                      .log = log_});
-  if (!process) return fail(process.error());
-  process_ = std::move(*process);
-  socket_ = std::move(sockets->ours);
-  sockets->theirs.reset();
-  Result<Frame> frame = receive_frame(socket_.get(), deadline);
-  Result<JudgeReady> facts = frame ? parse_judge_ready(*frame) : fail(frame.error());
-  if (!facts) {
-    stop();
-    const std::string tail = tail_of(log_);
-    return fail(facts.error().code,
-                "the judge did not become ready: " + facts.error().message +
-                    (tail.empty() ? "" : "\nthe end of its log (" + log_ + "):\n" + tail));
-  }
+  if (process_->alive()) return {};
+  Result<JudgeReady> facts = process_->start(deadline);
+  if (!facts) return fail(facts.error());
   ready_ = std::move(*facts);
   return {};
+}
+
+/// Turns an error of the process of a check into an error of its reference, and keeps the error.
+Error Judge::of_reference(const Error& error) {
+  const std::optional<std::string> end = process_->how_it_ended();
+  const bool told = error.code == ErrorCode::reference;
+  const bool late = error.code == ErrorCode::resource_exhausted;
+  failure_ = {ErrorCode::reference,
+              "the reference failed: " + (told   ? error.message
+                                          : end  ? *end
+                                          : late ? "it did not answer in time (reference_wall_ms)"
+                                                 : error.message)};
+  process_->stop();
+  return *failure_;
+}
+
+/// Returns the answer. If the answer of the process of a check is malformed, the reference has
+/// taken control of the process, so the error is one of the reference.
+template <class T>
+Result<T> Judge::told(Result<T> answer) const {
+  if (answer || !process_->has_own_reference()) return answer;
+  return fail(ErrorCode::reference, "the reference failed: its process sent a malformed answer: " +
+                                        answer.error().message);
 }
 
 Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds,
@@ -81,30 +75,35 @@ Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vecto
                                  const Deadline& deadline) {
   const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
   if (!turn) return fail(turn.error());
+  if (failure_) return fail(*failure_);
   send_releases_now();  // ends a process that cannot take them, so that a new one is started
   if (Status started = ensure_started(deadline); !started) return fail(started.error());
-  if (Status sent = send_frame(socket_.get(), request, {}, fds, deadline); !sent) {
-    stop();
+  const bool own = process_->has_own_reference();
+  if (Status sent = send_frame(process_->socket(), request, {}, fds, deadline); !sent) {
+    if (own && sent.error().code != ErrorCode::cancelled) return fail(of_reference(sent.error()));
+    process_->stop();
     return fail(sent.error());
   }
   while (true) {
-    Result<Frame> reply = receive_frame(socket_.get(), deadline);
+    Result<Frame> reply = receive_frame(process_->socket(), deadline);
     if (!reply) {
       // After a cancellation the judge keeps running, and its late answer is skipped. A judge that
       // misses a deadline or ends is replaced by a new process.
       if (reply.error().code != ErrorCode::cancelled) {
-        const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
-        stop();
+        if (own) return fail(of_reference(reply.error()));
+        const std::optional<std::string> end = process_->how_it_ended();
+        process_->stop();
         return fail(reply.error().code,
-                    "the judge did not answer: " +
-                        (status ? assay::describe(*status) : reply.error().message));
+                    "the judge did not answer: " + end.value_or(reply.error().message));
       }
       return reply;
     }
     if (!answers(*reply, job, case_id)) continue;
     if (reply->type() == "judge_error") {
       const Error error = parse_judge_error(*reply);
-      if (error.code == ErrorCode::unavailable) stop();  // the next request starts a new process
+      if (own) return fail(of_reference(error));
+      if (error.code == ErrorCode::unavailable)
+        process_->stop();  // the next request starts a new process
       return fail(error);
     }
     return reply;
@@ -121,8 +120,21 @@ Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& r
   if (!reply) return fail(reply.error());
   Result<Prepared> prepared =
       request.at("type") == "describe" ? parse_described(*reply) : parse_prepared(*reply);
-  if (!prepared) return fail(prepared.error());
-  PreparedJob out{std::move(prepared->cases), prepared->device, std::move(reply->fds)};
+  if (!prepared) return fail(told(std::move(prepared)).error());
+  if (process_->has_own_reference()) {
+    // The process could truncate a file that is not sealed while another process reads it.
+    for (const UniqueFd& file : reply->fds) {
+      if (const Result<std::uint64_t> sealed = check_foreign_memfd(file.get()); !sealed)
+        return fail(ErrorCode::reference, "the reference failed: " + sealed.error().message);
+    }
+  }
+  return told(complete(job, request, std::move(*prepared), std::move(reply->fds)));
+}
+
+/// Returns the prepared cases if they are the cases of the job.
+Result<PreparedJob> Judge::complete(const Job& job, const nlohmann::json& request,
+                                    Prepared prepared, std::vector<UniqueFd> fds) {
+  PreparedJob out{std::move(prepared.cases), prepared.device, std::move(fds)};
   if (out.cases.empty() && request.value("without_inputs", false)) return out;
   if (out.cases.size() != job.cases.size())
     return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) +
@@ -148,7 +160,7 @@ Result<std::optional<PreparedJob>> Judge::describe_without_inputs(const Job& job
 }
 
 Result<PreparedJob> Judge::prepare(const Job& job, const Deadline& deadline) {
-  return ask_for_cases(job, prepare_header(job, device_), deadline);
+  return ask_for_cases(job, prepare_header(job, process_->device()), deadline);
 }
 
 Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,
@@ -158,7 +170,7 @@ Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,
   Result<Frame> reply = ask(compare_header(of.job, of.case_id, outputs.tensors, on_device, keep),
                             fds, of.job, of.case_id, deadline);
   if (!reply) return fail(reply.error());
-  return parse_compared(*reply);
+  return told(parse_compared(*reply));
 }
 
 Result<HostJudged> Judge::host_case(const CaseName& of, const HostRounds& rounds,
@@ -184,7 +196,7 @@ Result<Attributed> Judge::attribute(const CaseName& of, const AttributionRuns& r
                 : ask(attribute_header(of.job, of.case_id, full.tensors, without.tensors),
                       {full.fd, without.fd}, of.job, of.case_id, deadline);
   if (!reply) return fail(reply.error());
-  return parse_attributed(*reply);
+  return told(parse_attributed(*reply));
 }
 
 Result<std::string> Judge::refresh(const std::string& job, const std::string& case_id,
@@ -214,16 +226,18 @@ Result<std::vector<double>> Judge::time_reference(const std::string& job,
 }
 
 Result<CompiledTime> Judge::time_compiled(const std::string& operator_dir, const CaseRequest& one,
-                                          const Deadline& deadline) {
-  Result<Frame> reply = ask(time_compiled_header(operator_dir, one), {}, {}, one.id, deadline);
+                                          const Deadline& deadline, bool eager) {
+  Result<Frame> reply =
+      ask(time_compiled_header(operator_dir, one, eager), {}, {}, one.id, deadline);
   if (!reply) return fail(reply.error());
-  return parse_timed_compiled(*reply);
+  return told(parse_timed_compiled(*reply));
 }
 
 Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
                                            const std::vector<CaseRequest>& cases,
                                            std::uint32_t seed, const Deadline& deadline) {
-  Result<Frame> reply = ask(lint_header(operator_dir, device_, cases, seed), {}, {}, {}, deadline);
+  Result<Frame> reply =
+      ask(lint_header(operator_dir, process_->device(), cases, seed), {}, {}, {}, deadline);
   if (!reply) return fail(reply.error());
   return parse_linted(*reply);
 }
@@ -259,16 +273,12 @@ void Judge::send_releases_now() {
     releases.swap(released_);
   }
   for (const Release& one : releases) {
-    if (!socket_) return;  // the judge's process has ended, so it no longer knows the jobs
-    const Status sent =
-        send_frame(socket_.get(), release_header(one.job), {}, {}, Deadline::after_ms(kReleaseMs));
-    if (!sent) stop();  // the process could not read the next request either
+    // If the judge's process has ended, it no longer knows the jobs.
+    if (process_->socket() < 0) return;
+    const Status sent = send_frame(process_->socket(), release_header(one.job), {}, {},
+                                   Deadline::after_ms(kReleaseMs));
+    if (!sent) process_->stop();  // the process could not read the next request either
   }
-}
-
-void Judge::stop() {
-  socket_.reset();
-  process_ = Process();
 }
 
 }  // namespace assay::sandbox

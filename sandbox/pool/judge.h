@@ -1,5 +1,7 @@
 // A Judge is the Python process that makes inputs and compares outputs with the reference. The
-// process is trusted, runs without a jail, and never sees a submission.
+// process is trusted, runs without a jail, and never sees a submission. The judge of a check is
+// different: it is jailed and untrusted (sandbox/pool/reference_process.h), it judges one job, and
+// each of its failures is an error of the reference.
 //
 //   Judge judge(config, spawner, "cpu");
 //   Result<PreparedJob> prepared = judge.prepare(job, deadline);
@@ -13,6 +15,7 @@
 // prepared.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,9 +24,9 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
-#include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/job/config.h"
 #include "sandbox/pool/fifo_semaphore.h"
+#include "sandbox/pool/judge_process.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/pool/process.h"
 
@@ -66,6 +69,8 @@ class Judge {
   /// `device` is "cpu" or "cuda:N". The process sees only GPU N, under the number 0, because
   /// imported code uses the number 0. `number` distinguishes the judges of one device.
   Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number = 0);
+  /// Uses the given process, which is started by the first request.
+  explicit Judge(std::unique_ptr<JudgeProcess> process);
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
@@ -112,9 +117,9 @@ class Judge {
                                              const Deadline& deadline);
   /// Compiles the operator's reference with torch.compile, and times one case of it. The
   /// compilation takes minutes for some references, so do not call this function on a judge that
-  /// serves jobs.
+  /// serves jobs. If `eager` is true, times the reference without compiling it.
   Result<CompiledTime> time_compiled(const std::string& operator_dir, const CaseRequest& one,
-                                     const Deadline& deadline);
+                                     const Deadline& deadline, bool eager = false);
   /// Checks the operator itself (reference, mutants, cost model) with inputs that `seed`
   /// determines.
   Result<std::vector<LintCheck>> lint(const std::string& operator_dir,
@@ -127,8 +132,13 @@ class Judge {
 
  private:
   Status ensure_started(const Deadline& deadline);
+  Error of_reference(const Error& error);
+  template <class T>
+  Result<T> told(Result<T> answer) const;
   Result<PreparedJob> ask_for_cases(const Job& job, const nlohmann::json& request,
                                     const Deadline& deadline);
+  static Result<PreparedJob> complete(const Job& job, const nlohmann::json& request,
+                                      Prepared prepared, std::vector<UniqueFd> fds);
   Result<Frame> ask(const nlohmann::json& request, const std::vector<int>& fds,
                     const std::string& job, const std::string& case_id, const Deadline& deadline);
   Result<Frame> ask_in_turn(const nlohmann::json& request, const std::vector<int>& fds,
@@ -137,17 +147,14 @@ class Judge {
   void send_releases();
   void send_releases_now();
   bool has_releases();
-  void stop();
 
-  const SandboxConfig config_;
-  Spawner& spawner_;
-  const std::optional<LoneGpu> gpu_;
-  const std::string device_;  // the name by which the process knows its device
-  /// A semaphore with one slot. Only the holder of the slot may use process_, socket_ and ready_.
+  /// A semaphore with one slot. Only the holder of the slot may use process_, ready_ and failure_.
   FifoSemaphore turn_{1, "the judge was busy for all of the time allowed"};
-  Process process_;
-  UniqueFd socket_;
+  const std::unique_ptr<JudgeProcess> process_;
   std::optional<JudgeReady> ready_;
+  /// The first error of the reference of a check. Every later request gets the same error, so a
+  /// reference that hangs is waited for only once.
+  std::optional<Error> failure_;
   Mutex mutex_;
   struct Release {
     std::string job;
@@ -155,7 +162,6 @@ class Judge {
   };
   /// The jobs that the process must forget and that have not been sent to it.
   std::vector<Release> released_ ASSAY_GUARDED_BY(mutex_);
-  std::string log_;
   std::stop_source shutdown_;
   std::thread warm_up_;
 };

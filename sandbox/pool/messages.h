@@ -220,7 +220,8 @@ Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 /// Returns the error of a `judge_error`. Its code is unavailable if the judge's CUDA context is
 /// broken, so that every later request will fail; resource_exhausted if the device has too little
-/// free memory; unsupported if the operator needs a GPU and the judge has none; otherwise internal.
+/// free memory; unsupported if the operator needs a GPU and the judge has none; reference if the
+/// reference of a check failed; otherwise internal.
 Error parse_judge_error(const Frame& frame);
 /// Returns true if the frame is a judge's reply to a request about this job and case. `case_id` may
 /// be empty.
@@ -253,12 +254,17 @@ nlohmann::json refresh_header(const std::string& job, const std::string& case_id
 nlohmann::json references_header(const std::string& job, const std::string& case_id, bool timed);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
-nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one);
+nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one,
+                                    bool eager);
 /// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the
 /// frame. `round_ms` is the time limit of one round. `gpu_memory_bytes` is the limit of the
 /// candidate's GPU memory.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time,
                                 std::int64_t round_ms, std::int64_t gpu_memory_bytes);
+/// Builds the message that makes a parked candidate the judge of a check. The payload of its frame
+/// is the reference's source. `wall_ms` is the time limit of one request.
+nlohmann::json reference_header(const CheckReference& reference, std::int64_t wall_ms,
+                                const std::string& device);
 nlohmann::json lint_header(const std::string& operator_dir, const std::string& device,
                            const std::vector<CaseRequest>& cases, std::uint32_t seed);
 nlohmann::json release_header(const std::string& job);

@@ -54,6 +54,7 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::invalid_plan:
     case ErrorKind::launch_failure:
     case ErrorKind::gpu_fault:
+    case ErrorKind::reference_error:
     case ErrorKind::cancelled:
     case ErrorKind::aborted:
     case ErrorKind::device_unhealthy:

@@ -234,6 +234,7 @@ Error parse_judge_error(const Frame& frame) {
   const ErrorCode code = reason == "context_lost" ? ErrorCode::unavailable
                          : reason == "no_memory"  ? ErrorCode::resource_exhausted
                          : reason == "needs_gpu"  ? ErrorCode::unsupported
+                         : reason == "reference"  ? ErrorCode::reference
                                                   : ErrorCode::internal;
   return {.code = code, .message = in.optional_text("message")};
 }
@@ -283,6 +284,25 @@ json prepare_header(const Job& job, const std::string& device) {
           {"cases", cases_json(job.cases)}};
 }
 
+json reference_header(const CheckReference& reference, std::int64_t wall_ms,
+                      const std::string& device) {
+  json arguments = json::array();
+  for (const CheckArgument& one : reference.arguments)
+    arguments.push_back({{"name", one.name},
+                         {"type", one.type},
+                         {"dtype", one.dtype},
+                         {"shape", one.shape},
+                         {"distribution", one.distribution},
+                         {"low", one.low},
+                         {"high", one.high},
+                         {"value", one.value}});
+  json header = {
+      {"type", "reference"},  {"entry", reference.entry}, {"arguments", std::move(arguments)},
+      {"tolerance", nullptr}, {"wall_ms", wall_ms},       {"device", device}};
+  if (reference.tolerance) header["tolerance"] = *reference.tolerance;
+  return header;
+}
+
 json lint_header(const std::string& operator_dir, const std::string& device,
                  const std::vector<CaseRequest>& cases, std::uint32_t seed) {
   return {{"type", "lint"},
@@ -326,10 +346,11 @@ json references_header(const std::string& job, const std::string& case_id, bool 
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
 
-json time_compiled_header(const std::string& operator_dir, const CaseRequest& one) {
+json time_compiled_header(const std::string& operator_dir, const CaseRequest& one, bool eager) {
   return {{"type", "time_compiled"},
           {"operator_dir", operator_dir},
-          {"case", cases_json({one}).front()}};
+          {"case", cases_json({one}).front()},
+          {"eager", eager}};
 }
 
 json time_reference_header(const std::string& job, const std::string& case_id) {

@@ -55,6 +55,7 @@ WrongOutput read_wrong_output(const json& object, HeaderReader& outer) {
   wrong.elements = in.integer("elements", 0, kHighestInteger);
   wrong.allowed = in.number("allowed");
   wrong.scale = in.number("scale");
+  wrong.relative = in.flag("relative");
   wrong.all = read_region(in, "all", wrong.shape.size());
   wrong.unstored = read_region(in, "unstored", wrong.shape.size());
   wrong.nan = read_region(in, "nan", wrong.shape.size());

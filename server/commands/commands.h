@@ -11,6 +11,7 @@ namespace assay::server {
 
 void add_serve(CLI::App& app, int& status);      // serve.cc
 void add_eval(CLI::App& app, int& status);       // eval.cc
+void add_check(CLI::App& app, int& status);      // check.cc
 void add_bench(CLI::App& app, int& status);      // bench.cc
 void add_demo(CLI::App& app, int& status);       // demo.cc
 void add_report(CLI::App& app, int& status);     // report.cc

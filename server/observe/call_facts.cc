@@ -64,6 +64,7 @@ std::string known(const std::string& name) {
                                  ErrorCode::io,
                                  ErrorCode::cancelled,
                                  ErrorCode::unsupported,
+                                 ErrorCode::reference,
                                  ErrorCode::internal};
   for (const ErrorCode code : kCodes) {
     if (name == to_string(code)) return name;

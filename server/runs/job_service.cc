@@ -168,6 +168,8 @@ Result<std::string> StoredJobs::submit(const tools::Principal& principal, sandbo
     return fail(ErrorCode::invalid_argument, "unknown device '" + device + "'; valid: " +
                                                  (queues_.empty() ? "none" : join(devices())));
   }
+  if (job.reference && (job.kind == sandbox::JobKind::grade || !run.empty()))
+    return fail(ErrorCode::permission_denied, "a check is never scored and belongs to no run");
   ASSAY_RETURN_IF_ERROR(check_accepts_jobs());
   ASSAY_RETURN_IF_ERROR(recover_if_pending());
   if (job.id.empty()) job.id = new_handle("job");

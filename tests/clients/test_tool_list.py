@@ -120,4 +120,4 @@ def test_read_only_tools_say_so(listed: tuple[list[dict[str, Any]], str]) -> Non
             "read_artifact",
         )
     )
-    assert not any(hints[name] for name in ("submit", "start_run", "report_usage"))
+    assert not any(hints[name] for name in ("submit", "check", "start_run", "report_usage"))

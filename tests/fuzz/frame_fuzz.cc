@@ -45,8 +45,9 @@ void check_candidate(const Frame& frame) {
   if (!message) return;
   const auto* error = std::get_if<CandidateError>(&*message);
   if (error == nullptr) return;
-  for (const ErrorKind judged : {ErrorKind::none, ErrorKind::wrong_result, ErrorKind::cancelled,
-                                 ErrorKind::device_unhealthy, ErrorKind::internal_error})
+  for (const ErrorKind judged :
+       {ErrorKind::none, ErrorKind::wrong_result, ErrorKind::cancelled, ErrorKind::reference_error,
+        ErrorKind::device_unhealthy, ErrorKind::internal_error})
     must(error->kind != judged);
 }
 

@@ -164,6 +164,8 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
              "call; "
              "compute the result each time.";
     case ErrorKind::unsupported: return after_unsupported(verdict);
+    case ErrorKind::reference_error:
+      return "The reference failed, so nothing is known about the kernel: repair the reference.";
     case ErrorKind::cancelled:
       return "The job was cancelled; send the code again if you still want the result.";
     case ErrorKind::aborted:

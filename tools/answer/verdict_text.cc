@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sandbox/job/verdict_builder.h"
 #include "tools/answer/verdict_answer.h"
+#include "tools/model/check_job.h"
 #include "tools/model/outcome_names.h"
 
 namespace assay::tools {
@@ -264,7 +265,7 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
       text, verdict.cases, most, "timed cases",
       [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
   if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile ||
-      format == Format::detailed) {
+      format == Format::detailed || is_check(verdict)) {
     list(text, verdict.kernels, most, "kernels", all, kernel_line);
   }
   put_output(text, "stdout", verdict.stdout_text, format);

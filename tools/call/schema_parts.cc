@@ -201,15 +201,15 @@ json boolean_property(const std::string& description, bool default_value) {
   return {{"type", "boolean"}, {"description", description}, {"default", default_value}};
 }
 
-json operator_property() { return text_property("Name, e.g. vector_add (see `list_operators`)"); }
+json operator_property() { return text_property("Name from `list_operators`"); }
 json code_property() {
-  return text_property("Complete source; `fetch_spec` describes its form",
+  return text_property("Complete source (form: `fetch_spec`)",
                        // A source has at least as many bytes as characters, so the schema refuses
                        // only sources that the tool would refuse too.
                        sandbox::Limits{}.source_bytes);
 }
 json language_property() {
-  return choice_property("Language of the code",
+  return choice_property("Of the code",
                          {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
                          std::string(sandbox::kPython));
 }
@@ -221,7 +221,7 @@ json device_property(const std::vector<std::string>& devices) {
   return choice_property("Where to run", devices, devices.front());
 }
 json format_property() {
-  return choice_property("Size of the answer", {"concise", "detailed"}, "concise");
+  return choice_property("Answer size", {"concise", "detailed"}, "concise");
 }
 
 json annotations_of(const ToolEffects& effects) {
@@ -335,6 +335,6 @@ json verdict_schema() {
   });
 }
 
-std::vector<std::string> verdict_outline() { return {"job", "outcome", "summary", "cases"}; }
+std::vector<std::string> verdict_outline() { return {"outcome", "summary"}; }
 
 }  // namespace assay::tools

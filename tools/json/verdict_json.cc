@@ -79,6 +79,7 @@ void fields(Archive& archive, WrongOutput& wrong) {
   archive("elements", wrong.elements);
   archive("allowed", wrong.allowed);
   archive("scale", wrong.scale);
+  archive("relative", wrong.relative);
   archive("all", wrong.all);
   archive("unstored", wrong.unstored);
   archive("nan", wrong.nan);
@@ -284,6 +285,7 @@ void fields(Archive& archive, Limits& limits) {
   archive("stdout_bytes", limits.stdout_bytes);
   archive("output_flood_bytes", limits.output_flood_bytes);
   archive("source_bytes", limits.source_bytes);
+  archive("reference_wall_ms", tools::Newer{limits.reference_wall_ms});
 }
 
 template <class Archive>
@@ -297,11 +299,32 @@ void fields(Archive& archive, CaseRequest& request) {
 }
 
 template <class Archive>
+void fields(Archive& archive, CheckArgument& argument) {
+  archive("name", argument.name);
+  archive("type", argument.type);
+  archive("dtype", argument.dtype);
+  archive("shape", argument.shape);
+  archive("distribution", argument.distribution);
+  archive("low", argument.low);
+  archive("high", argument.high);
+  archive("value", argument.value);
+}
+
+template <class Archive>
+void fields(Archive& archive, CheckReference& reference) {
+  archive("source", tools::Verbatim{reference.source});
+  archive("entry", reference.entry);
+  archive("arguments", reference.arguments);
+  archive("tolerance", reference.tolerance);
+}
+
+template <class Archive>
 void fields(Archive& archive, Job& job) {
   archive("id", job.id);
   archive("kind", job.kind);
   archive("operator", job.operator_name);
   archive("operator_dir", job.operator_dir);
+  archive("reference", job.reference);
   archive("entry", job.entry);
   archive("dialect", job.dialect);
   archive("language", job.language);

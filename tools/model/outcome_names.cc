@@ -67,6 +67,7 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     case ErrorKind::canary_violation: return ErrorType{"RuntimeError", kRuntime};
     case ErrorKind::none:
     case ErrorKind::unsupported:
+    case ErrorKind::reference_error:
     case ErrorKind::cancelled:
     case ErrorKind::aborted:
     case ErrorKind::device_unhealthy:

@@ -73,6 +73,10 @@ def serve(channel: Channel, layers: Layers) -> int:
         frame = channel.receive()
         if frame is None:
             return 0
+        if frame.type == "reference":
+            from harness.judging import reference_judge  # a submission's process never needs it
+
+            return reference_judge.serve(channel, frame)
         if frame.type != "job":
             raise FrameError(f"expected a job, got {frame.type!r}")
         _run_job(channel, frame)

@@ -17,9 +17,11 @@ import torch
 
 from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
+from harness.judging.fitted_rules import fitted_rules
 from harness.judging.shared_buffers import place
 from harness.judging.wrong import Before
 from harness.operator import Case, Operator
+from harness.operator.own_reference import OwnReference
 from harness.wire.tensors import (
     ALIGNMENT,
     MappedFile,
@@ -253,6 +255,10 @@ class CaseState:
         if self._expected is None:
             self._float64 = self.operator.in_float64(self.arguments) if self._strict else None
             expected = self.operator.expected(self.case, self.arguments)
+            if isinstance(self.operator, OwnReference):
+                self.rules = fitted_rules(
+                    self.operator.tolerance, self.rules, expected, self._float64
+                )
             self._open = self.operator.open_elements(expected, self.arguments)
             self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
             self._expected = expected

@@ -44,6 +44,9 @@ class Rule:
     # If true, an element of a two-byte float dtype may differ by one unit in its last place, even
     # if this is more than `max_abs_error`. The flag has no effect if `max_abs_error` is 0.
     last_place: bool = False
+    # If true, an element whose scaled magnitude is above 1 may be off by `max_abs_error` times that
+    # magnitude. Only a check has such rules (fitted_rules.py).
+    relative: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,9 @@ def compare(
             result.ok, result.kind = False, "wrong_result"
             result.first_mismatch = _first(rule, first, right, got)
         if count and before is not None:
-            output = Output(rule.name, position, right, compared, rule.max_abs_error, rule.scale)
+            output = Output(
+                rule.name, position, right, compared, rule.max_abs_error, rule.scale, rule.relative
+            )
             result.wrong.append(wrong_output(output, got, _reader(rule, right, got), before))
         yardstick = known[position]
         if float64 is not None and yardstick is not None:
@@ -217,6 +222,9 @@ def is_wrong(
 def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | torch.Tensor:
     """Returns the largest allowed scaled error: one number for all elements, or one for each of the
     `count` elements from index `start` on."""
+    if rule.relative:
+        size = right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0).abs()
+        return rule.max_abs_error * (size * rule.scale).clamp_min(1.0)
     if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
         return rule.max_abs_error
     exponent = torch.frexp(

@@ -25,14 +25,21 @@ REASON_CHARS = 300
 Times = Callable[[Callable[[], None]], list[float]]
 
 
-def time_compiled(operator: Operator, case: Case, times: Times) -> dict[str, Any]:
-    """Returns `ns`, the median time of the compiled reference, or `unsupported`, the reason why
-    there is no time."""
+def time_compiled(
+    operator: Operator, case: Case, times: Times, eager: bool = False
+) -> dict[str, Any]:
+    """Returns `ns`, the median time of the reference, or `unsupported`, the reason why there is no
+    time. The reference is not compiled if `eager`."""
     try:
         arguments = operator.inputs(case, SEED)
         with tempfile.TemporaryDirectory(prefix="assay-inductor-") as folder, torch.no_grad():
             os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-            return {"ns": statistics.median(times(_compiled(operator, arguments)))}
+            run = (
+                (lambda: operator.module.reference(**arguments))
+                if eager
+                else _compiled(operator, arguments)
+            )
+            return {"ns": statistics.median(times(run))}
     except Exception as error:
         return {"unsupported": f"{type(error).__name__}: {error}".strip()[:REASON_CHARS]}
 

@@ -65,15 +65,6 @@ def context_is_lost(device: torch.device) -> bool:
     return False
 
 
-def reason_of(error: Exception, device: torch.device) -> str:
-    """Returns the `reason` of a `judge_error` (docs/reference/frames.md)."""
-    if isinstance(error, OUT_OF_MEMORY):
-        return "no_memory"
-    if isinstance(error, NeedsGpu):
-        return "needs_gpu"
-    return "context_lost" if context_is_lost(device) else "defect"
-
-
 def fill(buffers: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
     """Puts the inputs of the cases one after the other into the shared buffers, and adds the
     offsets to each element of `cases`."""
@@ -148,16 +139,7 @@ class Judge:
             reply = handlers[frame.type](frame)
         except Exception as error:
             traceback.print_exc()
-            message = f"{type(error).__name__}: {error}"[:REASON_CHARS]
-            reply = (
-                {
-                    "type": "judge_error",
-                    "job": job,
-                    "message": message,
-                    "reason": reason_of(error, self.device),
-                },
-                [],
-            )
+            reply = {"type": "judge_error", "job": job, **self.failure(error)}, []
         finally:
             frame.close()
         if reply is None:
@@ -171,6 +153,15 @@ class Judge:
         if header["type"] == "prepared":
             self._ahead.extend(self._jobs[str(job)].values())
             self._settled = False
+
+    def failure(self, error: Exception) -> dict[str, str]:
+        """Returns `message` and `reason` of a `judge_error` (docs/reference/frames.md)."""
+        reason = "context_lost" if context_is_lost(self.device) else "defect"
+        if isinstance(error, OUT_OF_MEMORY):
+            reason = "no_memory"
+        if isinstance(error, NeedsGpu):
+            reason = "needs_gpu"
+        return {"message": f"{type(error).__name__}: {error}"[:REASON_CHARS], "reason": reason}
 
     def _operator(self, folder: str) -> Operator:
         """Returns the operator in this folder. Loads it if it is not loaded, or if its files have
@@ -341,12 +332,15 @@ class Judge:
         return {**reply, **timing(samples)}, []
 
     def _time_compiled(self, frame: Frame) -> Reply:
-        """Times an operator's reference, compiled by torch.compile, on one case."""
+        """Times an operator's reference on one case, compiled by torch.compile unless `eager`."""
         operator = self._operator(frame.header["operator_dir"])
         case = operator.case(frame.header["case"], str(self.device))
         reply = {"type": "timed_compiled", "case": case.id}
         with fastest_kernels():
-            return reply | time_compiled(operator, case, lambda run: times_ns(self.device, run)), []
+            eager = bool(frame.header.get("eager"))
+            return reply | time_compiled(
+                operator, case, lambda run: times_ns(self.device, run), eager
+            ), []
 
     def _refresh(self, frame: Frame) -> Reply:
         """Draws new inputs for one case before the case is timed."""

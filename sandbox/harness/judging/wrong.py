@@ -67,6 +67,8 @@ class Output:
     compared: int  # the number of elements that are compared
     allowed: float
     scale: float
+    # If true, an element may be off by `allowed` times its own size, or times 1 / scale.
+    relative: bool = False
 
 
 def number(value: float | None) -> float | str | None:
@@ -102,6 +104,7 @@ def wrong_output(
         "elements": output.compared,
         "allowed": output.allowed,
         "scale": output.scale,
+        "relative": output.relative,
         "all": _region(codes != 0, shape, sum(counts[1:])),
         "unstored": _region(codes == UNSTORED, shape, counts[UNSTORED]),
         "nan": _region(codes == COMPUTED_NAN, shape, counts[COMPUTED_NAN]),

@@ -51,7 +51,9 @@ TEST_CASE("every value of the profile's enums has one name that reads back") {
   CHECK_FALSE(evidence_from("?"));
 }
 
-TEST_CASE("a cancelled job tells nothing about its submission, and is no fault of Assay") {
+TEST_CASE(
+    "a cancelled job and a wrong reference tell nothing about the submission, and are no fault of "
+    "Assay") {
   for (const ErrorKind kind :
        {ErrorKind::aborted, ErrorKind::device_unhealthy, ErrorKind::internal_error}) {
     CHECK(is_infrastructure_error(kind));
@@ -59,6 +61,8 @@ TEST_CASE("a cancelled job tells nothing about its submission, and is no fault o
   }
   CHECK_FALSE(is_infrastructure_error(ErrorKind::cancelled));
   CHECK(is_inconclusive(ErrorKind::cancelled));
+  CHECK_FALSE(is_infrastructure_error(ErrorKind::reference_error));
+  CHECK(is_inconclusive(ErrorKind::reference_error));
   CHECK_FALSE(is_inconclusive(ErrorKind::wrong_result));
   CHECK_FALSE(is_inconclusive(ErrorKind::none));
 }

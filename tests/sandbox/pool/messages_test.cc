@@ -140,8 +140,9 @@ TEST_CASE("a message that a candidate must not send is refused") {
                       {"exception", "E"},
                       {"message", "m"}};
   CHECK_FALSE(candidate_refuses(error));
-  for (const char* kind : {"none", "wrong_result", "unattributed", "internal_error",
-                           "device_unhealthy", "gpu_fault", "cancelled", "nonsense"}) {
+  for (const char* kind :
+       {"none", "wrong_result", "unattributed", "internal_error", "device_unhealthy", "gpu_fault",
+        "cancelled", "reference_error", "nonsense"}) {
     json forged = error;
     forged["kind"] = kind;
     INFO(kind);
@@ -176,6 +177,7 @@ TEST_CASE("a comparison describes the wrong outputs, and the reason is made of t
                                      {"elements", 10},
                                      {"allowed", 0.01},
                                      {"scale", 1},
+                                     {"relative", false},
                                      {"all", region},
                                      {"unstored", region},
                                      {"nan", nothing},
@@ -385,7 +387,8 @@ TEST_CASE("the time of a compiled reference has a number or a reason, and not bo
   CHECK(refuses(parse_timed_compiled, {{"type", "timed_reference"}, {"case", "a"}, {"ns", 1}}));
   const json header = time_compiled_header(
       "/ops/relu",
-      {.id = "large", .axes = {{"n", 4}}, .dtype = "float32", .distribution = "normal"});
+      {.id = "large", .axes = {{"n", 4}}, .dtype = "float32", .distribution = "normal"}, false);
   CHECK(header["case"]["id"] == "large");
+  CHECK(header["eager"] == false);
   CHECK(header["operator_dir"] == "/ops/relu");
 }

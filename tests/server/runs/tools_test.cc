@@ -17,8 +17,9 @@ TEST_CASE(
     "full") {
   ToolBench bench;
   const std::vector<std::string> names = {
-      "compile",      "fetch_spec", "job",       "list_operators",  "profile",   "read_artifact",
-      "report_usage", "run_tests",  "scorecard", "search_examples", "start_run", "submit"};
+      "check",           "compile",       "fetch_spec",   "job",       "list_operators",
+      "profile",         "read_artifact", "report_usage", "run_tests", "scorecard",
+      "search_examples", "start_run",     "submit"};
   REQUIRE(bench.tools().size() == names.size());
   for (const std::string& name : names) {
     INFO(name);

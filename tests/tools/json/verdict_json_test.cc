@@ -135,6 +135,17 @@ TEST_CASE("a job survives the way to JSON and back, its source byte for byte") {
   job.targets = {"cuda:90"};
   job.want_artifacts = true;
   job.limits.run_wall_ms = 123;
+  job.reference = CheckReference{.source = "def f(x): return '\x1b'\n",
+                                 .entry = "f",
+                                 .arguments = {{.name = "x",
+                                                .type = "tensor",
+                                                .dtype = "int8",
+                                                .shape = {"n", "2*m"},
+                                                .distribution = "range",
+                                                .low = "0",
+                                                .high = "n",
+                                                .value = ""}},
+                                 .tolerance = 0.5};
   const json document = job_to_json(job);
   const auto again = job_from_json(json::parse(document.dump()));
   REQUIRE(again);
@@ -142,6 +153,7 @@ TEST_CASE("a job survives the way to JSON and back, its source byte for byte") {
   CHECK(again->source == job.source);
   CHECK(again->cases[0].axes.at("n") == 5);
   CHECK(again->limits.run_wall_ms == 123);
+  CHECK(again->reference == job.reference);
   CHECK_FALSE(job_from_json(json::object()));
 }
 

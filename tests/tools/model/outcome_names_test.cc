@@ -40,6 +40,7 @@ TEST_CASE(
   };
   const std::set<sandbox::ErrorKind> untyped = {sandbox::ErrorKind::none,
                                                 sandbox::ErrorKind::unsupported,
+                                                sandbox::ErrorKind::reference_error,
                                                 sandbox::ErrorKind::cancelled,
                                                 sandbox::ErrorKind::aborted,
                                                 sandbox::ErrorKind::device_unhealthy,

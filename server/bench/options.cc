@@ -4,7 +4,6 @@
 #include <cctype>
 
 #include "base/units.h"
-#include "sandbox/device/make_device.h"
 #include "server/app/option_groups.h"
 #include "tools/model/tracks.h"
 
@@ -50,7 +49,7 @@ Result<std::string> checked_list(const BenchOptions& options, const operators::C
 }  // namespace
 
 Status check_options(const BenchOptions& options) {
-  if (Status ok = sandbox::check_device_name(options.device); !ok)
+  if (Status ok = sandbox::check_device_option(options.device); !ok)
     return fail(ErrorCode::not_found, ok.error().message);
   if (!options.track.empty() && !tools::track_from(options.track))
     return fail(ErrorCode::not_found,

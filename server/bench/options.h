@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
+#include "sandbox/device/choose_device.h"
 #include "server/app/option_groups.h"
 
 namespace assay::bench {
@@ -28,8 +29,8 @@ struct BenchOptions {
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
   bool resume = false;
-  std::string device =
-      "cpu";  // the device of the server that the bench starts; unused with --server
+  /// The device of the server that the bench starts, or `auto`. Unused with --server.
+  std::string device = sandbox::kAutoDevice;
   std::string store;
   server::SandboxOptions sandbox;
   server::LogOptions log{.level =

@@ -42,8 +42,8 @@ Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
-  std::vector<std::string> command = {self.string(),  "serve",   "--stdio",     "--device",
-                                      options.device, "--store", store.string()};
+  std::vector<std::string> command = {self.string(),  "serve",   "--stdio",      "--device",
+                                      options.device, "--store", store.string(), "--require-store"};
   const std::vector<std::string> sandbox = server::arguments_of(options.sandbox);
   command.insert(command.end(), sandbox.begin(), sandbox.end());
   const std::vector<std::string> log = arguments_of(options.log);

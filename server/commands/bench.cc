@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reference_agents/registry/agents.h"
-#include "sandbox/device/make_device.h"
+#include "sandbox/device/choose_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
@@ -36,7 +36,16 @@ Result<BenchPlan> make_plan(const BenchOptions& options, const Workspace& worksp
                              agents_dir);
 }
 
-int run_command(const BenchOptions& options) {
+/// Replaces `auto` by the device for which it stands, because a bench that is resumed must use the
+/// same device.
+Status choose_device(BenchOptions& options, const Workspace& workspace) {
+  if (!options.server.empty()) return {};
+  ASSAY_TRY(config, sandbox_config(options.sandbox, workspace.paths));
+  options.device = sandbox::choose_device(options.device, config).name;
+  return {};
+}
+
+int run_command(BenchOptions options) {
   if (const Status started = start_log(options.log); !started)
     return print_error(kBench, kUsage, started.error().message);
   if (Status ok = bench::check_options(options); !ok)
@@ -44,6 +53,8 @@ int run_command(const BenchOptions& options) {
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kBench, status);
   if (!workspace) return status;
+  if (const Status chosen = choose_device(options, *workspace); !chosen)
+    return print_error(kBench, kUsage, chosen.error().message);
   const fs::path agents_dir = workspace->paths.root / "reference_agents";
   Result<BenchPlan> plan = make_plan(options, *workspace, agents_dir);
   if (!plan)
@@ -147,7 +158,7 @@ void add_bench(CLI::App& app, int& status) {
       ->excludes(samples)
       ->excludes(cost);
   CLI::Option* device =
-      command->add_option("--device", options->device, sandbox::device_names_help())
+      command->add_option("--device", options->device, sandbox::device_option_help())
           ->capture_default_str();
   CLI::Option* store = command->add_option("--store", options->store,
                                            "the store of runs and verdicts (default: the user's)");

@@ -236,7 +236,7 @@ def test_without_times_there_is_no_perf(binary: str, assay: Run, tmp_path: Path)
     page = report(assay, (store, runs), "--format", "html")
     assert (
         "never ranked" in page
-        and "Not drawn: no GPU: nothing was timed." in page
+        and "Not drawn: nothing was timed on device cpu." in page
         and "fast_p:" not in page
     )
     document = json.loads(report(assay, (store, runs), "--format", "json"))

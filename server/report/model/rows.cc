@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "metrics/estimate.h"
 #include "metrics/measures.h"
 #include "sandbox/device/make_device.h"
@@ -95,7 +96,7 @@ std::string why_no_perf(const Report& report) {
   if (report.totals.perf_at_1) return "";
   if (report.devices.empty()) return "nothing was graded";
   if (std::none_of(report.devices.begin(), report.devices.end(), sandbox::can_time))
-    return "no GPU: nothing was timed";
+    return "nothing was timed on device " + join(report.devices);
   const auto timed = std::count_if(
       report.rows.begin(), report.rows.end(),
       [](const ReportRow& row) { return row.verdict && row.verdict->perf.has_value(); });

@@ -51,7 +51,7 @@ int run_command(BenchOptions options) {
   if (Status ok = bench::check_options(options); !ok)
     return print_error(kBench, bench::status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
-  const std::optional<Workspace> workspace = open_workspace(kBench, status);
+  const std::optional<Workspace> workspace = open_workspace(kBench, status, options.suite);
   if (!workspace) return status;
   if (const Status chosen = choose_device(options, *workspace); !chosen)
     return print_error(kBench, kUsage, chosen.error().message);
@@ -77,9 +77,10 @@ int run_command(BenchOptions options) {
   const Result<std::vector<bench::PairEnd>> ends = bench::run_bench(**client, *plan);
   if (!ends)
     return print_error(kBench, bench::status_of_start_error(ends.error()), ends.error().message);
-  const Result<std::string> reports = options.server.empty()
-                                          ? bench::reports_text(store, workspace->catalog, *ends)
-                                          : bench::reports_text(**client, *plan, *ends);
+  bench::say_why_stopped(*ends);
+  const Result<std::string> reports =
+      options.server.empty() ? bench::reports_text(store, workspace->catalog, *plan, *ends)
+                             : bench::reports_text(**client, *plan, *ends);
   if (!reports) {
     status = print_error(
         kBench, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable,
@@ -143,6 +144,15 @@ void add_bench(CLI::App& app, int& status) {
       "bench-out/AGENT_PROVIDER_NAME); with several pairs it holds a folder for each");
   CLI::Option* cost = command->add_option("--max-cost", options->max_cost_usd,
                                           "US dollars that all pairs together never exceed");
+  CLI::Option* price =
+      command
+          ->add_option("--price", options->prices,
+                       "IN,OUT or PROVIDER:NAME=IN,OUT: US dollars per million tokens of prompts "
+                       "and of replies, for models without a known price, or for that model; 0,0 "
+                       "for a model that costs nothing; may be repeated")
+          ->allow_extra_args(false);
+  CLI::Option* suite = command->add_option("--suite", options->suite,
+                                           "a folder of operators to use instead of Assay's own");
   command->add_option("--max-time", options->max_time,
                       "seconds, or 15m, 2h, 1h30m: after this time no attempt starts, and running "
                       "ones finish");
@@ -156,7 +166,8 @@ void add_bench(CLI::App& app, int& status) {
       ->excludes(split)
       ->excludes(names)
       ->excludes(samples)
-      ->excludes(cost);
+      ->excludes(cost)
+      ->excludes(price);
   CLI::Option* device =
       command->add_option("--device", options->device, sandbox::device_option_help())
           ->capture_default_str();
@@ -169,7 +180,8 @@ void add_bench(CLI::App& app, int& status) {
                                          "http://HOST:PORT/mcp of a running server, instead of "
                                          "starting one; its token is in ASSAY_TOKEN")
                             ->excludes(device)
-                            ->excludes(store);
+                            ->excludes(store)
+                            ->excludes(suite);
   for (CLI::Option* option : sandbox) server->excludes(option);
   command->callback([options, &status] { status = run_command(*options); });
 }

@@ -53,6 +53,9 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   if (!options.store.empty())
     entry.args.insert(entry.args.end(),
                       {"--store", std::filesystem::absolute(options.store).string()});
+  if (!options.suite.empty())
+    entry.args.insert(entry.args.end(),
+                      {"--suite", std::filesystem::absolute(options.suite).string()});
   if (options.drain_s != kDefaultDrainS)
     entry.args.insert(entry.args.end(), {"--drain-s", std::to_string(options.drain_s)});
   for (const std::vector<std::string>& more :

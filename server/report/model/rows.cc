@@ -251,6 +251,20 @@ std::string explanation_of(const Verdict& verdict) {
   return printable_line(explain(verdict, label), kExplanationCharacters);
 }
 
+void explain_missing(Report& report,
+                     const std::map<std::pair<std::int64_t, std::string>, NoSubmission>& why) {
+  for (ReportRow& row : report.rows) {
+    const auto found = why.find({row.sample, row.operator_name});
+    if (row.label != Label::missing || found == why.end()) continue;
+    std::map<std::string, std::int64_t>& counts = report.totals.labels;
+    const auto missing = counts.find(std::string(to_string(Label::missing)));
+    if (missing != counts.end() && --missing->second == 0) counts.erase(missing);
+    row.label = found->second.label;
+    row.explanation = printable_line(found->second.explanation, kExplanationCharacters);
+    ++counts[std::string(to_string(row.label))];
+  }
+}
+
 Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog,
                    std::span<const Metric> metrics) {
   return report_of({scorecard}, catalog, metrics);

@@ -24,7 +24,8 @@ using nlohmann::json;
 namespace {
 
 ClientConfig config_of(const char* client) {
-  const auto config = client_config(client, {.command = "/opt/assay", .args = {"serve"}});
+  const auto config = client_config(
+      client, {.command = "/opt/assay", .args = {"serve"}, .env = {}, .url = "", .token = false});
   REQUIRE(config);
   return *config;
 }

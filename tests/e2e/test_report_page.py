@@ -361,7 +361,7 @@ def test_plots_of_several_agents(several: Page) -> None:
         "2: geak, openai:m" in plots["Pass@1"]["labels"] and "58.3 %" in plots["Pass@1"]["labels"]
     )
     words = several.words()
-    assert "Without Perf@1: 4: nothing was timed on device cpu." in words
+    assert "Without Perf@1: 4: nothing was timed on device fake." in words
     assert "Without a known cost: 4" in words and "4: No model answered" in words
     assert AGENT in " ".join(words.split()) and MODEL in words
 

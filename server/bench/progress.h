@@ -6,7 +6,7 @@
 // orders of magnitude. The estimate uses all finished attempts, including those from before the
 // bench was resumed. So a resumed bench has an estimate from its start.
 //
-//   BenchProgress progress(stderr, terminal, groups, jobs);
+//   BenchProgress progress(stderr, terminal, groups, jobs, 22);
 //   progress.step("vector_add", "submit");
 //   progress.finished(0, "vector_add", report::Label::pass, "all cases", 0.012, 5.2);
 #pragma once

@@ -2,7 +2,7 @@
 // between a replay and the recording, and the unfinished attempts. Also computes the exit status of
 // `assay bench` (docs/reference/cli.md lists the statuses).
 //
-//   Result<std::string> reports = reports_text(store, catalog, ends);
+//   Result<std::string> reports = reports_text(store, catalog, plan, ends);
 //   return print_unfinished(plan, ends, status);
 #pragma once
 

@@ -24,6 +24,7 @@
 #include "reference_agents/registry/agents.h"
 #include "reference_agents/registry/provider.h"
 #include "server/bench/progress.h"
+#include "server/report/model/format.h"
 
 namespace assay::bench {
 namespace {

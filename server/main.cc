@@ -23,6 +23,8 @@ int main(int argc, char** argv) {
   add_bench(app, status);
   add_demo(app, status);
   add_report(app, status);
+  add_runs(app, status);
+  add_show(app, status);
   add_operators(app, status);
   add_doctor(app, status);
   add_token(app, status);

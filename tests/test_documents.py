@@ -30,6 +30,7 @@ MADE = (
     "/",
     "~",
     ".cursor/",
+    ".junie/",
     ".vscode/",
 )
 MADE += (".gemini/", ".venv/", "include/", "lib64/")

@@ -26,6 +26,7 @@ SEARCHES = ("find", "rfind", "starts_with", "ends_with", "says", "mentions", "na
 FOREIGN: dict[str, str] = {
     "operators/catalog.cc": "the Python source of a reference",
     "operators/guides.cc": "the Python source of an example",
+    "reference_agents/core/reply_code.cc": "the reply of a model",
     "reference_agents/sim/clients.cc": "a prompt: a simulated model sees nothing else",
     "reference_agents/sim/sim_landscape.h": "a source that a prompt quotes",
     "reference_agents/sim/sim_landscape.cc": "a source that a prompt quotes",

@@ -54,14 +54,14 @@ Result<std::string> prompt_text(AgentSession& session, const Spec& spec, const S
 
 /// Returns the program that the reply describes. If the reply describes no program, the Error has a
 /// message for the model.
-Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const Start& start,
+Result<std::string> candidate_in(const CompletionReply& reply, const Spec& spec, const Start& start,
                                  bool diff) {
   if (!diff || start.parent.empty()) {
-    std::string code = extract_code(reply, spec.entry);
-    if (code.empty()) return fail(ErrorCode::invalid_argument, "the reply holds no code");
+    std::string code = code_of(reply, spec.entry);
+    if (code.empty()) return fail(ErrorCode::invalid_argument, why_no_code(reply));
     return code;
   }
-  const Result<std::vector<Edit>> edits = parse_edits(reply);
+  const Result<std::vector<Edit>> edits = parse_edits(reply.text);
   if (!edits) return fail(edits.error());
   return apply_edits(start.parent.front().code, *edits);
 }
@@ -112,8 +112,7 @@ Result<Attempt> attempt_alphaevolve(AgentSession& session, const NumberValues& o
     if (!text) return fail(text.error());
     const Result<CompletionReply> reply = session.ask(*system, *text);
     if (!reply) return fail(reply.error());
-    if (const Result<std::string> code = candidate_in(reply->text, *spec, start, mode.diff);
-        !code) {
+    if (const Result<std::string> code = candidate_in(*reply, *spec, start, mode.diff); !code) {
       complaints[island] = code.error().message;
       if (Status noted = session.note(complaints[island]); !noted) return fail(noted.error());
     } else {

@@ -74,6 +74,7 @@ Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
   prompt.max_tokens = request_.max_tokens;
   prompt.attempt = sample_name();
   prompt.turn = attempt_.replies;
+  prompt.notice = request_.notice;
   Result<std::optional<CompletionReply>> earlier = transcript_.replay_reply();
   if (!earlier) return fail(earlier.error());
   Result<CompletionReply> reply =
@@ -83,6 +84,7 @@ Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
     refusal_ = reply->text;
     return fail(ErrorCode::invalid_argument, refusal_);
   }
+  last_end_ = reply->end;
   if (Status told = count(*reply, earlier->has_value()); !told) return fail(told.error());
   return reply;
 }
@@ -202,7 +204,7 @@ Result<mcp::ToolResult> AgentSession::earlier_submission(mcp::ToolResult refusal
 Result<Attempt> AgentSession::submit(const std::string& code, const std::string& why_no_code) {
   Attempt end = attempt_;
   if (code.empty()) {
-    end.outcome = "no_code";
+    end.outcome = last_end_ == ReplyEnd::cut_off ? kTruncated : kNoCode;
     end.explanation = why_no_code;
   } else {
     Result<mcp::ToolResult> answer = call("submit", code);

@@ -168,6 +168,7 @@ class AgentSession {
   Attempt attempt_;
   std::map<std::string, Evaluation> seen_;  // the evaluations, by code
   std::string refusal_;                     // the endpoint's message; empty: no prompt was refused
+  ReplyEnd last_end_ = ReplyEnd::whole;     // of the newest reply
   std::string remarks_;
   bool usage_remarked_ = false;
 };

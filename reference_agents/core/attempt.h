@@ -41,11 +41,18 @@ struct AttemptRequest {
   std::int64_t follow_ms = 1'800'000;   // the longest time to wait for one job
   std::filesystem::path data_dir = {};  // the folder reference_agents/, which has the prompts
   std::function<void(const std::string& step)> step;  // called before each step; can be empty
+  /// Gets a text while the model's endpoint is asked again; can be empty.
+  std::function<void(const std::string& text)> notice = {};
 };
 
 /// The error kind of an attempt that ended without a submission, because the endpoint refused a
 /// prompt before any version was evaluated.
 inline constexpr const char* kPromptRefused = "prompt_refused";
+
+/// The outcomes of an attempt that ended without a submission, because no reply held code, or
+/// because the last reply was cut off before its code was complete.
+inline constexpr const char* kNoCode = "no_code";
+inline constexpr const char* kTruncated = "truncated";
 
 /// A hint in the verdict: its kind (docs/reference/verdict.md) and its sentence.
 struct AttemptHint {
@@ -56,8 +63,8 @@ struct AttemptHint {
 
 /// The result of an attempt.
 struct Attempt {
-  /// "pass", "fail" or "error" if the server graded a submission. Otherwise "no_code", "refused",
-  /// or "error" with the kind kPromptRefused.
+  /// "pass", "fail" or "error" if the server graded a submission. Otherwise kNoCode, kTruncated,
+  /// "refused", or "error" with the kind kPromptRefused.
   std::string outcome;
   std::string error_kind;   // "none", "wrong_result", ...
   std::string stage;        // the stage in which the job ended

@@ -82,7 +82,9 @@ bool defines(const std::string& source, std::string_view entry) {
 std::vector<CodeBlock> fenced_blocks(std::string_view text) {
   std::vector<CodeBlock> blocks;
   std::optional<Fence> open;
+  const std::size_t size = text.size();
   while (!text.empty()) {
+    const std::size_t begin = size - text.size();
     const std::size_t end = text.find('\n');
     std::string_view line = text.substr(0, end);
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -90,11 +92,12 @@ std::vector<CodeBlock> fenced_blocks(std::string_view text) {
     std::optional<Fence> fence = fence_of(line);
     if (open && closes(*open, fence)) {
       open.reset();
+      blocks.back().closed = true;
     } else if (open) {
       const std::size_t margin = std::min({open->indent, line.find_first_not_of(' '), line.size()});
       blocks.back().text.append(line.substr(margin)).push_back('\n');
     } else if (fence) {
-      blocks.push_back({fence->info, ""});
+      blocks.push_back({fence->info, "", begin, false});
       open = std::move(fence);
     }
   }
@@ -120,6 +123,39 @@ std::string extract_code(std::string_view reply, std::string_view entry) {
   if (best != nullptr) return best->text;
   if (!blocks.empty() || is_blank(reply)) return "";
   return std::string(reply);
+}
+
+namespace {
+
+/// Returns true if a line of the text begins like a statement of Python at the top level.
+bool looks_like_python(std::string_view text) {
+  for (const std::string& line : lines_of(text)) {
+    for (const std::string_view start : {"def ", "import ", "@triton", "class "}) {
+      if (line.starts_with(start)) return true;
+    }
+    if (line.starts_with("from ") && line.find(" import ") != std::string::npos) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string code_of(const CompletionReply& reply, std::string_view entry) {
+  const std::vector<CodeBlock> blocks = fenced_blocks(reply.text);
+  const bool cut_off = reply.end == ReplyEnd::cut_off;
+  if (blocks.empty())
+    return cut_off || !looks_like_python(reply.text) ? "" : extract_code(reply.text, entry);
+  if (!cut_off || blocks.back().closed) return extract_code(reply.text, entry);
+  const std::string_view before = std::string_view(reply.text).substr(0, blocks.back().begin);
+  return blocks.size() == 1 ? "" : extract_code(before, entry);
+}
+
+std::string why_no_code(const CompletionReply& reply) {
+  if (reply.end == ReplyEnd::cut_off)
+    return "the reply was cut off before its code was complete (stop reason: " + reply.stop_reason +
+           "): answer shorter";
+  return "the reply holds no code (stop reason: " +
+         (reply.stop_reason.empty() ? "none given" : reply.stop_reason) + ")";
 }
 
 namespace {

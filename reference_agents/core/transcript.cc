@@ -40,6 +40,7 @@ std::optional<CompletionReply> reply_of(const json& line) {
   CompletionReply reply;
   reply.text = string_field(line, "text");
   reply.stop_reason = string_field(line, "stop_reason");
+  reply.end = reply_end_from(reply.stop_reason);
   reply.input_tokens = integer_field(line, "input_tokens");
   reply.output_tokens = integer_field(line, "output_tokens");
   const json* known = field(line, "usage_known");

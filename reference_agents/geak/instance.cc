@@ -39,7 +39,7 @@ Result<Instance::Next> Instance::iterate() {
   return Next::iterate;
 }
 
-Result<std::string> Instance::answer(const char* file, PromptValues values) {
+Result<CompletionReply> Instance::reply_to(const char* file, PromptValues values) {
   values["operator"] = spec_.operator_name;
   values["spec"] = spec_.text;
   const Result<std::string> text = session_.prompt(std::string("geak/prompts/") + file, values);
@@ -48,15 +48,19 @@ Result<std::string> Instance::answer(const char* file, PromptValues values) {
   request.system = parts_.system;
   request.messages.push_back({"user", *text});
   request.temperature = parts_.temperature;
-  const Result<CompletionReply> reply = session_.ask(std::move(request));
+  return session_.ask(std::move(request));
+}
+
+Result<std::string> Instance::answer(const char* file, PromptValues values) {
+  const Result<CompletionReply> reply = reply_to(file, std::move(values));
   if (!reply) return fail(reply.error());
   return reply->text;
 }
 
 Result<std::string> Instance::code_from(const char* file, PromptValues values) {
-  const Result<std::string> reply = answer(file, std::move(values));
+  const Result<CompletionReply> reply = reply_to(file, std::move(values));
   if (!reply) return fail(reply.error());
-  return extract_code(*reply, spec_.entry);
+  return code_of(*reply, spec_.entry);
 }
 
 Result<std::string> Instance::generated() {

@@ -84,6 +84,7 @@ class Instance {
     std::int64_t repairs = 0;  // the number of failed repairs
   };
 
+  Result<CompletionReply> reply_to(const char* file, PromptValues values);
   Result<std::string> answer(const char* file, PromptValues values);
   Result<std::string> code_from(const char* file, PromptValues values);
   Result<std::string> generated();

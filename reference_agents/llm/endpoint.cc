@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
 #include <ctime>
 #include <random>
 #include <string>
@@ -133,17 +134,25 @@ Status check_endpoint(const Endpoint& endpoint) {
 
 Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& path,
                                  const std::map<std::string, std::string>& headers,
-                                 const nlohmann::json& body) {
+                                 const nlohmann::json& body, const PostOptions& options) {
   const std::string url = endpoint.base_url + path;
   // The handler `replace` is needed because a spec or an earlier reply can contain invalid UTF-8.
   // Without the handler, dump() would throw.
   const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  RetryHooks hooks;
+  hooks.defect = [&](const mcp::HttpResponse& response) -> std::string {
+    const nlohmann::json answer = nlohmann::json::parse(response.body, nullptr, false);
+    if (answer.is_discarded() || !answer.is_object()) return "the answer is not a JSON object";
+    return options.is_reply && !options.is_reply(answer) ? "the answer is not a reply" : "";
+  };
+  if (options.notice)
+    hooks.notice = [&](const std::string& text) { options.notice(shown(endpoint, text)); };
   const Result<mcp::HttpResponse> response = post_with_retries(
       [&] {
         return mcp::http_post(url, headers, payload, "application/json",
                               endpoint.policy.request_timeout_ms, endpoint.max_answer_bytes);
       },
-      endpoint.policy, endpoint.clock);
+      endpoint.policy, endpoint.clock, hooks);
   if (!response) {
     // An error of the connection becomes `unavailable`. Its own code may be invalid_argument, which
     // would mean that the endpoint refused the prompt.
@@ -205,6 +214,17 @@ std::int64_t pause_ms(const RetryPolicy& policy, int retry, const RetryClock& cl
   return static_cast<std::int64_t>(ceiling * clock.uniform());
 }
 
+/// Returns a text such as "try 3 of 6 in 1.5 s: HTTP 503: overloaded".
+std::string notice_of(const Result<mcp::HttpResponse>& response, const std::string& defect,
+                      int next, const RetryPolicy& policy, std::int64_t pause) {
+  char start[64];
+  std::snprintf(start, sizeof(start), "try %d of %d in %.1f s: ", next, policy.attempts,
+                static_cast<double>(pause) / 1e3);
+  if (!response) return start + response.error().message;
+  if (!defect.empty()) return start + defect;
+  return start + ("HTTP " + std::to_string(response->status)) + ": " + message_of(response->body);
+}
+
 }  // namespace
 
 RetryClock RetryClock::real() {
@@ -235,11 +255,14 @@ std::optional<std::int64_t> parse_retry_after(std::string_view value, std::int64
 }
 
 Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::HttpResponse>()>& send,
-                                            const RetryPolicy& policy, const RetryClock& clock) {
+                                            const RetryPolicy& policy, const RetryClock& clock,
+                                            const RetryHooks& hooks) {
   for (int attempt = 1;; ++attempt) {
     Result<mcp::HttpResponse> response = send();
-    const bool again =
-        response ? worth_retrying(response->status) : worth_retrying(response.error());
+    const std::string defect =
+        response && response->status == 200 && hooks.defect ? hooks.defect(*response) : "";
+    const bool again = !defect.empty() || (response ? worth_retrying(response->status)
+                                                    : worth_retrying(response.error()));
     if (!again || attempt >= policy.attempts) return response;
     std::int64_t pause = pause_ms(policy, attempt - 1, clock);
     if (response) {
@@ -252,6 +275,7 @@ Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::Http
             pause, *asked + static_cast<std::int64_t>(static_cast<double>(policy.first_pause_ms) *
                                                       clock.uniform()));
     }
+    if (hooks.notice) hooks.notice(notice_of(response, defect, attempt + 1, policy, pause));
     clock.sleep_ms(pause);
   }
 }

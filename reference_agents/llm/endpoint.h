@@ -6,8 +6,9 @@
 //     return unusable(endpoint, "the answer has no choices", *answer);
 //
 // The key is stored only here and sent only in a header. Every text that could contain the key is
-// redacted. A request is retried after a pause if the response is 408, 429 or 5xx, or if the
-// connection is broken. The pause is random; its maximum doubles with each retry. If the response
+// redacted. A request is retried after a pause if the response is 408, 429 or 5xx, if the response
+// is 200 but no reply (some proxies answer so when a model is overloaded), or if the connection is
+// broken. The pause is random; its maximum doubles with each retry. If the response
 // has a Retry-After header, the pause is at least as long as the header says. Tests replace the
 // clock, so that no test really sleeps.
 //
@@ -45,10 +46,20 @@ struct RetryClock {
   static RetryClock real();
 };
 
+/// What the caller of post_with_retries() knows and wants to know. Both functions can be empty.
+struct RetryHooks {
+  /// Says why a response with status 200 is no answer, such as "it is not JSON". Returns "" for an
+  /// answer. A response that is no answer is retried like one with status 500.
+  std::function<std::string(const mcp::HttpResponse&)> defect = {};
+  /// Gets a text before each pause, such as "try 3 of 6 in 1.5 s: HTTP 503".
+  std::function<void(const std::string&)> notice = {};
+};
+
 /// Calls `send` until it succeeds or the attempts are used up. Returns the last response, which can
 /// have an error status, or the last Error.
 Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::HttpResponse>()>& send,
-                                            const RetryPolicy& policy, const RetryClock& clock);
+                                            const RetryPolicy& policy, const RetryClock& clock,
+                                            const RetryHooks& hooks = {});
 
 /// Returns the milliseconds of a Retry-After value: seconds ("7", "0.5") or an HTTP date. Returns
 /// nothing for any other value.
@@ -70,11 +81,19 @@ struct Endpoint {
 /// over plain http to another machine.
 Status check_endpoint(const Endpoint& endpoint);
 
-/// Posts `body` to base_url + path and returns the answer, which is a JSON object. An HTTP error
-/// status becomes an Error with the provider's message.
+/// What post_json() needs to know about one request besides its body.
+struct PostOptions {
+  /// Returns true if a JSON object is a reply. Any other answer is retried.
+  std::function<bool(const nlohmann::json&)> is_reply = {};
+  /// Gets a text before each retry (RetryHooks::notice), without the key.
+  std::function<void(const std::string&)> notice = {};
+};
+
+/// Posts `body` to base_url + path and returns the answer, which is a JSON object. After the last
+/// retry it need not be a reply. An HTTP error status becomes an Error with the provider's message.
 Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& path,
                                  const std::map<std::string, std::string>& headers,
-                                 const nlohmann::json& body);
+                                 const nlohmann::json& body, const PostOptions& options = {});
 
 /// Returns a `corrupt` Error for an answer that is JSON but not a reply. If the answer has an error
 /// message of the provider, the Error quotes it.

@@ -28,6 +28,12 @@ std::optional<std::int64_t> token_field(const json& root, Path... path) {
   return at->get<std::int64_t>();
 }
 
+/// Returns the first choice's message, or null if the answer is not a reply.
+const json* message_in(const json& answer) {
+  const json* message = field(answer, "choices", 0, "message");
+  return message != nullptr && message->is_object() ? message : nullptr;
+}
+
 /// Sets the token counts of the reply. The usage is known only if both counts are known.
 void set_usage(CompletionReply& reply, std::optional<std::int64_t> input,
                std::optional<std::int64_t> output) {
@@ -66,14 +72,17 @@ Result<CompletionReply> OpenAiClient::complete(const CompletionRequest& request)
   std::map<std::string, std::string> headers;
   if (!endpoint_.api_key.empty()) headers["Authorization"] = "Bearer " + endpoint_.api_key;
   const Result<json> answer =
-      post_json(endpoint_, "/chat/completions", headers, openai_body(endpoint_, request));
+      post_json(endpoint_, "/chat/completions", headers, openai_body(endpoint_, request),
+                {.is_reply = [](const json& said) { return message_in(said) != nullptr; },
+                 .notice = request.notice});
   if (!answer) return fail(answer.error());
-  const json* message = field(*answer, "choices", 0, "message");
-  if (message == nullptr || !message->is_object())
+  const json* message = message_in(*answer);
+  if (message == nullptr)
     return unusable(endpoint_, "the answer has no choices[0].message", *answer);
   CompletionReply reply;
   reply.text = reply_text(endpoint_, text_of(*message));
   reply.stop_reason = reply_text(endpoint_, string_field(*answer, "choices", 0, "finish_reason"));
+  reply.end = reply_end_from(reply.stop_reason);
   set_usage(reply, token_field(*answer, "usage", "prompt_tokens"),
             token_field(*answer, "usage", "completion_tokens"));
   return reply;
@@ -82,6 +91,12 @@ Result<CompletionReply> OpenAiClient::complete(const CompletionRequest& request)
 namespace {
 
 constexpr const char* kApiVersion = "2023-06-01";
+
+/// Returns the content of a message, or null if the answer is not a reply.
+const json* content_in(const json& answer) {
+  const json* content = field(answer, "content");
+  return content != nullptr && content->is_array() ? content : nullptr;
+}
 
 json anthropic_body(const Endpoint& endpoint, const CompletionRequest& request) {
   json messages = json::array();
@@ -101,17 +116,19 @@ Result<CompletionReply> AnthropicClient::complete(const CompletionRequest& reque
   const std::map<std::string, std::string> headers = {{"x-api-key", endpoint_.api_key},
                                                       {"anthropic-version", kApiVersion}};
   const Result<json> answer =
-      post_json(endpoint_, "/messages", headers, anthropic_body(endpoint_, request));
+      post_json(endpoint_, "/messages", headers, anthropic_body(endpoint_, request),
+                {.is_reply = [](const json& said) { return content_in(said) != nullptr; },
+                 .notice = request.notice});
   if (!answer) return fail(answer.error());
-  const json* content = field(*answer, "content");
-  if (content == nullptr || !content->is_array())
-    return unusable(endpoint_, "the answer has no content array", *answer);
+  const json* content = content_in(*answer);
+  if (content == nullptr) return unusable(endpoint_, "the answer has no content array", *answer);
   CompletionReply reply;
   for (const json& block : *content) {
     if (string_field(block, "type") == "text") reply.text += string_field(block, "text");
   }
   reply.text = reply_text(endpoint_, std::move(reply.text));
   reply.stop_reason = reply_text(endpoint_, string_field(*answer, "stop_reason"));
+  reply.end = reply_end_from(reply.stop_reason);
   // Anthropic reports uncached and cached input tokens separately; the number of input tokens is
   // their sum. Cached tokens are cheaper, but this client never asks for caching. So the price of
   // uncached tokens is right for all of them.

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,7 +42,25 @@ struct CompletionRequest {
   /// or on other requests.
   std::string attempt = {};
   std::int64_t turn = 0;
+  /// Gets a text whenever the client waits before it asks again, such as "try 3 of 6 in 1.5 s: HTTP
+  /// 503". Can be empty.
+  std::function<void(const std::string&)> notice = {};
 };
+
+/// How a reply ended.
+enum class ReplyEnd {
+  whole,    // the model ended the reply, or the provider did not say why it ended
+  cut_off,  // the limit of tokens ended the reply
+};
+
+/// Returns the end that the provider's word means. The limit of tokens is "length" in OpenAI's
+/// protocol, and "max_tokens" or "model_context_window_exceeded" in Anthropic's.
+inline ReplyEnd reply_end_from(std::string_view stop_reason) {
+  for (const std::string_view word : {"length", "max_tokens", "model_context_window_exceeded"}) {
+    if (stop_reason == word) return ReplyEnd::cut_off;
+  }
+  return ReplyEnd::whole;
+}
 
 struct CompletionReply {
   std::string text;         // empty if the model declined; `stop_reason` then says why
@@ -55,6 +74,7 @@ struct CompletionReply {
   std::optional<double> charged_usd = {};
   /// True if the endpoint refused the prompt. `text` is then the reason (core/agent_session.h).
   bool prompt_refused = false;
+  ReplyEnd end = ReplyEnd::whole;  // computed from `stop_reason`
 };
 
 class LlmClient {

@@ -121,7 +121,7 @@ bool SpendingBudget::limit_reached() const {
 }
 
 std::optional<double> MeteredClient::cost_of(const CompletionReply& reply) const {
-  if (!inner_.is_model()) return 0;
+  if (!inner_.is_model() || (price_ && price_->is_free())) return 0;
   if (!reply.usage_known) return std::nullopt;
   // If an amount is stored with the reply, it has priority over the current price, because it was
   // computed with the price at the time of the reply.

@@ -34,6 +34,9 @@ struct Price {
   double output_usd_per_million = 0;
   std::string source, date;
 
+  /// Returns true for a model that costs nothing, such as a self-hosted one.
+  bool is_free() const { return input_usd_per_million == 0 && output_usd_per_million == 0; }
+
   double cost_usd(std::int64_t input_tokens, std::int64_t output_tokens) const {
     return (input_usd_per_million * static_cast<double>(input_tokens) +
             output_usd_per_million * static_cast<double>(output_tokens)) /

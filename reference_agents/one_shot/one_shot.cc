@@ -9,7 +9,7 @@ Result<Attempt> attempt_one_shot(AgentSession& session, const NumberValues&) {
   if (!spec) return fail(spec.error());
   const Result<CompletionReply> reply = session.ask(one_shot_prompt(*spec));
   if (!reply) return fail(reply.error());
-  const std::string code = extract_code(reply->text, spec->entry);
+  const std::string code = code_of(*reply, spec->entry);
   if (!code.empty()) {
     // The answers of these tools only go to the transcript. The model does not see them, and the
     // code is submitted in any case.
@@ -17,9 +17,7 @@ Result<Attempt> attempt_one_shot(AgentSession& session, const NumberValues&) {
       if (const auto answer = session.call(tool, code); !answer) return fail(answer.error());
     }
   }
-  return session.submit(code, "the reply holds no code (stop reason: " +
-                                  (reply->stop_reason.empty() ? "none given" : reply->stop_reason) +
-                                  ")");
+  return session.submit(code, why_no_code(*reply));
 }
 
 namespace {

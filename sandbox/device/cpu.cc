@@ -24,9 +24,9 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kTierReason = "no GPU";
+constexpr const char* kTierReason = "device cpu";
 constexpr const char* kStoppedTier = "stopped by the error";
-constexpr const char* kNoTier = "no GPU: nothing was run";
+constexpr const char* kNoTier = "device cpu: nothing was run";
 constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
@@ -327,14 +327,14 @@ class CpuDevice final : public Device {
 
   DeviceInfo info() const override {
     const int processors = static_cast<int>(std::thread::hardware_concurrency());
-    return {
-        .name = "cpu",
-        .description = "no GPU: Triton's interpreter on small cases; compiles and records for " +
-                       target_names(),
-        .can_time = false,
-        .best_tier = Tier::interpreter,
-        .default_target = target_,
-        .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
+    return {.name = "cpu",
+            .description =
+                "Triton's interpreter on small cases, not on a GPU; compiles and records for " +
+                target_names(),
+            .can_time = false,
+            .best_tier = Tier::interpreter,
+            .default_target = target_,
+            .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
   }
 
   std::map<std::string, std::int64_t> processes() const override {

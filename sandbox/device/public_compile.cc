@@ -12,7 +12,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kNothingRan = "no GPU: nothing was run";
+constexpr const char* kNothingRan = "device cpu: nothing was run";
 
 Compiled compile(JobExecution run, const Compilers& compilers) {
   Compiled compiled;

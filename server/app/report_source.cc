@@ -96,6 +96,22 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
   return samples;
 }
 
+Result<std::vector<tools::RunInfo>> list_runs(const std::filesystem::path& store,
+                                              const operators::Catalog& catalog) {
+  ASSAY_TRY(services, open_store(store, catalog));
+  return services->store().runs();
+}
+
+Result<StoredJob> read_job(const std::filesystem::path& store, const operators::Catalog& catalog,
+                           const std::string& job) {
+  ASSAY_TRY(services, open_store(store, catalog));
+  Result<StoredJob> found = services->store().stored_job(job);
+  if (found || found.error().code != ErrorCode::not_found) return found;
+  return fail(ErrorCode::not_found, "unknown job '" + report::printable_line(job, 60) + "' in " +
+                                        store.string() +
+                                        "; `assay report --format json` lists the jobs of a run");
+}
+
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store,
                                                         const operators::Catalog& catalog,
                                                         const report::Report& report) {

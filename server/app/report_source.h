@@ -19,6 +19,7 @@
 #include "operators/catalog.h"
 #include "server/app/workspace.h"
 #include "server/report/model/rows.h"
+#include "server/store/store.h"
 
 namespace assay::server {
 
@@ -39,6 +40,16 @@ Result<report::Report> read_report(const std::filesystem::path& store,
 Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store,
                                                 const operators::Catalog& catalog,
                                                 const std::vector<std::string>& runs);
+
+/// Returns all runs of the store, newest first. Errors: io if there is no store file; unavailable
+/// or corrupt if the store is unusable.
+Result<std::vector<tools::RunInfo>> list_runs(const std::filesystem::path& store,
+                                              const operators::Catalog& catalog);
+
+/// Returns the job with this handle, whoever owns it. Errors: those of list_runs(); not_found if
+/// there is no such job.
+Result<StoredJob> read_job(const std::filesystem::path& store, const operators::Catalog& catalog,
+                           const std::string& job);
 
 /// Returns the submitted sources, by the handle of their job. A row of the report that has no job
 /// has no source.

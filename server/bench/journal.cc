@@ -27,7 +27,8 @@ BenchIdentity identity_of(const json& line) {
   return {line.at("agent").get<std::string>(),    line.at("model").get<std::string>(),
           line.at("suite").get<std::string>(),    line.at("device").get<std::string>(),
           line.value("server", std::string()),    line.value("store", std::string()),
-          line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
+          line.at("samples").get<std::int64_t>(), line.value("track", std::string()),
+          line.value("folder", std::string())};
 }
 
 /// This function and the next two return lines of the journal as JSON. journal.h shows examples.
@@ -37,6 +38,7 @@ json identity_line(const BenchIdentity& identity) {
       {"model", identity.model},   {"suite", identity.suite},  {"device", identity.device},
       {"server", identity.server}, {"store", identity.store},  {"samples", identity.samples}};
   if (!identity.track.empty()) line["track"] = identity.track;
+  if (!identity.folder.empty()) line["folder"] = identity.folder;
   return line;
 }
 
@@ -72,8 +74,10 @@ std::string identity_difference(const json& there, const json& here) {
       return key + " is " + (there.contains(key) ? there[key].dump() : "missing") + " there and " +
              value.dump() + " here";
   }
-  if (there.contains("track") && !here.contains("track"))
-    return "track is " + there["track"].dump() + " there and missing here";
+  for (const char* optional : {"track", "folder"}) {
+    if (there.contains(optional) && !here.contains(optional))
+      return std::string(optional) + " is " + there[optional].dump() + " there and missing here";
+  }
   return "";
 }
 
@@ -248,7 +252,7 @@ std::string deviation_of(const JournalledEnd* there, const JournalledEnd& here) 
 
 }  // namespace
 
-Result<std::vector<RecordedBench>> find_recorded(const fs::path& directory) {
+Result<std::vector<RecordedBench>> find_benches(const fs::path& directory) {
   std::vector<fs::path> folders;
   if (has_journal(directory)) {
     folders.push_back(directory);
@@ -261,27 +265,31 @@ Result<std::vector<RecordedBench>> find_recorded(const fs::path& directory) {
     std::sort(folders.begin(), folders.end());
   }
   if (folders.empty())
-    return fail(ErrorCode::not_found,
-                "there is no journal of a bench in " + directory.string() +
-                    " or in one of its folders; --replay needs the --out of a bench");
+    return fail(ErrorCode::not_found, "there is no journal of a bench in " + directory.string() +
+                                          " or in one of its folders; name the --out of a bench");
   std::vector<RecordedBench> found;
   for (const fs::path& folder : folders) {
-    Result<JournalContent> journal = read_journal(folder);
-    if (!journal) return fail(journal.error());
-    if (journal->runs.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "the bench in " + folder.string() +
-                      " never started a run, so there is nothing to replay");
-    found.push_back({folder, std::move(*journal)});
-    const bool alike =
-        recorded_suite(found.back().journal) == recorded_suite(found.front().journal) &&
-        found.back().journal.identity.samples == found.front().journal.identity.samples;
-    if (!alike)
-      return fail(ErrorCode::invalid_argument,
-                  folder.string() + " has other operators or samples than " +
-                      folders.front().string() + "; replay them one by one");
+    ASSAY_TRY(journal, read_journal(folder));
+    found.push_back({folder, std::move(journal)});
   }
   return found;
+}
+
+Result<std::vector<RecordedBench>> find_recorded(const fs::path& directory) {
+  ASSAY_TRY(found, find_benches(directory));
+  for (const RecordedBench& bench : found) {
+    if (bench.journal.runs.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "the bench in " + bench.directory.string() +
+                      " never started a run, so there is nothing to replay");
+    const bool alike = recorded_suite(bench.journal) == recorded_suite(found.front().journal) &&
+                       bench.journal.identity.samples == found.front().journal.identity.samples;
+    if (!alike)
+      return fail(ErrorCode::invalid_argument,
+                  bench.directory.string() + " has other operators or samples than " +
+                      found.front().directory.string() + "; replay them one by one");
+  }
+  return std::move(found);
 }
 
 std::string recorded_suite(const JournalContent& journal) {

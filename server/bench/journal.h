@@ -45,7 +45,8 @@ namespace assay::bench {
 struct BenchIdentity {
   std::string agent, model, suite, device, server, store;
   std::int64_t samples = 1;
-  std::string track = {};  // empty: the agent's default track
+  std::string track = {};   // empty: the agent's default track
+  std::string folder = {};  // the folder of operators; empty: Assay's own operators
 };
 
 /// The outcome of a replayed attempt whose transcript contains no reply for the next step.
@@ -122,6 +123,11 @@ struct RecordedBench {
   std::filesystem::path directory;
   JournalContent journal;
 };
+
+/// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
+/// The benches can differ in everything. Errors: not_found if there is no bench; corrupt if a
+/// journal is damaged.
+Result<std::vector<RecordedBench>> find_benches(const std::filesystem::path& directory);
 
 /// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
 /// Each bench has one agent and one model. Errors: not_found if there is no bench; corrupt if a

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <string_view>
 
 #include "base/units.h"
-#include "sandbox/device/make_device.h"
 #include "server/app/option_groups.h"
 #include "tools/model/tracks.h"
 
@@ -50,7 +51,7 @@ Result<std::string> checked_list(const BenchOptions& options, const operators::C
 }  // namespace
 
 Status check_options(const BenchOptions& options) {
-  if (Status ok = sandbox::check_device_name(options.device); !ok)
+  if (Status ok = sandbox::check_device_option(options.device); !ok)
     return fail(ErrorCode::not_found, ok.error().message);
   if (!options.track.empty() && !tools::track_from(options.track))
     return fail(ErrorCode::not_found,
@@ -62,6 +63,9 @@ Status check_options(const BenchOptions& options) {
   if (options.jobs < 1 || options.jobs > kMostBenchJobs)
     return fail(ErrorCode::invalid_argument,
                 "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
+  for (const std::string& text : options.prices) {
+    if (const auto price = price_from(text); !price) return fail(price.error());
+  }
   if (options.max_cost_usd && !(*options.max_cost_usd > 0))
     return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
   if (const auto isolation = server::isolation_from(options.sandbox.isolation); !isolation)
@@ -92,6 +96,37 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
     return fail(ErrorCode::not_found,
                 "the split '" + options.split + "' has no operator that can be answered");
   return options.split.empty() ? "all" : options.split;
+}
+
+Result<GivenPrice> price_from(const std::string& text) {
+  constexpr double kMostUsd = 1e6;  // for a million tokens
+  const std::size_t equals = text.rfind('=');
+  GivenPrice given;
+  std::string_view numbers = text;
+  if (equals != std::string::npos) {
+    given.model = text.substr(0, equals);
+    numbers.remove_prefix(equals + 1);
+  }
+  const std::size_t comma = numbers.find(',');
+  const auto number = [&](std::string_view digits) -> std::optional<double> {
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    const bool valid = error == std::errc() && end == digits.data() + digits.size() && value >= 0 &&
+                       value <= kMostUsd;
+    return valid ? std::optional(value) : std::nullopt;
+  };
+  const std::optional<double> input = number(numbers.substr(0, comma));
+  const std::optional<double> output =
+      comma == std::string_view::npos ? std::nullopt : number(numbers.substr(comma + 1));
+  if (!input || !output || (equals != std::string::npos && given.model.empty()))
+    return fail(ErrorCode::invalid_argument,
+                "--price " + text +
+                    " is not IN,OUT or PROVIDER:NAME=IN,OUT: US dollars per million tokens of "
+                    "prompts and of replies, e.g. 2,10, or 0,0 for a model that costs nothing");
+  given.price.input_usd_per_million = *input;
+  given.price.output_usd_per_million = *output;
+  given.price.source = "--price";
+  return given;
 }
 
 Result<std::int64_t> duration_from(const std::string& text) {

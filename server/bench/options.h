@@ -13,6 +13,8 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
+#include "reference_agents/llm/spending.h"
+#include "sandbox/device/choose_device.h"
 #include "server/app/option_groups.h"
 
 namespace assay::bench {
@@ -22,14 +24,16 @@ struct BenchOptions {
   std::vector<std::string> agents = {"one_shot"};
   /// The models. Each has the form PROVIDER:NAME. Every agent runs with every model.
   std::vector<std::string> models;
-  std::string track;      // empty: each agent's default track
-  std::string split;      // empty: all splits
-  std::string operators;  // comma-separated; empty: all operators of the split
+  std::string track;  // empty: each agent's default track
+  std::string split;  // empty: all splits
+  std::string suite;  // a folder of operators instead of Assay's own; empty: Assay's own
+  std::vector<std::string> prices;  // texts that price_from() parses
+  std::string operators;            // comma-separated; empty: all operators of the split
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
   bool resume = false;
-  std::string device =
-      "cpu";  // the device of the server that the bench starts; unused with --server
+  /// The device of the server that the bench starts, or `auto`. Unused with --server.
+  std::string device = sandbox::kAutoDevice;
   std::string store;
   server::SandboxOptions sandbox;
   server::LogOptions log{.level =
@@ -60,6 +64,16 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
 /// Checks the options that can be checked without other information. Errors: not_found if a device
 /// or track is unknown; invalid_argument for all other problems.
 Status check_options(const BenchOptions& options);
+
+/// The value of --price: the price of one model, or of all models if `model` is empty.
+struct GivenPrice {
+  std::string model;  // PROVIDER:NAME
+  agents::Price price;
+};
+
+/// Parses "IN,OUT" or "PROVIDER:NAME=IN,OUT", in US dollars per million tokens. Error:
+/// invalid_argument.
+Result<GivenPrice> price_from(const std::string& text);
 
 /// Returns the seconds of a text that seconds_from() in base/units.h reads. Error: invalid_argument
 /// for any other text, and for more than kMostBenchSeconds.

@@ -159,8 +159,24 @@ Result<BenchPlan> recorded_pairs(const BenchOptions& options, const fs::path& ag
 Status find_prices(BenchPlan& plan, const BenchOptions& options) {
   const fs::path file = plan.agents_dir / "llm/prices.toml";
   std::optional<agents::PriceTable> table;
+  std::vector<GivenPrice> given;
+  for (const std::string& text : options.prices) {
+    ASSAY_TRY(price, price_from(text));
+    const bool known = price.model.empty() ||
+                       std::any_of(plan.models.begin(), plan.models.end(),
+                                   [&](const auto& model) { return model->name == price.model; });
+    if (!known)
+      return fail(ErrorCode::invalid_argument,
+                  "--price names '" + price.model + "', which is not a --model of this bench");
+    given.push_back(std::move(price));
+  }
   for (const auto& model : plan.models) {
     if (!model->client->is_model()) continue;
+    for (const GivenPrice& one : given) {
+      if (one.model.empty() ? !model->price.has_value() : one.model == model->name)
+        model->price = one.price;
+    }
+    if (model->price) continue;
     if (!table) {
       Result<agents::PriceTable> loaded = agents::PriceTable::load(file);
       if (!loaded) return fail(loaded.error());
@@ -171,11 +187,11 @@ Status find_prices(BenchPlan& plan, const BenchOptions& options) {
     if (options.max_cost_usd) {
       return fail(ErrorCode::invalid_argument, "--max-cost cannot be kept: the price of '" +
                                                    model->name + "' is not in " + file.string() +
-                                                   "; add it there");
+                                                   "; give --price IN,OUT (0,0: it is free)");
     }
     stderr_line("The price of " + model->name +
-                " is not known, so the costs of its attempts are not known. " + file.string() +
-                " lists the known prices.");
+                " is not known, so the costs of its attempts are not known. Give --price IN,OUT, "
+                "in US dollars per million tokens.");
   }
   return {};
 }
@@ -185,14 +201,16 @@ Status open_journals(BenchPlan& plan, const BenchOptions& options, const fs::pat
                                  [](const BenchPair& pair) { return has_journal(pair.directory); });
   const bool own_server = options.server.empty();
   for (BenchPair& pair : plan.pairs) {
-    const BenchIdentity identity{.agent = pair.agent_name,
-                                 .model = pair.model_name,
-                                 .suite = plan.suite,
-                                 .device = own_server ? options.device : "",
-                                 .server = options.server,
-                                 .store = own_server ? store.string() : "",
-                                 .samples = plan.samples,
-                                 .track = pair.chosen_track};
+    const BenchIdentity identity{
+        .agent = pair.agent_name,
+        .model = pair.model_name,
+        .suite = plan.suite,
+        .device = own_server ? options.device : "",
+        .server = options.server,
+        .store = own_server ? store.string() : "",
+        .samples = plan.samples,
+        .track = pair.chosen_track,
+        .folder = options.suite.empty() ? "" : fs::absolute(options.suite).string()};
     auto journal = BenchJournal::open(pair.directory, identity,
                                       options.resume && (!begun || has_journal(pair.directory)));
     if (!journal) return fail(journal.error());

@@ -31,10 +31,19 @@ ProgressGroup sum_of(const std::vector<ProgressGroup>& groups) {
     sum.good += group.good;
     sum.priced = sum.priced || group.priced;
     sum.cost_usd += group.priced ? group.cost_usd : 0;
-    sum.timed += group.timed;
-    sum.wall_s += group.wall_s;
+    sum.walls_s.insert(sum.walls_s.end(), group.walls_s.begin(), group.walls_s.end());
   }
   return sum;
+}
+
+/// Returns the mean time of an attempt, where a very long time counts less (kMostMedians).
+double usual_s(std::vector<double> walls_s) {
+  const auto middle = walls_s.begin() + static_cast<std::ptrdiff_t>(walls_s.size() / 2);
+  std::nth_element(walls_s.begin(), middle, walls_s.end());
+  const double most = kMostMedians * *middle;
+  double sum = 0;
+  for (const double wall_s : walls_s) sum += std::min(wall_s, most);
+  return sum / static_cast<double>(walls_s.size());
 }
 
 std::size_t columns_of(std::FILE* stream) {
@@ -59,10 +68,9 @@ std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t
   double dollars_in_all = 0;
   for (const ProgressGroup& group : groups) {
     // The estimate of a pair without finished attempts uses the average time of all pairs.
-    const ProgressGroup& timed = group.timed > 0 ? group : all;
-    if (timed.timed > 0)
-      seconds += timed.wall_s / static_cast<double>(timed.timed) *
-                 static_cast<double>(group.total - group.done);
+    const ProgressGroup& timed = group.walls_s.size() >= kLeastTimed ? group : all;
+    if (!timed.walls_s.empty())
+      seconds += usual_s(timed.walls_s) * static_cast<double>(group.total - group.done);
     const ProgressGroup& paid = group.done > 0 ? group : all;
     if (group.priced)
       dollars_in_all +=
@@ -70,7 +78,7 @@ std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t
   }
   std::string text;
   const std::size_t remaining = all.total - all.done;
-  if (all.timed > 0)
+  if (all.walls_s.size() >= kLeastTimed || (remaining == 0 && !all.walls_s.empty()))
     text = seconds_text(seconds / static_cast<double>(std::clamp<std::size_t>(
                                       remaining, 1, static_cast<std::size_t>(jobs)))) +
            " left";
@@ -90,8 +98,12 @@ std::string progress_text(const std::vector<ProgressGroup>& groups, std::int64_t
 }
 
 BenchProgress::BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups,
-                             std::int64_t jobs)
-    : stream_(stream), terminal_(terminal), jobs_(jobs), groups_(std::move(groups)) {
+                             std::int64_t jobs, std::size_t name_width)
+    : stream_(stream),
+      terminal_(terminal),
+      jobs_(jobs),
+      groups_(std::move(groups)),
+      name_column_(name_width) {
   const MutexLock lock(mutex_);
   draw_bar();
 }
@@ -127,20 +139,29 @@ void BenchProgress::step(const std::string& task, const std::string& what) {
   draw_bar();
 }
 
+void BenchProgress::notice(const std::string& task, const std::string& text) {
+  const MutexLock lock(mutex_);
+  running_[task] = "model, " + text;
+  if (!terminal_)
+    return print("        " + report::padded(task, name_column_) + " " +
+                 report::padded("model", kLabelColumn) + " " +
+                 report::printable_line(text, kExplanationCharacters));
+  clear_bar();
+  draw_bar();
+}
+
 void BenchProgress::finished(std::size_t group, const std::string& task, report::Label label,
                              const std::string& explanation, std::optional<double> cost_usd,
                              double wall_s) {
   const MutexLock lock(mutex_);
   running_.erase(task);
-  name_column_ = std::max(name_column_, report::width_of(task));
   ProgressGroup& its = groups_[group];
   ++its.done;
   using report::Label;
   its.good += label == Label::pass || label == Label::slow ? 1 : 0;
   its.priced = its.priced && cost_usd.has_value();
   its.cost_usd += cost_usd.value_or(0);
-  ++its.timed;
-  its.wall_s += wall_s;
+  its.walls_s.push_back(wall_s);
   const ProgressGroup all = sum_of(groups_);
   const std::string count = "[" + std::to_string(all.done) + "/" + std::to_string(all.total) + "] ";
   std::string line = count + report::padded(task, name_column_) + " " +
@@ -148,14 +169,14 @@ void BenchProgress::finished(std::size_t group, const std::string& task, report:
                      report::printable_line(explanation, kExplanationCharacters);
   // Only a terminal has a progress bar, which contains the estimate. Without the bar, this line
   // contains the estimate.
-  if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";
+  const std::string estimate = estimate_text(groups_, jobs_);
+  if (!terminal_ && all.done < all.total && !estimate.empty()) line += "  (" + estimate + ")";
   print(line);
 }
 
 void BenchProgress::unfinished(const std::string& task, const std::string& why) {
   const MutexLock lock(mutex_);
   running_.erase(task);
-  name_column_ = std::max(name_column_, report::width_of(task));
   print("        " + report::padded(task, name_column_) + " " +
         report::padded("not finished", kLabelColumn) + " " + report::printable_line(why, 400));
 }

@@ -6,7 +6,7 @@
 // orders of magnitude. The estimate uses all finished attempts, including those from before the
 // bench was resumed. So a resumed bench has an estimate from its start.
 //
-//   BenchProgress progress(stderr, terminal, groups, jobs);
+//   BenchProgress progress(stderr, terminal, groups, jobs, 22);
 //   progress.step("vector_add", "submit");
 //   progress.finished(0, "vector_add", report::Label::pass, "all cases", 0.012, 5.2);
 #pragma once
@@ -28,17 +28,24 @@ struct ProgressGroup {
   /// The numbers of all attempts (`total`), of finished attempts (`done`) and of passed attempts
   /// (`good`).
   std::size_t total = 0, done = 0, good = 0;
-  bool priced = false;    // true: the cost is known
-  double cost_usd = 0;    // the sum over the finished attempts
-  std::size_t timed = 0;  // the number of finished attempts whose time is known
-  double wall_s = 0;      // the sum of these times
+  bool priced = false;               // true: the cost is known
+  double cost_usd = 0;               // the sum over the finished attempts
+  std::vector<double> walls_s = {};  // the times of the finished attempts, in seconds, if known
 };
+
+/// The number of timed attempts from which on the remaining time is estimated. The first attempts
+/// also wait for the sandbox to start, so an estimate from one of them would be far too high.
+inline constexpr std::size_t kLeastTimed = 3;
+/// An attempt that took longer than this multiple of the median counts as this multiple. So one
+/// long attempt, such as one that waited for an endpoint, does not change the estimate much.
+inline constexpr double kMostMedians = 4;
 
 class BenchProgress {
  public:
-  /// `jobs` is the number of attempts that run simultaneously.
+  /// `jobs` is the number of attempts that run simultaneously. `name_width` is the width of the
+  /// longest name of an attempt, so that the columns stay where they are.
   BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups,
-                std::int64_t jobs);
+                std::int64_t jobs, std::size_t name_width);
   ~BenchProgress();
   BenchProgress(const BenchProgress&) = delete;
   BenchProgress& operator=(const BenchProgress&) = delete;
@@ -47,6 +54,8 @@ class BenchProgress {
   /// the operator's name. If the bench has several samples, `task` also names the sample. If it has
   /// several pairs of an agent and a model, `task` also names both.
   void step(const std::string& task, const std::string& what);
+  /// Shows that a model's endpoint is asked again, and why. Without a terminal, prints a line.
+  void notice(const std::string& task, const std::string& text);
   /// Counts a finished attempt and prints its line. If `cost_usd` is absent, the cost is unknown.
   /// From then on, the group has no estimate of its cost.
   void finished(std::size_t group, const std::string& task, report::Label label,
@@ -66,9 +75,7 @@ class BenchProgress {
   std::vector<ProgressGroup> groups_ ASSAY_GUARDED_BY(mutex_);
   // Maps the task of each running attempt to its current step.
   std::map<std::string, std::string> running_ ASSAY_GUARDED_BY(mutex_);
-  /// The width of the longest name of an attempt so far. If there are several agents and models,
-  /// the names contain them and are long.
-  std::size_t name_column_ ASSAY_GUARDED_BY(mutex_) = 22;
+  const std::size_t name_column_;
 };
 
 /// Returns a duration as text, such as "41 s", "3 min 20 s" or "2 h 5 min".

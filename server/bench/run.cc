@@ -24,6 +24,7 @@
 #include "reference_agents/registry/agents.h"
 #include "reference_agents/registry/provider.h"
 #include "server/bench/progress.h"
+#include "server/report/model/format.h"
 
 namespace assay::bench {
 namespace {
@@ -42,10 +43,12 @@ Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
   std::error_code error;
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
-  std::vector<std::string> command = {self.string(),  "serve",   "--stdio",     "--device",
-                                      options.device, "--store", store.string()};
+  std::vector<std::string> command = {self.string(),  "serve",   "--stdio",      "--device",
+                                      options.device, "--store", store.string(), "--require-store"};
   const std::vector<std::string> sandbox = server::arguments_of(options.sandbox);
   command.insert(command.end(), sandbox.begin(), sandbox.end());
+  if (!options.suite.empty())
+    command.insert(command.end(), {"--suite", fs::absolute(options.suite).string()});
   const std::vector<std::string> log = arguments_of(options.log);
   command.insert(command.end(), log.begin(), log.end());
   agents::forget_keys();
@@ -152,9 +155,10 @@ class Workers {
   void attempt(const BenchTask& task) {
     const BenchPair& pair = plan_.pairs[task.pair];
     const std::int64_t begin_ns = clock_.monotonic_ns();
-    const Result<BenchAttempt> made =
-        make_attempt(client_, budget_, plan_, task,
-                     [&](const std::string& step) { progress_.step(task.name, step); });
+    const Result<BenchAttempt> made = make_attempt(
+        client_, budget_, plan_, task,
+        {.step = [&](const std::string& step) { progress_.step(task.name, step); },
+         .notice = [&](const std::string& text) { progress_.notice(task.name, text); }});
     if (!made) return gave_up(task, made.error());
     const agents::Attempt& end = made->end;
     const double wall_s = seconds_since(begin_ns);
@@ -303,8 +307,7 @@ std::vector<ProgressGroup> progress_groups(const BenchPlan& plan,
       group.good += end.outcome == "pass" ? 1 : 0;
       group.priced = group.priced && end.cost_usd.has_value();
       group.cost_usd += end.cost_usd.value_or(0);
-      group.timed += end.wall_ms > 0 ? 1 : 0;
-      group.wall_s += end.wall_ms / 1e3;
+      if (end.wall_ms > 0) group.walls_s.push_back(end.wall_ms / 1e3);
     }
     groups.push_back(group);
   }
@@ -313,7 +316,7 @@ std::vector<ProgressGroup> progress_groups(const BenchPlan& plan,
 
 Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& budget,
                                   const BenchPlan& plan, const BenchTask& task,
-                                  const std::function<void(const std::string& step)>& step) {
+                                  const AttemptWatcher& watcher) {
   const BenchPair& pair = plan.pairs[task.pair];
   Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, system_clock());
   if (!transcript) return fail(transcript.error());
@@ -322,7 +325,8 @@ Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& b
   request.operator_name = task.operator_name;
   request.sample = task.sample;
   request.data_dir = plan.agents_dir;
-  request.step = step;
+  request.step = watcher.step;
+  request.notice = watcher.notice;
   if (pair.model == nullptr) return replayed(client, pair, task, *transcript, request);
   agents::MeteredClient metered(*pair.model->client, pair.model->price, budget);
   Result<agents::Attempt> ended =
@@ -331,9 +335,15 @@ Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& b
   return BenchAttempt{std::move(*ended), ""};
 }
 
+std::optional<report::Label> label_without_submission(const std::string& outcome) {
+  if (outcome == agents::kNoCode) return Label::no_code;
+  if (outcome == agents::kTruncated) return Label::truncated;
+  return std::nullopt;
+}
+
 report::Label label_of(const agents::Attempt& attempt) {
-  const bool not_submitted = attempt.outcome == "no_code" || attempt.outcome == "refused" ||
-                             attempt.outcome == kNoReply ||
+  if (const std::optional<Label> label = label_without_submission(attempt.outcome)) return *label;
+  const bool not_submitted = attempt.outcome == "refused" || attempt.outcome == kNoReply ||
                              attempt.error_kind == agents::kPromptRefused;
   if (not_submitted) return Label::missing;
   return report::label_of(
@@ -359,8 +369,10 @@ Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& pla
   const Result<double> spent = spent_before(plan, *tasks);
   if (!spent) return fail(spent.error());
   agents::SpendingBudget budget({plan.max_cost_usd, *spent});
+  std::size_t widest = 0;
+  for (const BenchTask& task : *tasks) widest = std::max(widest, report::width_of(task.name));
   BenchProgress progress(stderr, ::isatty(STDERR_FILENO) == 1, progress_groups(plan, ends),
-                         plan.jobs);
+                         plan.jobs, widest);
   Workers(client, budget, progress, plan, *tasks, ends, clock).run();
   return ends;
 }

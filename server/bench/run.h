@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -74,12 +75,22 @@ struct BenchAttempt {
   std::string replay;
 };
 
+/// What learns of the progress of an attempt. Both functions can be empty.
+struct AttemptWatcher {
+  std::function<void(const std::string& step)> step = {};    // before each step
+  std::function<void(const std::string& text)> notice = {};  // before an endpoint is asked again
+};
+
 /// Makes one attempt with the pair's model or with recorded replies. If an earlier process has left
 /// a transcript of this attempt, the attempt continues where the transcript ends. An error means
 /// that the attempt did not finish. Thread-safe.
 Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& budget,
                                   const BenchPlan& plan, const BenchTask& task,
-                                  const std::function<void(const std::string& step)>& step);
+                                  const AttemptWatcher& watcher);
+
+/// Returns the label of an attempt that ended with this outcome because no reply held complete
+/// code. Returns nothing for every other outcome.
+std::optional<report::Label> label_without_submission(const std::string& outcome);
 
 /// Returns the label that a report gives to the attempt.
 report::Label label_of(const agents::Attempt& attempt);

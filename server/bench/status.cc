@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 
 #include "base/json.h"
+#include "base/stderr_line.h"
 #include "reference_agents/llm/json_fields.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/bench/journal.h"
+#include "server/bench/run.h"
 #include "server/report/model/compare.h"
 #include "server/report/text/forms.h"
 
@@ -78,14 +82,19 @@ int status_of_start_error(const Error& error) {
 }
 
 Result<std::string> reports_text(const std::filesystem::path& store,
-                                 const operators::Catalog& catalog,
+                                 const operators::Catalog& catalog, const BenchPlan& plan,
                                  const std::vector<PairEnd>& ends) {
   std::string text;
   std::vector<ComparisonRow> rows;
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    const Result<report::Report> report = server::read_report(store, catalog, ends[i].runs);
+    Result<report::Report> report = server::read_report(store, catalog, ends[i].runs);
     if (!report) return fail(report.error());
-    text += "\n" + report::report_as_table(*report);
+    ASSAY_TRY(journal, read_journal(plan.pairs[i].directory));
+    report::explain_missing(*report, missing_in(journal));
+    text += "\n" + (ends[i].unfinished < ends[i].attempts
+                        ? report::report_as_table(*report)
+                        : plan.pairs[i].agent_name + " with " + plan.pairs[i].model_label +
+                              ": no attempt is finished\n");
     rows.push_back(report::comparison_of(*report));
     set_progress(rows.back(), ends[i]);
   }
@@ -116,9 +125,28 @@ Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan,
     rows.push_back(report::comparison_of(plan.pairs[i].agent_name, plan.pairs[i].model_label,
                                          whole ? all : std::vector<metrics::OperatorSamples>(),
                                          usage));
+    rows.back().track = plan.pairs[i].track();
     set_progress(rows.back(), ends[i]);
   }
   return rows.size() > 1 ? text + "\n" + report::comparison_table(rows) : text;
+}
+
+std::map<std::pair<std::int64_t, std::string>, report::NoSubmission> missing_in(
+    const JournalContent& journal) {
+  std::map<std::pair<std::int64_t, std::string>, report::NoSubmission> why;
+  for (const auto& [which, end] : journal.finished) {
+    if (const std::optional<report::Label> label = label_without_submission(end.outcome))
+      why[which] = {*label, end.explanation};
+  }
+  return why;
+}
+
+void say_why_stopped(const std::vector<PairEnd>& ends) {
+  std::set<std::string> said;
+  for (const PairEnd& end : ends) {
+    if (end.unfinished > 0 && !end.stopped_by.empty() && said.insert(end.stopped_by).second)
+      stderr_line("assay bench: stopped: " + end.stopped_by);
+  }
 }
 
 int print_replay(const BenchPlan& plan) {

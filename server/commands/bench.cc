@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "reference_agents/registry/agents.h"
-#include "sandbox/device/make_device.h"
+#include "sandbox/device/choose_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
@@ -36,14 +36,25 @@ Result<BenchPlan> make_plan(const BenchOptions& options, const Workspace& worksp
                              agents_dir);
 }
 
-int run_command(const BenchOptions& options) {
+/// Replaces `auto` by the device for which it stands, because a bench that is resumed must use the
+/// same device.
+Status choose_device(BenchOptions& options, const Workspace& workspace) {
+  if (!options.server.empty()) return {};
+  ASSAY_TRY(config, sandbox_config(options.sandbox, workspace.paths));
+  options.device = sandbox::choose_device(options.device, config).name;
+  return {};
+}
+
+int run_command(BenchOptions options) {
   if (const Status started = start_log(options.log); !started)
     return print_error(kBench, kUsage, started.error().message);
   if (Status ok = bench::check_options(options); !ok)
     return print_error(kBench, bench::status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
-  const std::optional<Workspace> workspace = open_workspace(kBench, status);
+  const std::optional<Workspace> workspace = open_workspace(kBench, status, options.suite);
   if (!workspace) return status;
+  if (const Status chosen = choose_device(options, *workspace); !chosen)
+    return print_error(kBench, kUsage, chosen.error().message);
   const fs::path agents_dir = workspace->paths.root / "reference_agents";
   Result<BenchPlan> plan = make_plan(options, *workspace, agents_dir);
   if (!plan)
@@ -66,9 +77,10 @@ int run_command(const BenchOptions& options) {
   const Result<std::vector<bench::PairEnd>> ends = bench::run_bench(**client, *plan);
   if (!ends)
     return print_error(kBench, bench::status_of_start_error(ends.error()), ends.error().message);
-  const Result<std::string> reports = options.server.empty()
-                                          ? bench::reports_text(store, workspace->catalog, *ends)
-                                          : bench::reports_text(**client, *plan, *ends);
+  bench::say_why_stopped(*ends);
+  const Result<std::string> reports =
+      options.server.empty() ? bench::reports_text(store, workspace->catalog, *plan, *ends)
+                             : bench::reports_text(**client, *plan, *ends);
   if (!reports) {
     status = print_error(
         kBench, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable,
@@ -132,6 +144,15 @@ void add_bench(CLI::App& app, int& status) {
       "bench-out/AGENT_PROVIDER_NAME); with several pairs it holds a folder for each");
   CLI::Option* cost = command->add_option("--max-cost", options->max_cost_usd,
                                           "US dollars that all pairs together never exceed");
+  CLI::Option* price =
+      command
+          ->add_option("--price", options->prices,
+                       "IN,OUT or PROVIDER:NAME=IN,OUT: US dollars per million tokens of prompts "
+                       "and of replies, for models without a known price, or for that model; 0,0 "
+                       "for a model that costs nothing; may be repeated")
+          ->allow_extra_args(false);
+  CLI::Option* suite = command->add_option("--suite", options->suite,
+                                           "a folder of operators to use instead of Assay's own");
   command->add_option("--max-time", options->max_time,
                       "seconds, or 15m, 2h, 1h30m: after this time no attempt starts, and running "
                       "ones finish");
@@ -145,9 +166,10 @@ void add_bench(CLI::App& app, int& status) {
       ->excludes(split)
       ->excludes(names)
       ->excludes(samples)
-      ->excludes(cost);
+      ->excludes(cost)
+      ->excludes(price);
   CLI::Option* device =
-      command->add_option("--device", options->device, sandbox::device_names_help())
+      command->add_option("--device", options->device, sandbox::device_option_help())
           ->capture_default_str();
   CLI::Option* store = command->add_option("--store", options->store,
                                            "the store of runs and verdicts (default: the user's)");
@@ -158,7 +180,8 @@ void add_bench(CLI::App& app, int& status) {
                                          "http://HOST:PORT/mcp of a running server, instead of "
                                          "starting one; its token is in ASSAY_TOKEN")
                             ->excludes(device)
-                            ->excludes(store);
+                            ->excludes(store)
+                            ->excludes(suite);
   for (CLI::Option* option : sandbox) server->excludes(option);
   command->callback([options, &status] { status = run_command(*options); });
 }

@@ -72,20 +72,71 @@ ClientConfig codex(const ServerEntry& entry) {
   return {text, "~/.codex/config.toml"};
 }
 
-ClientConfig cursor(const ServerEntry& entry) {
+/// Returns the bearer header for a client that replaces no variables in its configuration.
+Json bearer_by_hand() { return bearer(std::string("PUT_THE_") + kTokenVariable + "_HERE"); }
+
+constexpr const char* kByHand = "; replace PUT_THE_ASSAY_TOKEN_HERE by the token";
+
+/// Returns the configuration of a client that lists its servers below "mcpServers", and has the URL
+/// of a server in the member `url_key`.
+ClientConfig usual(const ServerEntry& entry, const char* url_key, const Json& token_header,
+                   const std::string& where) {
+  Json server = entry.url.empty() ? command_of(entry) : Json{{url_key, entry.url}};
+  if (!entry.url.empty() && entry.token) server["headers"] = token_header;
+  return {document("mcpServers", server), where};
+}
+
+ClientConfig claude_desktop(const ServerEntry& entry) {
+  return {document("mcpServers", command_of(entry)),
+          "claude_desktop_config.json, which Settings > Developer > Edit Config opens"};
+}
+
+ClientConfig cline(const ServerEntry& entry) {
+  const std::string where =
+      "cline_mcp_settings.json, which MCP Servers > Configure > Configure MCP Servers opens";
+  if (entry.url.empty()) return {document("mcpServers", command_of(entry)), where};
+  Json server = {{"type", "streamableHttp"}, {"url", entry.url}};
+  if (entry.token) server["headers"] = bearer_by_hand();
+  return {document("mcpServers", server), where + (entry.token ? kByHand : "")};
+}
+
+ClientConfig jetbrains(const ServerEntry& entry) {
+  return usual(entry, "url", bearer_by_hand(),
+               std::string("Settings > Tools > AI Assistant > Model Context Protocol, or for Junie "
+                           ".junie/mcp/mcp.json in the project's root") +
+                   (entry.token && !entry.url.empty() ? kByHand : ""));
+}
+
+ClientConfig generic(const ServerEntry& entry) {
+  const std::string where = "any client that lists its servers below \"mcpServers\"";
+  if (entry.url.empty()) return {document("mcpServers", command_of(entry)), where};
+  Json server = {{"type", "http"}, {"url", entry.url}};
+  if (entry.token) server["headers"] = bearer_by_hand();
+  return {document("mcpServers", server), where + (entry.token ? kByHand : "")};
+}
+
+ClientConfig windsurf(const ServerEntry& entry) {
+  return usual(entry, "serverUrl", bearer(std::string("${env:") + kTokenVariable + "}"),
+               "~/.codeium/windsurf/mcp_config.json");
+}
+
+ClientConfig zed(const ServerEntry& entry) {
   Json server = entry.url.empty() ? command_of(entry) : Json{{"url", entry.url}};
-  if (!entry.url.empty() && entry.token)
-    server["headers"] = bearer(std::string("${env:") + kTokenVariable + "}");
-  return {document("mcpServers", server),
-          ".cursor/mcp.json in the project's root, or ~/.cursor/mcp.json"};
+  const bool by_hand = !entry.url.empty() && entry.token;
+  if (by_hand) server["headers"] = bearer_by_hand();
+  return {document("context_servers", server),
+          std::string("~/.config/zed/settings.json, beside the settings that it has") +
+              (by_hand ? kByHand : "")};
+}
+
+ClientConfig cursor(const ServerEntry& entry) {
+  return usual(entry, "url", bearer(std::string("${env:") + kTokenVariable + "}"),
+               ".cursor/mcp.json in the project's root, or ~/.cursor/mcp.json");
 }
 
 ClientConfig gemini(const ServerEntry& entry) {
-  Json server = entry.url.empty() ? command_of(entry) : Json{{"httpUrl", entry.url}};
-  if (!entry.url.empty() && entry.token)
-    server["headers"] = bearer(std::string("$") + kTokenVariable);
-  return {document("mcpServers", server),
-          "~/.gemini/settings.json, or .gemini/settings.json in the project's root"};
+  return usual(entry, "httpUrl", bearer(std::string("$") + kTokenVariable),
+               "~/.gemini/settings.json, or .gemini/settings.json in the project's root");
 }
 
 ClientConfig vscode(const ServerEntry& entry) {
@@ -170,14 +221,23 @@ ClientConfig typescript(const ServerEntry& entry) {
 struct Known {
   std::string_view name;
   ClientConfig (*make)(const ServerEntry& entry);
+  ConfigForm form;
+  bool http = true;  // the client can connect to a server over HTTP
 };
-constexpr std::array<Known, 7> kClients = {{{"claude-code", claude_code},
-                                            {"codex", codex},
-                                            {"cursor", cursor},
-                                            {"gemini", gemini},
-                                            {"python", python},
-                                            {"typescript", typescript},
-                                            {"vscode", vscode}}};
+constexpr std::array<Known, 13> kClients = {
+    {{"claude-code", claude_code, ConfigForm::json},
+     {"claude-desktop", claude_desktop, ConfigForm::json, false},
+     {"cline", cline, ConfigForm::json},
+     {"codex", codex, ConfigForm::toml},
+     {"cursor", cursor, ConfigForm::json},
+     {"gemini", gemini, ConfigForm::json},
+     {"jetbrains", jetbrains, ConfigForm::json},
+     {"json", generic, ConfigForm::json},
+     {"python", python, ConfigForm::program},
+     {"typescript", typescript, ConfigForm::program},
+     {"vscode", vscode, ConfigForm::json},
+     {"windsurf", windsurf, ConfigForm::json},
+     {"zed", zed, ConfigForm::json}}};
 
 }  // namespace
 
@@ -186,8 +246,15 @@ Result<ClientConfig> client_config(const std::string& client, const ServerEntry&
                                    [&](const Known& known) { return known.name == client; });
   if (found == kClients.end())
     return fail(ErrorCode::not_found, "unknown client '" + client + "'; valid: " + client_names());
+  if (!entry.url.empty() && !found->http)
+    return fail(ErrorCode::invalid_argument,
+                client +
+                    " starts its servers itself and cannot use the URL of a server; leave out "
+                    "--http");
   try {
-    return found->make(entry);
+    ClientConfig config = found->make(entry);
+    config.form = found->form;
+    return config;
   } catch (const Json::exception&) {
     return fail(ErrorCode::invalid_argument,
                 "a path or an argument is not UTF-8, so no configuration file can contain it");

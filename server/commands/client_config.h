@@ -30,16 +30,24 @@ struct ServerEntry {
   bool token = false;  // the server requires a token
 };
 
+/// What kind of text a configuration is.
+enum class ConfigForm {
+  json,     // a JSON object that lists servers by name
+  toml,     // TOML with a table for each server
+  program,  // the source of a program, which is a file of its own
+};
+
 struct ClientConfig {
   std::string text;  // the content of the file; it ends with a newline
   /// A sentence that says into which file the text belongs. If a command of the client can write
   /// the same configuration, the sentence names this command too.
   std::string where;
+  ConfigForm form = ConfigForm::json;
 };
 
-/// Returns the configuration of `client`, which is claude-code, codex, cursor, gemini, python,
-/// typescript or vscode. Errors: not_found if `client` is unknown, and the message lists the valid
-/// names; invalid_argument if a path is not UTF-8.
+/// Returns the configuration of `client`, one of client_names(). Errors: not_found if `client` is
+/// unknown, and the message lists the valid names; invalid_argument if a path is not UTF-8, or if
+/// the client cannot connect to a URL.
 Result<ClientConfig> client_config(const std::string& client, const ServerEntry& entry);
 
 /// Returns "claude-code, codex, ...", for use in help texts.

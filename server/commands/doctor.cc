@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "sandbox/device/choose_device.h"
 #include "sandbox/device/make_device.h"
 #include "sandbox/job/target.h"
 #include "sandbox/pool/probe.h"
@@ -26,6 +27,14 @@ std::string kernel_release() {
                              : "unknown";
 }
 
+/// Returns the device for which --device auto stands on this machine.
+sandbox::DeviceChoice auto_device(const sandbox::Probe& found) {
+  for (const sandbox::DriverProbe& driver : found.drivers) {
+    if (driver.driver == "cuda") return sandbox::choose_auto(driver);
+  }
+  return {"cpu", "no driver was asked"};
+}
+
 nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace,
                        const std::string& sanitizer) {
   nlohmann::json layers = nlohmann::json::array();
@@ -33,6 +42,7 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace,
     layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   nlohmann::json devices = nlohmann::json::object();
   devices["cpu"] = found.sandbox_error.empty();
+  devices["auto"] = auto_device(found).name;
   for (const sandbox::DriverProbe& driver : found.drivers) {
     nlohmann::json gpus = nlohmann::json::array();
     for (const sandbox::DeviceFacts& gpu : driver.gpus) {
@@ -118,6 +128,8 @@ void print(const sandbox::Probe& found, const Workspace& workspace, const std::s
       "%s\n",
       found.sandbox_error.empty() ? "ok" : "MISSING", sandbox::target_names().c_str());
   for (const sandbox::DriverProbe& driver : found.drivers) print(driver);
+  const sandbox::DeviceChoice choice = auto_device(found);
+  std::printf("  --device auto, the default, is %s here\n", choice.name.c_str());
 }
 
 int doctor(bool as_json) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "sandbox/device/choose_device.h"
 #include "sandbox/device/make_device.h"
 #include "sandbox/job/target.h"
 #include "server/app/exit_status.h"
@@ -27,7 +28,7 @@ namespace {
 
 struct EvalOptions {
   std::string operator_name, file;
-  std::string device = "cpu";
+  std::string device = sandbox::kAutoDevice;
   std::string mode = "grade";
   std::string case_id;
   std::string language;
@@ -174,7 +175,9 @@ int evaluate(const EvalOptions& options) {
   }
   job->limits = options.sandbox.limits;
   job->want_artifacts = !options.artifacts.empty();
-  auto device = sandbox::make_device(options.device, *config);
+  if (const Status known = sandbox::check_device_option(options.device); !known)
+    return print_error("eval", kUnknownName, known.error().message);
+  auto device = sandbox::make_device(sandbox::choose_device(options.device, *config).name, *config);
   if (!device)
     return print_error("eval", status_of_device_error(device.error()), device.error().message);
 
@@ -219,7 +222,7 @@ void add_eval(CLI::App& app, int& status) {
                       "the store that holds the plans' artifacts (default: the user's)");
   command->add_option("--artifacts", options->artifacts,
                       "write launch plans and PTX of public cases into this folder");
-  command->add_option("--device", options->device, sandbox::device_names_help())
+  command->add_option("--device", options->device, sandbox::device_option_help())
       ->capture_default_str();
   command->add_option("--mode", options->mode, kModes)->capture_default_str();
   command->add_option("--language", options->language,

@@ -1,14 +1,19 @@
 // Implements `assay report`, which reads the results of runs from the store and shows them. Several
 // runs of one agent and model are combined in one report, each as a sample. Other runs are
 // compared.
+#include <cstdint>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
+#include "server/bench/journal.h"
+#include "server/bench/status.h"
 #include "server/commands/commands.h"
 #include "server/report/html/page.h"
 #include "server/report/model/compare.h"
@@ -27,6 +32,8 @@ enum class ReportFormat { table, json, csv, html };
 struct ReportOptions {
   std::string format = "table";
   std::vector<std::string> runs;
+  std::string bench;  // the --out of a bench
+  bool all = false;
   std::string store;
   bool codebleu = false;
 };
@@ -74,6 +81,25 @@ int print(const std::string& text) {
   return kPass;
 }
 
+/// Sets the labels of attempts without a submission in the report of a bench.
+Status explain_from_journals(Report& report, const std::string& directory) {
+  ASSAY_TRY(benches, bench::find_benches(directory));
+  std::map<std::pair<std::int64_t, std::string>, report::NoSubmission> why;
+  for (const bench::RecordedBench& recorded : benches) {
+    const auto missing = bench::missing_in(recorded.journal);
+    for (std::size_t i = 0; i < report.samples.size(); ++i) {
+      for (const auto& [sample, run] : recorded.journal.runs) {
+        if (run.run != report.samples[i]) continue;
+        for (const auto& [which, end] : missing) {
+          if (which.first == sample) why[{static_cast<std::int64_t>(i) + 1, which.second}] = end;
+        }
+      }
+    }
+  }
+  report::explain_missing(report, why);
+  return {};
+}
+
 int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat format,
                    const ReportOptions& options, const std::filesystem::path& store,
                    const Workspace& workspace) {
@@ -81,6 +107,11 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
   if (!comparison)
     return print_error(kReport, status_of_report_error(comparison.error()),
                        comparison.error().message);
+  for (Report& report : comparison->reports) {
+    if (options.bench.empty()) break;
+    if (const Status done = explain_from_journals(report, options.bench); !done)
+      return print_error(kReport, kBadData, done.error().message);
+  }
   if (options.codebleu) {
     for (Report& report : comparison->reports) {
       if (Status done = compare_with_oracles(report, store, workspace); !done)
@@ -88,6 +119,44 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
     }
   }
   return print(format_comparison(*comparison, format));
+}
+
+/// Returns the handles of the runs of all benches in `directory`, by bench and sample.
+Result<std::vector<std::string>> runs_of_bench(const std::string& directory) {
+  ASSAY_TRY(benches, bench::find_benches(directory));
+  std::vector<std::string> handles;
+  for (const bench::RecordedBench& recorded : benches) {
+    for (const auto& [sample, run] : recorded.journal.runs) handles.push_back(run.run);
+  }
+  if (handles.empty())
+    return fail(ErrorCode::not_found, "the bench in " + directory + " has not started a run");
+  return handles;
+}
+
+/// Returns the handles of all runs that have the operators of the newest run, oldest first. Says on
+/// stderr how many runs are left out.
+Result<std::vector<std::string>> runs_like_the_newest(const std::filesystem::path& store,
+                                                      const operators::Catalog& catalog) {
+  ASSAY_TRY(known, list_runs(store, catalog));
+  std::vector<std::string> handles;
+  for (auto run = known.rbegin(); run != known.rend(); ++run) {
+    if (report::have_same_operators(*run, known.front())) handles.push_back(run->handle);
+  }
+  if (handles.size() < known.size())
+    stderr_line("left out: " + std::to_string(known.size() - handles.size()) + " of " +
+                std::to_string(known.size()) +
+                " runs, because their operators are not those of the newest run; `assay runs` "
+                "lists them");
+  return handles;
+}
+
+/// Returns the handles of the runs that the options name. Empty: the newest run.
+Result<std::vector<std::string>> chosen_runs(const ReportOptions& options,
+                                             const std::filesystem::path& store,
+                                             const operators::Catalog& catalog) {
+  if (!options.bench.empty()) return runs_of_bench(options.bench);
+  if (options.all) return runs_like_the_newest(store, catalog);
+  return options.runs;
 }
 
 int run_report(const ReportOptions& options) {
@@ -100,8 +169,14 @@ int run_report(const ReportOptions& options) {
   if (!workspace) return status;
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
                                                             : std::filesystem::path(options.store);
-  const Result<std::vector<tools::Scorecard>> runs =
-      read_runs(store, workspace->catalog, options.runs);
+  const Result<std::vector<std::string>> handles = chosen_runs(options, store, workspace->catalog);
+  if (!handles)
+    return print_error(kReport,
+                       handles.error().code == ErrorCode::corrupt && !options.bench.empty()
+                           ? kBadData
+                           : status_of_report_error(handles.error()),
+                       handles.error().message);
+  const Result<std::vector<tools::Scorecard>> runs = read_runs(store, workspace->catalog, *handles);
   if (!runs)
     return print_error(kReport, status_of_report_error(runs.error()), runs.error().message);
   if (!report::is_one_configuration(*runs))
@@ -109,6 +184,10 @@ int run_report(const ReportOptions& options) {
   Result<Report> report = report::make_report(*runs, &workspace->catalog);
   if (!report)
     return print_error(kReport, status_of_report_error(report.error()), report.error().message);
+  if (!options.bench.empty()) {
+    if (const Status done = explain_from_journals(*report, options.bench); !done)
+      return print_error(kReport, kBadData, done.error().message);
+  }
   if (options.codebleu) {
     if (Status done = compare_with_oracles(*report, store, *workspace); !done)
       return print_error(kReport, kUnavailable, done.error().message);
@@ -123,11 +202,17 @@ void add_report(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("report", "Show what a run scored");
   command->add_option("--format", options->format, "table, json, csv or html")
       ->capture_default_str();
-  command
-      ->add_option("--run", options->runs,
-                   "the handle of a run (default: the newest run); repeat it for more samples of "
-                   "one agent and model, or to compare several")
-      ->allow_extra_args(false);
+  auto* run = command->add_option(
+      "--run", options->runs,
+      "the handle of a run (default: the newest run); repeat it for more samples of "
+      "one agent and model, or to compare several");
+  run->allow_extra_args(false);
+  auto* bench = command->add_option("--bench", options->bench,
+                                    "the runs of the bench in this folder, its --out");
+  auto* all = command->add_flag("--all", options->all,
+                                "all runs that have the operators of the newest run");
+  bench->excludes(run);
+  all->excludes(run)->excludes(bench);
   command->add_flag("--codebleu", options->codebleu,
                     "compare each submission's text with the oracle's");
   command->add_option("--store", options->store,

@@ -2,6 +2,7 @@
 // and tools.
 #include "server/commands/serve.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "base/stderr_line.h"
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
+#include "sandbox/device/choose_device.h"
 #include "sandbox/device/make_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/open_files.h"
@@ -27,6 +29,8 @@
 #include "server/commands/client_config.h"
 #include "server/commands/commands.h"
 #include "server/commands/http_settings.h"
+#include "server/commands/print_config.h"
+#include "server/commands/serve_options.h"
 #include "server/conformance/fixtures.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_metrics.h"
@@ -41,26 +45,6 @@
 
 namespace assay::server {
 namespace {
-
-// The time that jobs in progress have to end after the first SIGTERM, in seconds. Most jobs end
-// within some seconds, and a service manager such as systemd kills a process after 90 seconds.
-constexpr std::int64_t kDefaultDrainS = 30;
-constexpr std::int64_t kMostDrainS = 86'400;
-
-struct ServeOptions {
-  bool stdio = false;
-  HttpFlags http;
-  std::vector<std::string> devices;
-  std::string store;
-  StoreLimitOptions limits;
-  SandboxOptions sandbox;
-  LogOptions log;
-  ObserveFlags observe;
-  std::string print_config;
-  bool conformance = false;
-  std::int64_t drain_s = kDefaultDrainS;
-  std::string suite;
-};
 
 constexpr const char* kInstructions =
     "Assay scores GPU kernels written in Triton, its dialects Gluon and TLX, or CUDA C++. Start "
@@ -80,7 +64,19 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
     return std::nullopt;
   }
   Devices devices;
-  for (const std::string& name : options.devices) {
+  for (const std::string& value : options.devices) {
+    if (const Status known = sandbox::check_device_option(value); !known) {
+      status = print_error("serve", kUnknownName, known.error().message);
+      return std::nullopt;
+    }
+    const sandbox::DeviceChoice choice = sandbox::choose_device(value, *config);
+    const std::string& name = choice.name;
+    if (value != name)
+      log::info("the option --device auto has chosen a device",
+                {{"device", name}, {"no_gpu", choice.no_gpu}});
+    const bool twice = std::any_of(devices.begin(), devices.end(),
+                                   [&](const auto& device) { return device.first == name; });
+    if (twice) continue;
     Result<std::unique_ptr<sandbox::Device>> device = sandbox::make_device(name, *config);
     if (!device) {
       status = print_error("serve", status_of_device_error(device.error()), device.error().message);
@@ -91,74 +87,11 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
   return devices;
 }
 
-/// Returns what a client's configuration must contain for a server with these options: the command
-/// that starts the server or, with --http, the server's URL. All paths are absolute, because the
-/// client starts the server in a different directory.
-Result<ServerEntry> entry_of(const ServeOptions& options) {
-  const Result<Paths> paths = find_paths();
-  if (!paths) return fail(paths.error());
-  ServerEntry entry;
-  if (!options.http.address.empty()) {
-    const Result<Address> address = parse_address(options.http.address);
-    if (!address) return fail(address.error());
-    if (address->port == 0)
-      return fail(
-          ErrorCode::invalid_argument,
-          "port 0 stands for a port that is chosen at the start, so no configuration can name "
-          "it; give --http another port");
-    std::string host = address->host;
-    // Each of these two addresses stands for all addresses of this machine, so a client cannot
-    // connect to it.
-    if (host == "0.0.0.0" || host == "::") {
-      if (options.http.allowed_hosts.empty() && options.http.oauth.public_url.empty())
-        return fail(ErrorCode::invalid_argument,
-                    "a client cannot connect to " + host + "; name this machine with --allow-host");
-      if (!options.http.allowed_hosts.empty()) host = options.http.allowed_hosts.front();
-    }
-    const bool v6 = host.find(':') != std::string::npos;
-    entry.url = (options.http.tls_certificate.empty() ? "http://" : "https://") +
-                (v6 ? "[" + host + "]" : host) + ":" + std::to_string(address->port) + "/mcp";
-    if (!options.http.oauth.public_url.empty()) entry.url = options.http.oauth.public_url;
-    // A client of an identity provider gets its tokens itself.
-    entry.token = !options.http.token_file.empty() && options.http.oauth.issuers.empty();
-  }
-  entry.command = (paths->binaries / "assay").string();
-  entry.args = {"serve", "--stdio"};
-  for (const std::string& device : options.devices)
-    entry.args.insert(entry.args.end(), {"--device", device});
-  if (!options.store.empty())
-    entry.args.insert(entry.args.end(),
-                      {"--store", std::filesystem::absolute(options.store).string()});
-  if (options.drain_s != kDefaultDrainS)
-    entry.args.insert(entry.args.end(), {"--drain-s", std::to_string(options.drain_s)});
-  for (const std::vector<std::string>& more :
-       {arguments_of(options.limits), arguments_of(options.sandbox), arguments_of(options.observe)})
-    entry.args.insert(entry.args.end(), more.begin(), more.end());
-  for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-      entry.env[variable] = std::filesystem::absolute(value).string();
-  }
-  return entry;
-}
-
 /// Returns how many jobs each device runs at once.
 std::vector<int> jobs_of(const Devices& devices) {
   std::vector<int> jobs;
   for (const auto& [name, device] : devices) jobs.push_back(device->info().concurrency);
   return jobs;
-}
-
-int print_config(const ServeOptions& options) {
-  const Result<ServerEntry> entry = entry_of(options);
-  if (!entry)
-    return print_error("serve",
-                       entry.error().code == ErrorCode::invalid_argument ? kUsage : kBadConfig,
-                       entry.error().message);
-  const Result<ClientConfig> config = client_config(options.print_config, *entry);
-  if (!config) return print_error("serve", kUnknownName, config.error().message);
-  std::fputs(config->text.c_str(), stdout);
-  stderr_line("for " + config->where);
-  return kPass;
 }
 
 /// Installs the signal handlers. SIGHUP makes a server over HTTP read its files again, and open its
@@ -251,16 +184,24 @@ int serve(const ServeOptions& options) {
   if (!guides) return print_error("serve", kBadConfig, guides.error().message);
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
-  Result<std::unique_ptr<ServerServices>> backend = ServerServices::open(
-      store, workspace->catalog, std::move(*devices),
-      {.mode = StoreMode::write_when_possible, .store = *limits, .job_ended = observer->jobs()});
+  Result<std::unique_ptr<ServerServices>> backend =
+      ServerServices::open(store, workspace->catalog, std::move(*devices),
+                           {.mode = StoreMode::write_when_possible,
+                            .store = *limits,
+                            .job_ended = observer->jobs(),
+                            .practice_if_in_use = !http && !options.require_store});
   if (!backend) return print_error("serve", kStoreUnusable, backend.error().message);
   const auto recovered = (*backend)->jobs().recover();
   if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
 
+  std::string instructions = kInstructions;
+  if (const std::string& only = (*backend)->practice_only(); !only.empty()) {
+    log::warning("this server is for practice only", {{"reason", only}});
+    instructions += " This server is for practice only: " + only;
+  }
   StoredTasks tasks((*backend)->store());
   mcp::Server server(
-      {.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions},
+      {.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = instructions},
       {}, {.task_store = &tasks, .observer = observer->calls()});
   const tools::Services services = {.catalog = workspace->catalog,
                                     .runs = (*backend)->runs(),
@@ -313,9 +254,12 @@ void add_serve(CLI::App& app, int& status) {
   command->get_option("--http")->excludes(stdio);
   command
       ->add_option("--device", options->devices,
-                   sandbox::device_names_help() + "; may be repeated; the first is the default")
-      ->default_val(std::vector<std::string>{"cpu"});
+                   sandbox::device_option_help() + "; may be repeated; the first is the default")
+      ->capture_default_str();
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
+  command->add_flag("--require-store", options->require_store,
+                    "on stdio: end with status 73 if another Assay uses the store, instead of "
+                    "serving practice only, from a temporary store");
   command
       ->add_option("--drain-s", options->drain_s,
                    "time in seconds that jobs in progress have to end after SIGTERM; 0: stop at "
@@ -328,11 +272,16 @@ void add_serve(CLI::App& app, int& status) {
   add_sandbox_options(*command, options->sandbox);
   add_log_options(*command, options->log);
   add_observe_options(*command, options->observe);
-  command->add_option(
+  auto* client = command->add_option(
       "--print-config", options->print_config,
       "print the configuration with which this client uses the server that the other "
       "options describe, and exit: " +
           client_names());
+  command
+      ->add_option("--config-file", options->config_file,
+                   "with --print-config: write the configuration into this file, which keeps its "
+                   "other servers and settings")
+      ->needs(client);
   command->add_flag(
       "--conformance", options->conformance,
       "serve the fixtures of the official conformance suite instead of Assay's tools (no store, no "

@@ -74,6 +74,8 @@ Status no_space(bool scored) {
 Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
                                          const tools::RunRequest& request) {
   ASSAY_RETURN_IF_ERROR(tools::check_scope(principal, request.track));
+  if (!practice_only_.empty() && request.track != tools::Track::practice)
+    return fail(ErrorCode::unavailable, "no scored run can start here: " + practice_only_);
   ASSAY_RETURN_IF_ERROR(check_name("agent", request.agent));
   ASSAY_RETURN_IF_ERROR(check_name("model", request.model));
   ASSAY_TRY(names, resolve_suite(request.suite, catalog_));
@@ -110,7 +112,9 @@ Result<tools::RunInfo> StoredRuns::find_of(const std::optional<std::string>& own
   if (!is_handle(run, "run"))
     return fail(ErrorCode::invalid_argument,
                 "not a run handle; `start_run` returns a handle that looks like run_...");
-  return store_.run(run, owner);
+  Result<tools::RunInfo> found = store_.run(run, owner);
+  if (found || practice_only_.empty() || found.error().code != ErrorCode::not_found) return found;
+  return fail(ErrorCode::not_found, found.error().message + "; " + practice_only_);
 }
 
 Status StoredRuns::check_scope_of(const tools::Principal& principal, const std::string& run) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
@@ -33,8 +34,12 @@ inline constexpr RateLimit kRunStarts = {.per_second = 2, .burst = 512};
 class StoredRuns final : public tools::RunService {
  public:
   StoredRuns(Store& store, const operators::Catalog& catalog, const Clock& clock,
-             const RateLimit& starts = kRunStarts)
-      : store_(store), catalog_(catalog), clock_(clock), starts_(starts, clock) {}
+             const RateLimit& starts = kRunStarts, std::string practice_only = "")
+      : store_(store),
+        catalog_(catalog),
+        clock_(clock),
+        starts_(starts, clock),
+        practice_only_(std::move(practice_only)) {}
 
   Result<tools::RunInfo> start(const tools::Principal& principal,
                                const tools::RunRequest& request) override;
@@ -70,7 +75,8 @@ class StoredRuns final : public tools::RunService {
   Store& store_;
   const operators::Catalog& catalog_;
   const Clock& clock_;
-  RateLimiter starts_;  // by the name of the principal
+  RateLimiter starts_;               // by the name of the principal
+  const std::string practice_only_;  // why no scored run can start; empty: it can
 };
 
 /// Returns how many calls of this kind the budgets allow for each operator. -1 means that the

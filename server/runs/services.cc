@@ -14,10 +14,17 @@ Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesyst
                                                              const operators::Catalog& catalog,
                                                              Devices devices,
                                                              const ServicesOptions& options) {
-  ASSAY_TRY(opened, Store::open(store, options.mode, options.store));
+  StoreChoice opened;
+  if (options.practice_if_in_use) {
+    ASSAY_TRY(chosen, open_store_or_practice(store, options.mode, options.store));
+    opened = std::move(chosen);
+  } else {
+    ASSAY_TRY(asked, Store::open(store, options.mode, options.store));
+    opened.store = std::move(asked);
+  }
   const Clock& clock = options.clock != nullptr ? *options.clock : system_clock();
-  if (options.mode != StoreMode::read_only && opened->writable()) {
-    const Status removed = opened->remove_expired_artifacts(clock.unix_ms());
+  if (options.mode != StoreMode::read_only && opened.store->writable()) {
+    const Status removed = opened.store->remove_expired_artifacts(clock.unix_ms());
     const bool may_wait = options.mode == StoreMode::write_when_possible && !removed &&
                           removed.error().code == ErrorCode::unavailable;
     if (may_wait)
@@ -28,13 +35,13 @@ Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesyst
   return std::make_unique<ServerServices>(std::move(opened), catalog, std::move(devices), options);
 }
 
-ServerServices::ServerServices(std::unique_ptr<Store> store, const operators::Catalog& catalog,
+ServerServices::ServerServices(StoreChoice store, const operators::Catalog& catalog,
                                Devices devices, const ServicesOptions& options)
     : clock_(options.clock != nullptr ? *options.clock : system_clock_),
       store_(std::move(store)),
-      runs_(*store_, catalog, clock_, options.run_starts),
-      artifacts_(*store_),
-      jobs_(*store_, runs_, clock_, std::move(devices), options.queue, options.job_ended) {}
+      runs_(*store_.store, catalog, clock_, options.run_starts, store_.practice_only),
+      artifacts_(*store_.store),
+      jobs_(*store_.store, runs_, clock_, std::move(devices), options.queue, options.job_ended) {}
 
 Result<tools::ArtifactSlice> StoredArtifacts::read(const tools::Principal& principal,
                                                    const std::string& artifact, std::int64_t offset,

@@ -27,6 +27,7 @@
 #include "operators/catalog.h"
 #include "server/mcp/core/task.h"
 #include "server/runs/job_service.h"
+#include "server/runs/practice_store.h"
 #include "server/runs/run_service.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
@@ -69,6 +70,8 @@ struct ServicesOptions {
   StoreLimits store = {};
   RateLimit run_starts = kRunStarts;  // of each principal
   JobObserver job_ended = nullptr;    // learns of each verdict; null: nobody does
+  /// If another process uses the store: open a temporary store, and allow practice only.
+  bool practice_if_in_use = false;
   const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services
 };
 
@@ -78,19 +81,21 @@ class ServerServices {
                                                       const operators::Catalog& catalog,
                                                       Devices devices,
                                                       const ServicesOptions& options = {});
-  ServerServices(std::unique_ptr<Store> store, const operators::Catalog& catalog, Devices devices,
+  ServerServices(StoreChoice store, const operators::Catalog& catalog, Devices devices,
                  const ServicesOptions& options);
 
   StoredRuns& runs() { return runs_; }
   StoredJobs& jobs() { return jobs_; }
   const StoredJobs& jobs() const { return jobs_; }
   StoredArtifacts& artifacts() { return artifacts_; }
-  Store& store() { return *store_; }
+  Store& store() { return *store_.store; }
+  /// Says which process uses the store that was asked for. Empty if this one does.
+  const std::string& practice_only() const { return store_.practice_only; }
 
  private:
   SystemClock system_clock_;
   const Clock& clock_;
-  std::unique_ptr<Store> store_;
+  StoreChoice store_;
   StoredRuns runs_;
   StoredArtifacts artifacts_;
   StoredJobs jobs_;  // the last member, so that its workers stop before the store closes

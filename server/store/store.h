@@ -82,6 +82,16 @@ struct Acceptance {
   std::string locked_to = {};  // the SHA-256 of the operator's first source
 };
 
+/// A job in the store, whoever owns it and whether it is finished or not.
+struct StoredJob {
+  std::string job, run, operator_name, kind, device;  // an empty run: unscored practice
+  std::string state;  // "queued" until the job has a verdict, even while it runs
+  std::string source, source_sha256;
+  std::int64_t queued_unix_ms = 0;
+  std::optional<std::int64_t> finished_unix_ms;
+  std::optional<sandbox::Verdict> verdict;  // empty while the job is unfinished
+};
+
 /// A submission of a run that was sent for a grade.
 struct GradedJob {
   std::string operator_name, job;
@@ -145,6 +155,9 @@ class Store {
                                                   const std::string& principal);
   /// Returns the submitted source. Error: not_found if there is no such job.
   Result<std::string> source(const std::string& job);
+  /// Returns the job, whoever owns it. Only the commands of the operator of this server may call
+  /// this function. Error: not_found if there is no such job.
+  Result<StoredJob> stored_job(const std::string& job);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   /// Counts that a server queues an unfinished job again. If `refund` is true, the job's call no
   /// longer counts against the budget.

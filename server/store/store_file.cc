@@ -15,6 +15,7 @@
 #include "base/private_path.h"
 #include "server/store/connection.h"
 #include "server/store/schema.h"
+#include "server/store/store_writer.h"
 
 namespace assay::server {
 namespace {
@@ -61,6 +62,14 @@ void migrate(SQLite::Database& db) {
 Error not_writable(const fs::path& path, const std::string& why) {
   return Error{ErrorCode::unavailable, "store " + path.string() + " cannot be written: " + why +
                                            "; name another file with --store"};
+}
+
+Error in_use(const fs::path& path) {
+  const StoreWriter writer = other_writer(path).value_or(StoreWriter{});
+  return Error{ErrorCode::unavailable,
+               "store " + path.string() + " is in use by another Assay" +
+                   (writer.pid == 0 ? "" : " (" + to_string(writer) + ")") +
+                   "; stop that process, or name another file with --store"};
 }
 
 Status check_store_exists(const fs::path& path) {
@@ -111,7 +120,12 @@ Result<std::optional<UniqueFd>> try_lock_store_file(const fs::path& path) {
   const std::string lock_path = path.string() + ".lock";
   UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!fd) return fail(not_writable(path, "open " + lock_path + ": " + std::strerror(errno)));
-  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return std::optional(std::move(fd));
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) {
+    // Without the name, only messages about a store in use are less exact.
+    if (const Status named = name_writer(fd.get(), lock_path); !named)
+      log::warning("the lock file does not name this process", {{"error", named.error().message}});
+    return std::optional(std::move(fd));
+  }
   const int error_number = errno;
   if (error_number == EWOULDBLOCK) return std::optional<UniqueFd>();
   return fail(not_writable(path, "flock " + lock_path + ": " + std::strerror(error_number)));
@@ -120,10 +134,7 @@ Result<std::optional<UniqueFd>> try_lock_store_file(const fs::path& path) {
 Result<UniqueFd> lock_store_file(const fs::path& path) {
   ASSAY_TRY(lock, try_lock_store_file(path));
   if (lock) return std::move(*lock);
-  return fail(
-      ErrorCode::unavailable,
-      "store " + path.string() +
-          " is in use by another Assay; stop that process, or name another file with --store");
+  return fail(in_use(path));
 }
 
 void keep_store_private(const fs::path& path) {

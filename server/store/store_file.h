@@ -30,6 +30,9 @@ inline constexpr int kBusyTimeoutMs = 5'000;
 /// Returns the error `unavailable` for a file that cannot be written.
 Error not_writable(const std::filesystem::path& path, const std::string& why);
 
+/// Returns the error `unavailable` for a file that another process writes to. Names the process.
+Error in_use(const std::filesystem::path& path);
+
 /// Returns the error `not_found` if there is no file.
 Status check_store_exists(const std::filesystem::path& path);
 

@@ -193,6 +193,34 @@ Result<std::string> Store::source(const std::string& job) {
   });
 }
 
+Result<StoredJob> Store::stored_job(const std::string& job) {
+  return connection_->with([&](SQLite::Database& db) -> Result<StoredJob> {
+    SQLite::Statement query(
+        db,
+        "SELECT s.run, s.operator, s.kind, s.device, s.state, s.source, s.source_sha256, "
+        "s.queued_unix_ms, s.finished_unix_ms, v.document FROM submissions s LEFT JOIN verdicts v "
+        "ON v.job = s.job WHERE s.job = ?");
+    bind_all(query, job);
+    if (!query.executeStep()) return fail(ErrorCode::not_found, "unknown job '" + job + "'");
+    StoredJob found{.job = job,
+                    .run = query.getColumn(0).getString(),
+                    .operator_name = query.getColumn(1).getString(),
+                    .kind = query.getColumn(2).getString(),
+                    .device = query.getColumn(3).getString(),
+                    .state = query.getColumn(4).getString(),
+                    .source = query.getColumn(5).getString(),
+                    .source_sha256 = query.getColumn(6).getString(),
+                    .queued_unix_ms = query.getColumn(7).getInt64(),
+                    .finished_unix_ms = {},
+                    .verdict = {}};
+    if (!query.getColumn(8).isNull()) found.finished_unix_ms = query.getColumn(8).getInt64();
+    if (query.getColumn(9).isNull()) return found;
+    ASSAY_TRY(verdict, verdict_of(query.getColumn(9).getString(), job));
+    found.verdict = std::move(verdict);
+    return found;
+  });
+}
+
 Result<std::vector<UnfinishedJob>> Store::unfinished_jobs() {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<UnfinishedJob>> {
     SQLite::Statement query(db,

@@ -89,8 +89,7 @@ Result<ReadableFile> open_unwritable_file(const fs::path& path) {
   // If the lock file cannot be opened, no process can write to the store. So only a lock that
   // another process holds is an error.
   if (auto locked = try_lock_store_file(path)) {
-    if (!*locked)
-      return fail(ErrorCode::unavailable, "store " + path.string() + " is in use by another Assay");
+    if (!*locked) return fail(in_use(path));
     lock = std::move(**locked);
   }
   ASSAY_TRY(db, readable(path));

@@ -29,14 +29,38 @@ SHOWN_BINARY = (
     "/home/me/assay/build/release/bin/assay"  # the path in docs/how-to/connect-a-client.md
 )
 EXAMPLE = re.compile(r"<!-- assay (serve .*?) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
-CLIENTS = ("claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode")
+CLIENTS = (
+    "claude-code",
+    "cline",
+    "codex",
+    "cursor",
+    "gemini",
+    "jetbrains",
+    "json",
+    "python",
+    "typescript",
+    "vscode",
+    "windsurf",
+    "zed",
+)
+ONLY_STDIO = ("claude-desktop",)
 FILES = {
     "claude-code": ("json", "mcpServers"),
+    "cline": ("json", "mcpServers"),
     "codex": ("toml", "mcp_servers"),
     "cursor": ("json", "mcpServers"),
     "gemini": ("json", "mcpServers"),
+    "jetbrains": ("json", "mcpServers"),
+    "json": ("json", "mcpServers"),
     "vscode": ("json", "servers"),
+    "windsurf": ("json", "mcpServers"),
+    "zed": ("json", "context_servers"),
 }
+
+
+def url_of(server: dict[str, Any]) -> str:
+    """Returns the URL in the entry of a server. Each client has a name of its own for it."""
+    return str(server.get("httpUrl", server.get("serverUrl", server.get("url"))))
 
 
 def clean_environment() -> dict[str, str]:
@@ -83,6 +107,8 @@ def test_the_document_shows_what_is_printed(binary: str) -> None:
         assert sum(f"--print-config {client}" in command for command in commands) >= 2, (
             f"{client} needs an example for stdio and for HTTP"
         )
+    for client in ONLY_STDIO:
+        assert sum(f"--print-config {client}" in command for command in commands) == 1
     expected = EXAMPLE.sub(again, shown)
     if os.environ.get("ASSAY_APPROVE") == "1":
         DOC.write_text(expected)
@@ -141,7 +167,7 @@ def test_the_printed_programs_run(binary: str, tmp_path: Path, node_dir: Path) -
 def test_the_url_and_the_variables_are_those_given(client: str, binary: str) -> None:
     done = printed(binary, "--print-config", client, "--http", "[::1]:8700")
     server = server_of(client, done.stdout)
-    assert server.get("httpUrl", server.get("url")) == "http://[::1]:8700/mcp"
+    assert url_of(server) == "http://[::1]:8700/mcp"
     options = (
         "--http",
         "0.0.0.0:8700",
@@ -153,7 +179,7 @@ def test_the_url_and_the_variables_are_those_given(client: str, binary: str) -> 
         "key.pem",
     )
     named = server_of(client, printed(binary, "--print-config", client, *options).stdout)
-    assert named.get("httpUrl", named.get("url")) == "https://gpu.example:8700/mcp"
+    assert url_of(named) == "https://gpu.example:8700/mcp"
     limits = ["--gpu-jobs", "31", "--judges", "7", "--gpu-sharers", "13"]
     assert (
         server_of(client, printed(binary, "--print-config", client, *limits).stdout)["args"][
@@ -221,3 +247,34 @@ def test_a_server_with_an_identity_provider_needs_no_token_in_the_configuration(
     assert done.returncode == 0, done.stderr
     assert "https://assay.example/team/mcp" in done.stdout
     assert "TOKEN" not in done.stdout and "Authorization" not in done.stdout
+
+
+def test_a_file_gets_the_configuration_and_keeps_its_other_servers(
+    binary: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text('{"mcpServers": {"other": {"command": "other"}}, "setting": true}')
+    options = ("--print-config", "cursor", "--config-file", str(file))
+    done = printed(binary, *options)
+    assert (done.returncode, done.stdout) == (0, "") and str(file) in done.stderr
+    merged = json.loads(file.read_text())
+    assert merged["setting"] is True and merged["mcpServers"]["other"] == {"command": "other"}
+    assert merged["mcpServers"]["assay"]["args"] == ["serve", "--stdio", "--device", "auto"]
+    before = file.stat().st_mtime_ns
+    assert "has this configuration already" in printed(binary, *options).stderr
+    assert file.stat().st_mtime_ns == before
+    file.write_text("{ // mine\n}")
+    refused = printed(binary, *options)
+    assert refused.returncode == 65 and "comments" in refused.stderr
+    assert file.read_text() == "{ // mine\n}"
+    toml = tmp_path / "config.toml"
+    toml.write_text('model = "m"  # mine\n')
+    assert printed(binary, "--print-config", "codex", "--config-file", str(toml)).returncode == 0
+    assert toml.read_text().startswith('model = "m"  # mine\n')
+    assert tomllib.loads(toml.read_text())["mcp_servers"]["assay"]["command"] == binary
+    program = printed(binary, "--print-config", "python", "--config-file", str(toml))
+    assert program.returncode == 64
+    alone = printed(binary, "--config-file", str(file))
+    assert alone.returncode == 64 and "--print-config" in alone.stderr
+    desktop = printed(binary, "--print-config", "claude-desktop", "--http", "127.0.0.1:8700")
+    assert desktop.returncode == 64 and "--http" in desktop.stderr

@@ -41,8 +41,8 @@ def error(status: int, message: str, **headers: str) -> Reply:
     return Reply(status, json.dumps({"error": {"message": message}}).encode(), named)
 
 
-def completion(content: str | None, usage: dict[str, int] | None) -> bytes:
-    choice = {"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}
+def completion(content: str | None, usage: dict[str, int] | None, finish: str = "stop") -> bytes:
+    choice = {"message": {"role": "assistant", "content": content}, "finish_reason": finish}
     return json.dumps({"choices": [choice]} | ({"usage": usage} if usage else {})).encode()
 
 
@@ -57,6 +57,7 @@ class Endpoint(ThreadingHTTPServer):
         self.contents: dict[
             str, str | None
         ] = {}  # whole replies by operator, instead of a block of code
+        self.finish: dict[str, str] = {}  # the finish_reason by operator, instead of "stop"
         self.usage: dict[str, int] | None = {
             "prompt_tokens": PROMPT_TOKENS,
             "completion_tokens": COMPLETION_TOKENS,
@@ -103,7 +104,11 @@ class _Handler(BaseHTTPRequestHandler):
         assert found is not None
         self.server.asked.append(found[1])
         return Reply(
-            body=completion(self.server.content_for(found[1]), self.server.usage),
+            body=completion(
+                self.server.content_for(found[1]),
+                self.server.usage,
+                self.server.finish.get(found[1], "stop"),
+            ),
             delay_s=self.server.delay_s,
         )
 

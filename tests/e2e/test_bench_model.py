@@ -91,7 +91,15 @@ class Bench:
 
     def rows(self) -> dict[str, dict[str, str]]:
         document = json.loads(
-            self.assay("report", "--store", str(self.folder / "s.db"), "--format", "json").stdout
+            self.assay(
+                "report",
+                "--store",
+                str(self.folder / "s.db"),
+                "--bench",
+                str(self.folder / "out"),
+                "--format",
+                "json",
+            ).stdout
         )
         return {row["operator"]: row for row in document["operators"]}
 
@@ -181,18 +189,40 @@ def test_an_account_without_credit_is_resumed(bench: Bench, endpoint: Endpoint) 
     assert again.returncode == 0 and "4 of 4" in again.stdout
 
 
-def test_replies_that_are_none_end_the_bench_and_it_resumes(
-    bench: Bench, endpoint: Endpoint
-) -> None:
+def test_answers_that_are_no_replies_are_asked_for_again(bench: Bench, endpoint: Endpoint) -> None:
     endpoint.first = [HTML, NO_CHOICES, Reply(body=f'{{"error": "no backend for {KEY}"}}'.encode())]
     done = bench.run("--jobs", "1")
-    assert done.returncode == 2 and endpoint.requests == 3
-    assert (
-        "stopped: openai-compatible: the answer has no choices[0].message: no backend for [key]"
-        in done.stderr
-    )
-    again = bench.run("--jobs", "1", "--resume")
-    assert again.returncode == 0 and "4 of 4" in again.stdout and "400 in, 40 out" in again.stdout
+    assert done.returncode == 0, done.stderr
+    assert endpoint.requests == 7 and "400 in, 40 out" in done.stdout
+    # What the endpoint does is shown while it happens.
+    assert re.search(
+        r"gelu_tanh +model +try 2 of 6 in [0-9.]+ s: the answer is not a JSON object\n"
+        r" +gelu_tanh +model +try 3 of 6 in [0-9.]+ s: the answer is not a reply\n",
+        done.stderr,
+    ), done.stderr
+
+
+def test_a_reply_that_was_cut_off_is_truncated(bench: Bench, endpoint: Endpoint) -> None:
+    half = "```python\ndef relu(x):\n    return"
+    endpoint.contents = {
+        "relu": half,
+        "vector_add": "```python\n# fake: pass\n```\nIt also",
+        "gelu_tanh": "Sorry, I cannot do that.",
+    }
+    endpoint.finish = {"relu": "length", "vector_add": "length"}
+    done = bench.run("--jobs", "1", "--max-cost", "100", "--price", "1000,2000")
+    assert done.returncode == 0, done.stderr
+    assert {name: row["label"] for name, row in bench.rows().items()} == {
+        "vector_add": "pass",  # its code was complete
+        "gelu_tanh": "no_code",
+        "softmax_last_dim": "pass",
+        "relu": "truncated",
+    }
+    assert [end["outcome"] for end in bench.ends() if end["operator"] == "relu"] == ["truncated"]
+    assert "1 no_code" in done.stdout and "1 truncated" in done.stdout
+    assert "syntax_error" not in done.stdout
+    # 400 tokens of prompts at $1000 and 40 tokens of replies at $2000 for a million tokens.
+    assert "$0.4800" in done.stdout
 
 
 def test_a_reply_that_echoes_the_key(bench: Bench, endpoint: Endpoint) -> None:
@@ -222,14 +252,16 @@ def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
     assert done.returncode == 0, done.stderr
     rows = bench.rows()
     assert {name: rows[name]["label"] for name in OPERATORS} == {
-        "vector_add": "does not compile",
+        "vector_add": "no_code",
         "gelu_tanh": "pass",
-        "softmax_last_dim": "not submitted",
+        "softmax_last_dim": "no_code",
         "relu": "pass",
     }
-    assert rows["vector_add"]["error_kind"] == "syntax_error"
+    # A reply without code is never submitted, so it is no error of a compiler.
+    assert not rows["vector_add"].get("error_kind") and not rows["vector_add"]["job"]
+    assert "the reply holds no code" in rows["vector_add"]["explanation"]
     assert re.search(
-        r"softmax_last_dim +not submitted +.*the reply holds no code \(stop reason: stop\)",
+        r"softmax_last_dim +no_code +.*the reply holds no code \(stop reason: stop\)",
         done.stderr,
     ), done.stderr
     assert "größer ≤ 😀" in "".join(line.get("text", "") for line in bench.transcript("vector_add"))

@@ -361,7 +361,7 @@ def test_plots_of_several_agents(several: Page) -> None:
         "2: geak, openai:m" in plots["Pass@1"]["labels"] and "58.3 %" in plots["Pass@1"]["labels"]
     )
     words = several.words()
-    assert "Without Perf@1: 4: no GPU: nothing was timed." in words
+    assert "Without Perf@1: 4: nothing was timed on device fake." in words
     assert "Without a known cost: 4" in words and "4: No model answered" in words
     assert AGENT in " ".join(words.split()) and MODEL in words
 
@@ -369,7 +369,7 @@ def test_plots_of_several_agents(several: Page) -> None:
 def test_what_a_submission_raised_is_text(bench: Page) -> None:
     words = bench.words()
     assert "ValueError: </td></table><script>window.injected=1</script>" in words
-    assert "No model answered" in words and "Not drawn: no GPU: nothing was timed." in words
+    assert "No model answered" in words and "Not drawn: nothing was timed on device cpu." in words
     assert list(bench.plots()) == [
         "Pass@1",
         "pass@k over 2 samples",

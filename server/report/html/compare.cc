@@ -28,8 +28,11 @@ constexpr std::size_t kColumnCharacters = 28;  // the maximum length of a name i
 /// Returns the number and the name of a configuration, such as "2: geak, openai:gpt-5". Narrow
 /// plots and tables show only the number.
 std::string numbered(const Comparison& comparison, std::size_t index) {
-  return std::to_string(index + 1) + ": " +
-         configuration_of(comparison.reports[index], kNameCharacters);
+  const Report& report = comparison.reports[index];
+  return std::to_string(index + 1) + ": " + configuration_of(report, kNameCharacters) +
+         (has_several_tracks(comparison)
+              ? " (" + std::string(tools::to_string(report.run.request.track)) + ")"
+              : "");
 }
 
 std::string points(double share, const char* format) {
@@ -281,8 +284,11 @@ std::string origin_table(const Comparison& comparison) {
 
 std::string comparison_as_html(const Comparison& comparison) {
   const Report& first = comparison.reports.front();
-  std::string body = "<p>Track " + std::string(tools::to_string(first.run.request.track)) + ", " +
-                     std::to_string(first.totals.operators) +
+  const bool tracks = has_several_tracks(comparison);
+  std::string body = "<p>" +
+                     (tracks ? "Several tracks"
+                             : "Track " + std::string(tools::to_string(first.run.request.track))) +
+                     ", " + std::to_string(first.totals.operators) +
                      (first.totals.operators == 1 ? " operator" : " operators") + ".</p>\n";
   std::map<std::string, std::string> noted;  // the numbers of the configurations, by their note
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
@@ -292,6 +298,7 @@ std::string comparison_as_html(const Comparison& comparison) {
   }
   for (const auto& [note, numbers] : noted)
     body += "<p class=\"note\">" + numbers + ": " + note + "</p>\n";
+  if (tracks) body += "<p class=\"note\">" + std::string(kTracksNote) + "</p>\n";
   std::set<std::vector<std::string>> devices;
   for (const Report& report : comparison.reports) devices.insert(report.devices);
   if (devices.size() > 1)

@@ -18,6 +18,8 @@ const char* style_of(Label label) {
     case Label::pass: return "pass";
     case Label::slow: return "slow";
     case Label::needs_gpu:
+    case Label::no_code:
+    case Label::truncated:
     case Label::missing: return "none";
     default: return "fail";
   }

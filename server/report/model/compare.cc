@@ -7,12 +7,12 @@ namespace assay::report {
 namespace {
 
 bool same_configuration(const tools::RunInfo& one, const tools::RunInfo& other) {
-  return one.request.agent == other.request.agent && one.request.model == other.request.model;
+  return one.request.agent == other.request.agent && one.request.model == other.request.model &&
+         one.request.track == other.request.track;
 }
 
 std::string named(const tools::RunInfo& run) {
-  return run.handle + " (track " + std::string(tools::to_string(run.request.track)) +
-         ", operators: " + std::to_string(run.operators.size()) + ")";
+  return run.handle + " (operators: " + std::to_string(run.operators.size()) + ")";
 }
 
 /// Returns the names of the operators, sorted.
@@ -23,15 +23,18 @@ std::vector<std::string> operators_of(const tools::Scorecard& card) {
   return names;
 }
 
+std::vector<std::string> sorted(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 Status check_alike(const std::vector<tools::Scorecard>& runs) {
   if (runs.empty()) return fail(ErrorCode::invalid_argument, "a comparison needs runs");
   for (const tools::Scorecard& run : runs) {
-    if (run.run.request.track == runs.front().run.request.track &&
-        operators_of(run) == operators_of(runs.front()))
-      continue;
-    return fail(ErrorCode::invalid_argument,
-                "runs are compared over the same track and operators; " + named(run.run) +
-                    " differs from " + named(runs.front().run));
+    if (operators_of(run) == operators_of(runs.front())) continue;
+    return fail(ErrorCode::invalid_argument, "runs are compared over the same operators; " +
+                                                 named(run.run) + " differs from " +
+                                                 named(runs.front().run));
   }
   return {};
 }
@@ -51,6 +54,17 @@ bool is_one_configuration(const std::vector<tools::Scorecard>& runs) {
   return std::all_of(runs.begin(), runs.end(), [&runs](const tools::Scorecard& run) {
     return same_configuration(run.run, runs.front().run);
   });
+}
+
+bool has_several_tracks(const Comparison& comparison) {
+  return std::any_of(
+      comparison.reports.begin(), comparison.reports.end(), [&](const Report& report) {
+        return report.run.request.track != comparison.reports.front().run.request.track;
+      });
+}
+
+bool have_same_operators(const tools::RunInfo& one, const tools::RunInfo& other) {
+  return sorted(one.operators) == sorted(other.operators);
 }
 
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
@@ -119,7 +133,8 @@ ComparisonRow comparison_of(const Report& report) {
                     report.all.perf_at_1,
                     report.usage,
                     report.scripted(),
-                    report.totals.passed};
+                    report.totals.passed,
+                    std::string(tools::to_string(report.run.request.track))};
   return row;
 }
 
@@ -135,7 +150,8 @@ ComparisonRow comparison_of(const std::string& agent, const std::string& model,
           summary.perf_at_1,
           usage,
           parse_model_label(model).answered_by != AnsweredBy::model,
-          summary.right};
+          summary.right,
+          {}};
 }
 
 }  // namespace assay::report

@@ -1,7 +1,7 @@
 // Compares several agents or models over the same operators. A configuration is an agent with a
-// model. The runs of one configuration become the samples of one report. There is no ranking:
-// configurations are listed in the order of the command, and each value has an interval, because a
-// difference may be due to chance. Pure functions.
+// model on a track. The runs of one configuration become the samples of one report. There is no
+// ranking: configurations are listed in the order of the command, and each value has an interval,
+// because a difference may be due to chance. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
 //   std::string page = comparison_as_html(*comparison);  // declared in server/report/html/page.h
@@ -24,11 +24,22 @@ struct Comparison {
 };
 
 /// Returns true if all runs have the same configuration. make_report() combines such runs if they
-/// also have the same track and operators.
+/// also have the same operators.
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 
+/// Returns true if the reports have different tracks. Then each form of the comparison says which
+/// track each configuration had, because tracks have different budgets.
+bool has_several_tracks(const Comparison& comparison);
+
+/// The sentence that a comparison of different tracks shows.
+inline constexpr const char* kTracksNote =
+    "Tracks differ: each has a budget of its own, so compare across tracks with care.";
+
+/// Returns true if both runs have the same operators, in any order.
+bool have_same_operators(const tools::RunInfo& one, const tools::RunInfo& other);
+
 /// Groups the runs by configuration. Errors: invalid_argument if there are no runs, or if the runs
-/// differ in track or operators. The means of such runs are not comparable.
+/// differ in their operators. The means of such runs are not comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
 
@@ -61,6 +72,7 @@ struct ComparisonRow {
   tools::Usage usage;
   bool no_model = false;
   std::int64_t right = 0;
+  std::string track = {};
 };
 
 /// Returns the row for a report. Its `finished` is the number of attempts that ended with a

@@ -21,6 +21,8 @@ std::string_view to_string(Label label) {
     case Label::error: return "error";
     case Label::needs_gpu: return "needs a GPU";
     case Label::missing: return "not submitted";
+    case Label::no_code: return "no_code";
+    case Label::truncated: return "truncated";
   }
   return "error";
 }

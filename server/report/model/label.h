@@ -17,10 +17,12 @@ namespace assay::report {
 /// The text at the end of a model label if no model answered in the run.
 using agents::kNoModelMark;
 
-enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };
+/// `no_code` and `truncated` are attempts of a bench without a submission: no reply of the model
+/// held code, or the last reply was cut off. Only the journal of the bench knows this.
+enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing, no_code, truncated };
 
-/// Returns "pass", "pass, slow", "wrong", "does not compile", "error", "needs a GPU" or "not
-/// submitted".
+/// Returns "pass", "pass, slow", "wrong", "does not compile", "error", "needs a GPU", "not
+/// submitted", "no_code" or "truncated".
 std::string_view to_string(Label label);
 
 Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage stage,

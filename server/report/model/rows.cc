@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "metrics/estimate.h"
 #include "metrics/measures.h"
 #include "sandbox/device/make_device.h"
@@ -95,7 +96,7 @@ std::string why_no_perf(const Report& report) {
   if (report.totals.perf_at_1) return "";
   if (report.devices.empty()) return "nothing was graded";
   if (std::none_of(report.devices.begin(), report.devices.end(), sandbox::can_time))
-    return "no GPU: nothing was timed";
+    return "nothing was timed on device " + join(report.devices);
   const auto timed = std::count_if(
       report.rows.begin(), report.rows.end(),
       [](const ReportRow& row) { return row.verdict && row.verdict->perf.has_value(); });
@@ -248,6 +249,20 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
 std::string explanation_of(const Verdict& verdict) {
   const Label label = label_of(verdict.outcome, verdict.error_kind, verdict.stage, verdict.hints);
   return printable_line(explain(verdict, label), kExplanationCharacters);
+}
+
+void explain_missing(Report& report,
+                     const std::map<std::pair<std::int64_t, std::string>, NoSubmission>& why) {
+  for (ReportRow& row : report.rows) {
+    const auto found = why.find({row.sample, row.operator_name});
+    if (row.label != Label::missing || found == why.end()) continue;
+    std::map<std::string, std::int64_t>& counts = report.totals.labels;
+    const auto missing = counts.find(std::string(to_string(Label::missing)));
+    if (missing != counts.end() && --missing->second == 0) counts.erase(missing);
+    row.label = found->second.label;
+    row.explanation = printable_line(found->second.explanation, kExplanationCharacters);
+    ++counts[std::string(to_string(row.label))];
+  }
 }
 
 Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog,

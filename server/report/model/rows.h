@@ -13,6 +13,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "metrics/error_groups.h"
@@ -108,6 +109,16 @@ struct Report {
 
 /// Returns one line that says why a verdict is as it is, for a reader who does not see the verdict.
 std::string explanation_of(const sandbox::Verdict& verdict);
+
+/// Why an attempt has no submission, as the journal of its bench knows it.
+struct NoSubmission {
+  Label label = Label::missing;
+  std::string explanation;
+};
+
+/// Sets the labels of attempts without a submission. The key is the sample and the operator.
+void explain_missing(Report& report,
+                     const std::map<std::pair<std::int64_t, std::string>, NoSubmission>& why);
 
 /// Returns the report of one run. Without a catalog, families and difficulties are unknown.
 /// `metrics` must outlive the report.

@@ -186,6 +186,7 @@ std::string report_as_json(const Report& report) {
 
 std::string comparison_as_json(const Comparison& comparison) {
   ordered_json root = {{"format", kReportFormat}, {"comparison", ordered_json::array()}};
+  if (has_several_tracks(comparison)) root["note"] = kTracksNote;
   for (const Report& report : comparison.reports)
     root["comparison"].push_back(ordered_json::parse(report_as_json(report)));
   return root.dump(2) + "\n";

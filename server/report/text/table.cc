@@ -182,8 +182,12 @@ std::string report_as_table(const Report& report) {
 }
 
 std::string comparison_table(const std::vector<ComparisonRow>& rows) {
+  const bool tracks = std::any_of(rows.begin(), rows.end(), [&](const ComparisonRow& row) {
+    return row.track != rows.front().track;
+  });
   std::vector<TextRow> table = {
       {"agent", "model", "finished", "pass@1", "perf@1", "cost", "cost per solved"}};
+  if (tracks) table.front().insert(table.front().begin() + 2, "track");
   for (const ComparisonRow& row : rows) {
     const std::optional<double> per_solved =
         row.usage.cost_known && !row.no_model
@@ -194,13 +198,14 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
          std::to_string(row.finished) + " of " + std::to_string(row.attempts),
          with_interval(row.pass_at_1, Unit::share), with_interval(row.perf_at_1, Unit::ratio),
          cost_in_words(row.usage, row.no_model), number(per_solved, "$%.4f")});
+    if (tracks) table.back().insert(table.back().begin() + 2, row.track);
   }
   const bool complete = std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) {
     return row.finished == row.attempts;
   });
   return "Comparison (95 % intervals over the operators; in the order of the command, not "
          "ranked)\n" +
-         text_table(table) +
+         text_table(table) + (tracks ? std::string(kTracksNote) + "\n" : "") +
          (complete ? ""
                    : "Attempts that are not finished count as failures: finish a bench with "
                      "--resume, then compare.\n");

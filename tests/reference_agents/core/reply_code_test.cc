@@ -96,3 +96,44 @@ TEST_CASE("malformed edits are errors") {
   CHECK(apply(edit("", "x\n")).find("searches for nothing") != std::string::npos);
   CHECK(apply(edit("\n  \n", "x\n")).find("searches for nothing") != std::string::npos);
 }
+
+namespace {
+
+std::string code_in(const std::string& text, ReplyEnd end = ReplyEnd::whole) {
+  CompletionReply reply;
+  reply.text = text;
+  reply.end = end;
+  return code_of(reply, "f");
+}
+
+}  // namespace
+
+TEST_CASE("prose is no code, with and without a fence") {
+  CHECK(code_in("Sorry, I cannot do that.").empty());
+  CHECK(code_in("").empty());
+  CHECK(code_in("def f(x):\n    return x\n") == "def f(x):\n    return x\n");
+  CHECK(code_in("from math import pi\nx = pi\n") == "from math import pi\nx = pi\n");
+  CHECK(code_in("from the shapes it follows\n").empty());
+  CHECK(code_in("```python\n# fake: pass\n```") == "# fake: pass\n");
+}
+
+TEST_CASE("of a reply that was cut off, only a closed block is code") {
+  CHECK(code_in("```python\ndef f(x):\n    ret", ReplyEnd::cut_off).empty());
+  CHECK(code_in("def f(x):\n    ret", ReplyEnd::cut_off).empty());
+  const std::string whole = "```python\ndef f(x):\n    return x\n```\n";
+  CHECK(code_in(whole + "And then", ReplyEnd::cut_off) == "def f(x):\n    return x\n");
+  CHECK(code_in(whole + "Better:\n```python\ndef f(x):\n    ret", ReplyEnd::cut_off) ==
+        "def f(x):\n    return x\n");
+}
+
+TEST_CASE("the provider's word decides whether a reply was cut off") {
+  for (const char* word : {"length", "max_tokens", "model_context_window_exceeded"})
+    CHECK(reply_end_from(word) == ReplyEnd::cut_off);
+  for (const char* word : {"", "stop", "end_turn", "content_filter", "LENGTH of it"})
+    CHECK(reply_end_from(word) == ReplyEnd::whole);
+  CompletionReply cut;
+  cut.stop_reason = "length";
+  cut.end = ReplyEnd::cut_off;
+  CHECK(why_no_code(cut).find("cut off before its code was complete (stop reason: length)") !=
+        std::string::npos);
+}

@@ -8,6 +8,7 @@
 
 using namespace assay;
 using namespace assay::agents;
+using assay::agents::testing::Canned;
 using assay::agents::testing::kKey;
 using assay::agents::testing::LocalHttp;
 using nlohmann::json;
@@ -151,7 +152,8 @@ TEST_CASE("errors carry the provider's words, the right code, and never the key"
     CHECK(sleeps.ms.size() == 2);
   }
   SECTION("malformed JSON") {
-    LocalHttp server({{200, "<html>gateway\n\x01</html>", ""}});
+    const Canned page{200, "<html>gateway\n\x01</html>", ""};
+    LocalHttp server({page, page, page});
     const Result<CompletionReply> reply =
         OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
     REQUIRE_FALSE(reply);
@@ -159,7 +161,9 @@ TEST_CASE("errors carry the provider's words, the right code, and never the key"
     CHECK(reply.error().message.find("<html>gateway </html>") != std::string::npos);
   }
   SECTION("JSON of another shape") {
-    LocalHttp server({{200, R"({"choices":[]})", ""}, {200, R"({"content":"text"})", ""}});
+    const Canned choices{200, R"({"choices":[]})", ""};
+    const Canned content{200, R"({"content":"text"})", ""};
+    LocalHttp server({choices, choices, choices, content, content, content});
     CHECK(OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest).error().code ==
           ErrorCode::corrupt);
     CHECK(

@@ -1,6 +1,7 @@
 #include "reference_agents/llm/endpoint.h"
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "tests/catch.h"
@@ -89,4 +90,29 @@ TEST_CASE("a server that asks for a pause of an hour is not retried") {
   REQUIRE(response);
   CHECK(calls == 1);
   CHECK(fixture.sleeps.empty());
+}
+
+TEST_CASE("a response 200 that is no answer is retried, and each retry is announced") {
+  Fixture fixture;
+  RetryPolicy policy;
+  policy.attempts = 3;
+  int calls = 0;
+  std::vector<std::string> notices;
+  RetryHooks hooks;
+  hooks.defect = [](const mcp::HttpResponse& response) -> std::string {
+    return response.body == "good" ? "" : "the answer is not a JSON object";
+  };
+  hooks.notice = [&](const std::string& text) { notices.push_back(text); };
+  const Result<mcp::HttpResponse> response = post_with_retries(
+      [&]() -> Result<mcp::HttpResponse> {
+        ++calls;
+        if (calls == 1) return fail(ErrorCode::io, "connection refused");
+        return mcp::HttpResponse{200, {}, calls == 2 ? "<html>" : "good"};
+      },
+      policy, fixture.clock, hooks);
+  REQUIRE(response);
+  CHECK(response->body == "good");
+  CHECK(notices ==
+        std::vector<std::string>{"try 2 of 3 in 0.5 s: connection refused",
+                                 "try 3 of 3 in 1.0 s: the answer is not a JSON object"});
 }

@@ -54,6 +54,9 @@ bool holds(const Error& error, const std::string& words) {
   return error.message.find(words) != std::string::npos;
 }
 
+/// Returns the response for each of the three tries.
+std::vector<Canned> thrice(const Canned& response) { return {response, response, response}; }
+
 Canned content(const std::string& json) {
   return {200, R"({"choices":[{"message":{"content":)" + json + R"(},"finish_reason":"stop"}]})",
           ""};
@@ -102,15 +105,16 @@ TEST_CASE("an answer that arrives byte by byte ends at the same timeout") {
         std::chrono::seconds(3));  // the whole answer would take 4 s
 }
 
-TEST_CASE("a truncated answer is retried if its length is known, and else an error") {
+TEST_CASE("a truncated answer is retried") {
   Talk talk({{.body = kGood, .missing_bytes = 40}, {200, kGood, ""}});
   REQUIRE(talk.openai());
   CHECK(talk.requests() == 2);
-  Talk unmarked({{.body = kGood, .missing_bytes = 40, .has_length = false}});
+  // Without a length, only the broken JSON shows that the answer is not complete.
+  Talk unmarked(thrice({.body = kGood, .missing_bytes = 40, .has_length = false}));
   const Error error = unmarked.refusal();
   CHECK(error.code == ErrorCode::corrupt);
   CHECK(holds(error, R"(is not a JSON object: {"choices":[{"message":)"));
-  CHECK(unmarked.requests() == 1);
+  CHECK(unmarked.requests() == 3);
 }
 
 TEST_CASE("an answer beyond the limit is refused before it is held") {
@@ -129,29 +133,43 @@ TEST_CASE("a reply of 200 KB is a reply") {
   CHECK(talk.openai()->text.size() == 200'000);
 }
 
+TEST_CASE("an answer 200 that is no reply is retried, and the notices do not contain the key") {
+  Talk talk({{200, "<html>bad gateway</html>", ""},
+             {503, R"({"error":{"message":"no backend for )" + kKey + R"("}})", ""},
+             {200, kGood, ""}});
+  std::vector<std::string> notices;
+  CompletionRequest request = kHello;
+  request.notice = [&](const std::string& text) { notices.push_back(text); };
+  const Result<CompletionReply> reply = OpenAiClient(talk.endpoint).complete(request);
+  REQUIRE(reply);
+  CHECK(reply->text == "hi");
+  CHECK(notices == std::vector<std::string>{"try 2 of 3 in 0.5 s: the answer is not a JSON object",
+                                            "try 3 of 3 in 1.0 s: HTTP 503: no backend for [key]"});
+}
+
 TEST_CASE("malformed and malicious JSON is an error") {
   const std::string deep = R"({"choices":)" + std::string(1 << 20, '[');
   for (const std::string& body :
        {std::string(), std::string("null"), std::string("[]"), std::string("{\"choices\":[{"),
         std::string("\xff\xfe{}"), deep,
         std::string(R"({"choices":[{"message":{"content":"\ud800"}}]})"), kGood + kGood}) {
-    Talk talk({{200, body, ""}});
+    Talk talk(thrice({200, body, ""}));
     CHECK(talk.refusal().code == ErrorCode::corrupt);
-    CHECK(talk.requests() == 1);
+    CHECK(talk.requests() == 3);
   }
 }
 
 TEST_CASE("the error for JSON that is not a reply quotes the provider's message") {
   for (const char* body : {R"({"choices":[]})", R"({"choices":null})", R"({"choices":[{}]})",
                            R"({"choices":{"0":{}}})", R"({"choices":[{"message":"text"}]})"}) {
-    Talk talk({{200, body, ""}});
+    Talk talk(thrice({200, body, ""}));
     const Error error = talk.refusal();
     CHECK(error.code == ErrorCode::corrupt);
     CHECK(holds(error, "no choices[0].message"));
   }
-  Talk talk({{200, R"({"error":{"message":"the backend of )" + kKey + R"( is gone"}})", ""}});
+  Talk talk(thrice({200, R"({"error":{"message":"the backend of )" + kKey + R"( is gone"}})", ""}));
   CHECK(holds(talk.refusal(), "no choices[0].message: the backend of [key] is gone"));
-  Talk other({{200, R"({"type":"error","error":{"message":"overloaded"}})", ""}});
+  Talk other(thrice({200, R"({"type":"error","error":{"message":"overloaded"}})", ""}));
   CHECK(holds(other.anthropic().error(), "no content array: overloaded"));
 }
 

@@ -72,3 +72,20 @@ TEST_CASE("the time limit of a bench is a duration of at most 30 days") {
     CHECK(duration_from(bad).error().message.find("1h30m") != std::string::npos);
   }
 }
+
+TEST_CASE("--price takes dollars per million tokens, for all models or for one") {
+  const auto all = price_from("2,10.5");
+  REQUIRE(all);
+  CHECK(all->model.empty());
+  CHECK(all->price.cost_usd(1'000'000, 2'000'000) == 23);
+  const auto one = price_from("openai-compatible:a=b=0,0");
+  REQUIRE(one);
+  CHECK(one->model == "openai-compatible:a=b");
+  CHECK(one->price.is_free());
+  for (const char* bad : {"", "2", "2,", ",2", "2;3", "-1,2", "nan,1", "1,2,3", "=1,2", "m=1"}) {
+    INFO(bad);
+    const auto price = price_from(bad);
+    REQUIRE_FALSE(price);
+    CHECK(price.error().code == ErrorCode::invalid_argument);
+  }
+}

@@ -63,7 +63,8 @@ TEST_CASE(
 
 TEST_CASE("an attempt without a submission has the label that a report gives it") {
   CHECK(label_of(ended("error", agents::kPromptRefused, "")) == Label::missing);
-  CHECK(label_of(ended("no_code", "", "")) == Label::missing);
+  CHECK(label_of(ended("no_code", "", "")) == Label::no_code);
+  CHECK(label_of(ended("truncated", "", "")) == Label::truncated);
   CHECK(label_of(ended("refused", "", "")) == Label::missing);
   CHECK(label_of(ended(kNoReply, "", "")) == Label::missing);
   CHECK(label_of(ended("error", "key_error", "")) == Label::error);

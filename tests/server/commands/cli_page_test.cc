@@ -95,7 +95,10 @@ TEST_CASE("the page of the command line names every option of every command, and
   server::add_serve(app, status);
   server::add_eval(app, status);
   server::add_bench(app, status);
+  server::add_demo(app, status);
   server::add_report(app, status);
+  server::add_runs(app, status);
+  server::add_show(app, status);
   server::add_operators(app, status);
   server::add_doctor(app, status);
   server::add_token(app, status);

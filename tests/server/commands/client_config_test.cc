@@ -26,16 +26,18 @@ TEST_CASE("an unknown client is an error that names the valid ones") {
   REQUIRE(!config);
   CHECK(config.error().code == assay::ErrorCode::not_found);
   CHECK(config.error().message ==
-        "unknown client 'emacs'; valid: claude-code, codex, cursor, gemini, python, typescript, "
-        "vscode");
+        "unknown client 'emacs'; valid: claude-code, claude-desktop, cline, codex, cursor, gemini, "
+        "jetbrains, json, python, typescript, vscode, windsurf, zed");
 }
 
 TEST_CASE("paths with quotes and spaces survive every form") {
-  for (const char* client : {"claude-code", "cursor", "gemini", "vscode"}) {
+  for (const char* client : {"claude-code", "claude-desktop", "cline", "cursor", "gemini",
+                             "jetbrains", "json", "vscode", "windsurf", "zed"}) {
     const auto config = client_config(client, awkward());
     REQUIRE(config);
     const json file = json::parse(config->text);
-    const json server = file[file.contains("servers") ? "servers" : "mcpServers"]["assay"];
+    REQUIRE(file.size() == 1);
+    const json server = file.begin().value()["assay"];
     CHECK(server["command"] == awkward().command);
     CHECK(server["args"] == awkward().args);
     CHECK(server["env"]["ASSAY_PYTHON"] == "/opt/py thon");
@@ -58,8 +60,8 @@ TEST_CASE("the shell command of Claude Code is quoted for a shell") {
 
 TEST_CASE(
     "no configuration contains a token, and none asks for a token that the server does not need") {
-  for (const char* client :
-       {"claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode"}) {
+  for (const char* client : {"claude-code", "cline", "codex", "cursor", "gemini", "jetbrains",
+                             "json", "python", "typescript", "vscode", "windsurf", "zed"}) {
     ServerEntry entry;
     entry.url = "http://127.0.0.1:8080/mcp";
     const auto without = client_config(client, entry);
@@ -83,5 +85,26 @@ TEST_CASE("a path that is not UTF-8 is refused") {
     const auto config = client_config(client, entry);
     REQUIRE(!config);
     CHECK(config.error().message.find("UTF-8") != std::string::npos);
+  }
+}
+
+TEST_CASE("a client that only starts servers refuses a URL") {
+  ServerEntry entry;
+  entry.url = "http://127.0.0.1:8080/mcp";
+  const auto config = client_config("claude-desktop", entry);
+  REQUIRE(!config);
+  CHECK(config.error().code == assay::ErrorCode::invalid_argument);
+  CHECK(config.error().message.find("leave out --http") != std::string::npos);
+}
+
+TEST_CASE("a client that replaces no variables is told where the token goes") {
+  ServerEntry entry;
+  entry.url = "http://127.0.0.1:8080/mcp";
+  entry.token = true;
+  for (const char* client : {"cline", "jetbrains", "json", "zed"}) {
+    const auto config = client_config(client, entry);
+    REQUIRE(config);
+    CHECK(config->text.find("Bearer PUT_THE_ASSAY_TOKEN_HERE") != std::string::npos);
+    CHECK(config->where.find("replace PUT_THE_ASSAY_TOKEN_HERE by the token") != std::string::npos);
   }
 }

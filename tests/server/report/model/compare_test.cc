@@ -62,19 +62,34 @@ TEST_CASE("runs are grouped by agent and model, in the order of the command") {
   CHECK(solved.at("b")[1].perf == 1.5);
 }
 
-TEST_CASE(
-    "runs with other operators or another track are not compared, and no runs are not either") {
+TEST_CASE("runs with other operators are not compared, and no runs are not either") {
   tools::Scorecard other = card_of("r2", "b", "m", {true});
   const Result<Comparison> fewer =
       make_comparison({card_of("r1", "a", "m", {true, true}), other}, nullptr);
   REQUIRE_FALSE(fewer);
   CHECK(fewer.error().code == ErrorCode::invalid_argument);
-  CHECK(
-      contains(fewer.error().message,
-               "r2 (track one_shot, operators: 1) differs from r1 (track one_shot, operators: 2)"));
-  other.run.request.track = tools::Track::practice;
-  CHECK_FALSE(make_comparison({card_of("r1", "a", "m", {true}), other}, nullptr));
+  CHECK(contains(fewer.error().message, "r2 (operators: 1) differs from r1 (operators: 2)"));
   CHECK_FALSE(make_comparison({}, nullptr));
+}
+
+TEST_CASE("another track is another configuration, and each form marks it") {
+  tools::Scorecard other = card_of("r2", "a", "m", {true});
+  other.run.request.track = tools::Track::practice;
+  const std::vector<tools::Scorecard> runs = {card_of("r1", "a", "m", {true}), other};
+  CHECK_FALSE(is_one_configuration(runs));
+  const Result<Comparison> comparison = make_comparison(runs, nullptr);
+  REQUIRE(comparison);
+  REQUIRE(comparison->reports.size() == 2);
+  CHECK(has_several_tracks(*comparison));
+  std::vector<ComparisonRow> rows;
+  for (const Report& report : comparison->reports) rows.push_back(comparison_of(report));
+  CHECK(contains(comparison_table(rows), kTracksNote));
+  CHECK(contains(comparison_table(rows), "practice"));
+  CHECK(contains(comparison_as_json(*comparison), kTracksNote));
+  CHECK(contains(comparison_as_html(*comparison), kTracksNote));
+  CHECK(contains(comparison_as_html(*comparison), "1: a, m (one_shot)"));
+  rows.pop_back();
+  CHECK_FALSE(contains(comparison_table(rows), "track"));
 }
 
 TEST_CASE("operators in another order are the same operators") {

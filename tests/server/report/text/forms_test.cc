@@ -117,7 +117,7 @@ TEST_CASE("rows explain themselves and totals add up") {
   CHECK(report.totals.execution_accuracy == Approx(2.0 / 8));
   CHECK(report.totals.errors.at("Syntax").at("SyntaxError") == 1);
   CHECK(report.totals.errors.at("Runtime & Logic").at("ResultsError") == 1);
-  CHECK(report.totals.no_perf_reason == "no GPU: nothing was timed");
+  CHECK(report.totals.no_perf_reason == "nothing was timed on device cpu");
   CHECK(report.totals.tool_calls == 21);
   CHECK(report.totals.sandbox_ms == Approx(3'500));
 }
@@ -139,7 +139,8 @@ TEST_CASE(
   CHECK(line_with(text, "syntax ").find("line 18") ==
         line_with(text, "operator ").find("explanation"));
   CHECK(line_with(text, "pass@1").find("25.0 %") != std::string::npos);
-  CHECK(line_with(text, "perf@1").find("none (no GPU: nothing was timed)") != std::string::npos);
+  CHECK(line_with(text, "perf@1").find("none (nothing was timed on device cpu)") !=
+        std::string::npos);
   CHECK(line_with(text, "Runtime & Logic").find("ResultsError 1") != std::string::npos);
   tools::Scorecard real = example();
   real.run.request.model = "openai:gpt-5";

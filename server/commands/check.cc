@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "sandbox/device/choose_device.h"
 #include "sandbox/device/make_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/files.h"
@@ -35,7 +36,7 @@ constexpr std::chrono::milliseconds kWatchPause{200};
 struct CheckOptions {
   std::string kernel, against;  // FILE:FUNCTION
   std::vector<std::string> inputs, axes;
-  std::string device = "cpu";
+  std::string device = sandbox::kAutoDevice;
   std::string language;
   std::optional<double> tolerance;
   SandboxOptions sandbox;
@@ -168,7 +169,9 @@ int check(const CheckOptions& options, const std::vector<std::string>& rest) {
   if (!workspace) return status;
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, workspace->paths);
   if (!config) return print_error("check", kUsage, config.error().message);
-  auto device = sandbox::make_device(options.device, *config);
+  if (const Status known = sandbox::check_device_option(options.device); !known)
+    return print_error("check", kUnknownName, known.error().message);
+  auto device = sandbox::make_device(sandbox::choose_device(options.device, *config).name, *config);
   if (!device)
     return print_error("check", status_of_device_error(device.error()), device.error().message);
   if (!options.watch) return check_once(*prepared, options, **device);
@@ -206,7 +209,7 @@ void add_check(CLI::App& app, int& status) {
   command->add_option("--tolerance", options->tolerance,
                       "the largest error, relative to an element or to the output's typical size "
                       "(default: it fits the output's dtype)");
-  command->add_option("--device", options->device, sandbox::device_names_help())
+  command->add_option("--device", options->device, sandbox::device_option_help())
       ->capture_default_str();
   command->add_option("--language", options->language,
                       std::string(sandbox::kLanguageNames) +

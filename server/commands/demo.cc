@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "sandbox/device/choose_device.h"
 #include "sandbox/device/make_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/files.h"
@@ -38,7 +39,7 @@ constexpr const char* kDemo = "demo";
 constexpr std::int64_t kWaitMs = 20'000;  // of one call of wait(), which is repeated
 
 struct DemoOptions {
-  std::string device = "cpu";
+  std::string device = sandbox::kAutoDevice;
   std::string out = "bench-out/demo";
   SandboxOptions sandbox;
 };
@@ -174,7 +175,9 @@ int demo(const DemoOptions& options) {
   if (!workspace) return status;
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, workspace->paths);
   if (!config) return print_error(kDemo, kUsage, config.error().message);
-  auto device = sandbox::make_device(options.device, *config);
+  if (const Status known = sandbox::check_device_option(options.device); !known)
+    return print_error(kDemo, kUnknownName, known.error().message);
+  auto device = sandbox::make_device(sandbox::choose_device(options.device, *config).name, *config);
   if (!device)
     return print_error(kDemo, status_of_device_error(device.error()), device.error().message);
   const sandbox::DeviceInfo info = (*device)->info();
@@ -219,7 +222,7 @@ void add_demo(CLI::App& app, int& status) {
   auto options = std::make_shared<DemoOptions>();
   CLI::App* command = app.add_subcommand(
       "demo", "Judge seven submissions, among them a cheat and an attempt to escape");
-  command->add_option("--device", options->device, sandbox::device_names_help())
+  command->add_option("--device", options->device, sandbox::device_option_help())
       ->capture_default_str();
   command->add_option("--out", options->out, "the folder for the page and the store")
       ->capture_default_str();

@@ -16,7 +16,7 @@ from llm_endpoint import KEY, Endpoint, Reply, completion, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "relu"]
 CUT = Reply(body=completion("x" * 1000, None), missing_bytes=500)
 HTML = Reply(body=b"<html>bad gateway</html>")

@@ -15,7 +15,7 @@ import pytest
 from llm_endpoint import KEY, Endpoint, env_of, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 PAIRS = [
     "one_shot_openai-compatible_m",
     "one_shot_openai-compatible_n",

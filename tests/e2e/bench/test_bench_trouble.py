@@ -20,7 +20,7 @@ import pytest
 from llm_endpoint import KEY, Endpoint, env_of, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "rope_neox"]
 
 

@@ -272,8 +272,7 @@ mcp::Tool fetch_spec_tool(const Services& services) {
   tool.name = "fetch_spec";
   tool.title = "Read one operator's specification";
   tool.description =
-      "Returns everything that is needed to write one operator: description, signature, PyTorch "
-      "reference, "
+      "Returns what you need to write one operator: description, signature, PyTorch reference, "
       "public cases, tolerance, limits, and the form of a submission.";
   tool.input_schema = FetchSpecArguments::schema();
   const json text = {{"type", "string"}};

@@ -71,8 +71,7 @@ mcp::Tool profile_tool(const Services& services) {
       "Shows what limits the speed of the code on one public case: the bound, the share of the "
       "roofline, registers, spills and occupancy of each kernel, the most expensive lines, and one "
       "suggestion. A GPU device also measures the latency, and the oracle's and PyTorch's. Without "
-      "a "
-      "GPU it is a diagnosis of the compiled code, for any target.";
+      "a GPU it diagnoses the compiled code, for any target.";
   tool.input_schema = ProfileArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());

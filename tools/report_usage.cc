@@ -75,8 +75,8 @@ mcp::Tool report_usage_tool(const Services& services) {
   tool.name = "report_usage";
   tool.title = "Add tokens and cost to a run";
   tool.description =
-      "Adds the tokens and dollars that the model has used since the last report to the run's "
-      "totals; `scorecard` shows the sums.";
+      "Adds the tokens and dollars that the model used since the last report; `scorecard` shows "
+      "the sums.";
   tool.input_schema = ReportUsageArguments::schema();
   const json number = {{"type", "number"}};
   const json integer = {{"type", "integer"}};

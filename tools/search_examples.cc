@@ -163,8 +163,8 @@ mcp::Tool search_examples_tool(const Services& services) {
   tool.title = "Search the example kernels";
   tool.description =
       "Finds short, tested Triton kernels that show one technique each (masks, scans, ragged rows, "
-      "atomics, ...). None of them is an operator of the benchmark. Searches by words (`query`) or "
-      "by similarity to a piece of source (`code`), or returns a `guide`: give one of the three.";
+      "atomics, ...), by words (`query`) or by similarity to source (`code`), or returns a "
+      "`guide`: give one of the three.";
   tool.input_schema = SearchExamplesArguments::schema();
   const json text = {{"type", "string"}};
   const json entry = {{"type", "object"},

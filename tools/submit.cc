@@ -32,9 +32,8 @@ mcp::Tool submit_tool(const Services& services) {
   tool.title = "Submit for grading";
   tool.description =
       "Grades the code for a run on the public and the hidden cases; a GPU device also times the "
-      "large cases. Scored tracks take one submission per operator. It is graded even if the "
-      "client "
-      "disconnects; `job` and `scorecard` show the verdict.";
+      "large cases. Scored tracks take one submission per operator. A disconnect does not stop "
+      "it; `job` and `scorecard` show the verdict.";
   tool.input_schema = SubmitArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/stderr_line.h"
@@ -62,8 +63,12 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
        {arguments_of(options.limits), arguments_of(options.sandbox), arguments_of(options.observe)})
     entry.args.insert(entry.args.end(), more.begin(), more.end());
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
-    if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
-      entry.env[variable] = std::filesystem::absolute(value).string();
+    const char* value = std::getenv(variable);
+    if (value == nullptr || *value == '\0') continue;
+    // ASSAY_PYTHON may be a name that only this process's PATH has.
+    entry.env[variable] = std::string_view(variable) == "ASSAY_PYTHON"
+                              ? paths->python.string()
+                              : std::filesystem::absolute(value).string();
   }
   return entry;
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -192,6 +193,8 @@ def test_the_url_and_the_variables_are_those_given(client: str, binary: str) -> 
         server_of(client, printed(binary, "--print-config", client, **variables).stdout)["env"]
         == variables
     )
+    by_name = printed(binary, "--print-config", client, ASSAY_PYTHON="python3").stdout
+    assert server_of(client, by_name)["env"]["ASSAY_PYTHON"] == shutil.which("python3")
 
 
 def test_what_cannot_be_printed(binary: str) -> None:

@@ -81,7 +81,7 @@ std::string overview_table(const Comparison& comparison) {
                       {"Tokens", true}},
                      Narrow::cards},
                     rows,
-                    "In the order of the command, not ranked. In brackets: 95 % intervals over the "
+                    "Not ranked. In brackets: 95 % intervals over the "
                     "operators; for a difference, over the differences per operator. An interval "
                     "that contains 0 shows no difference.");
 }

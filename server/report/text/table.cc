@@ -203,9 +203,8 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
   const bool complete = std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) {
     return row.finished == row.attempts;
   });
-  return "Comparison (95 % intervals over the operators; in the order of the command, not "
-         "ranked)\n" +
-         text_table(table) + (tracks ? std::string(kTracksNote) + "\n" : "") +
+  return "Comparison (95 % intervals over the operators; not ranked)\n" + text_table(table) +
+         (tracks ? std::string(kTracksNote) + "\n" : "") +
          (complete ? ""
                    : "Attempts that are not finished count as failures: finish a bench with "
                      "--resume, then compare.\n");

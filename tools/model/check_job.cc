@@ -216,9 +216,11 @@ void add_profile_of_check(sandbox::Verdict& tested, sandbox::Verdict profiled) {
       tested.hints.push_back(std::move(hint));
   }
   for (sandbox::CaseRecord& timed : profiled.cases) {
-    for (sandbox::CaseRecord& record : tested.cases) {
-      if (record.id == timed.id && timed.latency) record = std::move(timed);
-    }
+    if (!timed.latency) continue;
+    const auto same =
+        std::find_if(tested.cases.begin(), tested.cases.end(),
+                     [&timed](const sandbox::CaseRecord& record) { return record.id == timed.id; });
+    if (same != tested.cases.end()) *same = std::move(timed);
   }
   for (const auto& [stage, ms] : profiled.stage_ms) tested.stage_ms[stage] += ms;
 }

@@ -35,9 +35,13 @@ Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish) {
       "start_run",
       {{"agent", wish.agent}, {"model", wish.model}, {"track", wish.track}, {"suite", wish.suite}});
   if (!answer) return fail(answer.error());
-  if (answer->is_error)
-    return fail(ErrorCode::not_found,
+  if (answer->is_error) {
+    const json* error = field(answer->structured, "error");
+    const json* retryable = error == nullptr ? nullptr : field(*error, "retryable");
+    const bool passes = retryable != nullptr && retryable->is_boolean() && retryable->get<bool>();
+    return fail(passes ? ErrorCode::unavailable : ErrorCode::not_found,
                 "start_run: " + answer->text.substr(0, answer->text.find('\n')));
+  }
   RunHandle handle{string_field(answer->structured, "run"), {}};
   const json* operators = field(answer->structured, "operators");
   if (operators != nullptr && operators->is_array()) {

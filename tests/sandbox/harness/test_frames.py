@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import gc
 import json
 import os
 import socket
@@ -109,6 +110,7 @@ def test_descriptors_in_the_middle_of_a_frame_are_refused_and_closed(
     pair: tuple[Channel, socket.socket],
 ) -> None:
     channel, peer = pair
+    gc.collect()  # an object of an earlier test may still have a descriptor
     before = len(os.listdir("/proc/self/fd"))
     data = raw(b'{"type":"a"}')
     peer.sendall(data[:20])
@@ -122,6 +124,7 @@ def test_descriptors_in_the_middle_of_a_frame_are_refused_and_closed(
 
 def test_too_many_descriptors_are_refused(pair: tuple[Channel, socket.socket]) -> None:
     channel, peer = pair
+    gc.collect()
     before = len(os.listdir("/proc/self/fd"))
     peer.sendmsg(
         [raw(b'{"type":"a"}')],

@@ -166,10 +166,12 @@ TEST_CASE("a GPU has no more jobs than there can be candidates for") {
   SandboxConfig config = real_config();
   config.gpu_jobs = 64;
   config.recorders = 8;
-  CHECK(SharedGpu(config).jobs() * config.recorders + config.parked_candidates <=
+  // A check has one candidate more, which executes its reference.
+  CHECK(SharedGpu(config).jobs() * (config.recorders + 1) + config.parked_candidates <=
         CandidatePool::kSlots);
   config.recorders = 1;
-  CHECK(SharedGpu(config).jobs() == 64);
+  config.gpu_jobs = 48;
+  CHECK(SharedGpu(config).jobs() == 48);
 }
 
 TEST_CASE("while one job is timed, no other job is on the GPU") {

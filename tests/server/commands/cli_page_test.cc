@@ -95,6 +95,7 @@ TEST_CASE("the page of the command line names every option of every command, and
   server::add_serve(app, status);
   server::add_eval(app, status);
   server::add_bench(app, status);
+  server::add_check(app, status);
   server::add_demo(app, status);
   server::add_report(app, status);
   server::add_runs(app, status);

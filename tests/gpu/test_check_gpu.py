@@ -1,5 +1,5 @@
-"""Checks on a GPU: the kernels of tests/check pass, a wrong kernel fails, and the largest case has
-the times of the kernel, of PyTorch eager and of torch.compile."""
+"""Checks on a GPU: the kernels of tests/e2e/check pass, a wrong kernel fails, and the largest case
+has the times of the kernel, of PyTorch eager and of torch.compile."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 pytestmark = pytest.mark.gpu
 ROOT = Path(__file__).resolve().parent.parent.parent
-KERNELS = sorted((ROOT / "tests/check/kernels").glob("*.py"))
+KERNELS = sorted((ROOT / "tests/e2e/check/kernels").glob("*.py"))
 
 
 def check(path: Path, tmp_path: Path, *options: str) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def test_a_kernel_equals_its_reference(path: Path, tmp_path: Path) -> None:
 
 
 def test_the_largest_case_is_timed(tmp_path: Path) -> None:
-    verdict = check(ROOT / "tests/check/kernels/swiglu.py", tmp_path, "--axis", "n=4000000")
+    verdict = check(ROOT / "tests/e2e/check/kernels/swiglu.py", tmp_path, "--axis", "n=4000000")
     assert verdict["outcome"] == "pass", verdict["summary"]
     last = next(case for case in verdict["cases"] if case["id"] == "n=4000000")
     assert last["latency"]["median_ns"] > 0

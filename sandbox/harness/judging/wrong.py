@@ -19,7 +19,7 @@ import torch
 
 from harness.wire.tensors import WORDS, bits
 
-# Of an output with more elements, only the numbers are described, and no places.
+# For an output with more elements, the description has numbers but no places.
 MOST_ELEMENTS = 1 << 27
 # A pattern with holes must hold at least this share of wrong elements, and it may cover at most
 # this share of an axis. A pattern without holes may cover any part of the axis.

@@ -33,8 +33,8 @@ def test_there_are_twenty_kernels() -> None:
 
 
 @pytest.mark.parametrize("path", KERNELS, ids=lambda path: path.stem)
-def test_a_kernel_equals_its_reference(server: StdioClient, path: Path) -> None:
-    verdict = verdict_of(server, "check", arguments_of(path))
+def test_a_kernel_equals_its_reference(cpu_server: StdioClient, path: Path) -> None:
+    verdict = verdict_of(cpu_server, "check", arguments_of(path))
     assert verdict["outcome"] == "pass", verdict["text"]
     assert verdict["tier"] == "interpreter"
     assert all(kernel["registers"] > 0 for kernel in verdict["kernels"]) and verdict["kernels"]
@@ -52,10 +52,10 @@ MUTANTS = {
 
 
 @pytest.mark.parametrize("name", MUTANTS)
-def test_a_kernel_differs_from_another_reference(server: StdioClient, name: str) -> None:
+def test_a_kernel_differs_from_another_reference(cpu_server: StdioClient, name: str) -> None:
     arguments = arguments_of(Path(__file__).parent / "kernels" / f"{name}.py")
     old, new = MUTANTS[name]
     assert old in arguments["reference"]
     arguments["reference"] = arguments["reference"].replace(old, new)
-    verdict = verdict_of(server, "check", arguments)
+    verdict = verdict_of(cpu_server, "check", arguments)
     assert (verdict["outcome"], verdict["error_kind"]) == ("fail", "wrong_result"), verdict["text"]

@@ -12,8 +12,9 @@ from typing import Any
 
 LARGE = "large"
 WIDTH = 100
-# The peak rates of an H200, from NVIDIA's data sheet. They decide whether the table shows an
-# operator's memory rate or its arithmetic rate.
+# The peak rates of an H200, from NVIDIA's data sheet. is_memory_bound() compares them. The summary
+# counts the operators that are bound by memory. operators_table.py shows the rate of these operators
+# in TB/s, and the rate of all others in TFLOP/s.
 PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = 4.8e12, 989.5e12
 COPY_SHARE = 0.85
 EACH_S = 160  # the limit for each reference in measurements/pytorch_times.py

@@ -34,7 +34,7 @@ LARGE = "large"
 SEED = 20_261_122
 SAMPLES, MIN_SAMPLES, MAX_TIMING_S = 50, 5, 0.5
 WARM_UP = 3
-FLUSH_BYTES = 256 << 20  # several times the L2 of any current GPU
+FLUSH_BYTES = 256 << 20  # at least twice the L2 of any current GPU
 EACH_S = 150.0  # the limit for one reference; unrolled loops take minutes to compile
 UNFINISHED = "torch.compile had not finished when its time was over"
 

@@ -34,7 +34,9 @@ enum class TimingDoubt {
   host_below_device,  // another program used the GPU in the middle of most samples
   host_above_device,  // the device worked outside of the timer's marks, or a mark was moved
   warm_above_cold,    // warm runs, which do not count for Perf, took longer than cold runs
-  slow_marks,         // something else delayed the kernel whose duration is known
+  // The timer's marks took too long around a kernel of known duration. Their overhead is subtracted
+  // from every sample, so the samples may be too short.
+  slow_marks,
 };
 
 /// Facts about a block of samples that are not computed from the samples' times.

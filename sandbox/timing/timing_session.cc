@@ -15,7 +15,8 @@
 namespace assay::sandbox {
 namespace {
 
-// A time is rejected if it is below this share of the physical floor.
+// A submission fails if its median time for a case is below this share of Floor::possible_ns, which
+// is the shortest time that the device's peak rates allow.
 constexpr double kFloorTolerance = 0.95;
 // The minimum number of rounds if anything is timed together with the submission.
 constexpr int kMinRounds = 3;

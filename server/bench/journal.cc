@@ -180,8 +180,8 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
         path_ +
             " belongs to an earlier bench; --resume continues it, --out names another directory");
   }
-  // If the journal contains no run, it contains nothing to continue, so the bench starts from the
-  // beginning.
+  // Without `resume`, the journal contains no run at this point, so all its lines are removed. With
+  // `resume`, only an incomplete last line is removed.
   const std::size_t kept = resume ? there->whole : 0;
   if (resume) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0)

@@ -168,8 +168,9 @@ void add_pass(Verdict& shown, const Verdict& verdict) {
   shown.summary = sandbox::summarise(shown);
 }
 
-/// Adds an error that the submission did not cause. The error's text may name a hidden case, so it
-/// is replaced by a fixed text if the submission had got hidden cases.
+/// Adds an error that the submission did not cause. The error's text may name a hidden case. It is
+/// shown only if the job was cancelled or aborted before the submission got hidden cases. Otherwise
+/// a fixed text replaces it.
 void add_inconclusive(Verdict& shown, const Verdict& verdict) {
   shown.outcome = Outcome::error;
   shown.error_kind = verdict.error_kind;

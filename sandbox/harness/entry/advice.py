@@ -135,7 +135,8 @@ def _lines(chain: Sequence[BaseException], path: str) -> list[int]:
 
 
 def _for_import(tree: ast.Module, lines: list[int]) -> str:
-    """Returns advice if a statement of the module, such as a test, has raised the exception."""
+    """Returns advice if a statement of the module, such as a test, has raised the exception.
+    Returns "" for definitions, for imports, and for assignments that call nothing."""
     for statement in tree.body:
         within = lines and statement.lineno <= lines[0] <= (statement.end_lineno or 0)
         if not within or isinstance(statement, _NO_RUN):

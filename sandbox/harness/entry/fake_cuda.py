@@ -132,7 +132,7 @@ def _nothing(*_: Any, **__: Any) -> Iterator[None]:
 
 class FakeGenerator:
     """Replaces torch.cuda's default random number generator. The state of a FakeGenerator is a seed
-    and a number of drawn values."""
+    and the number of values drawn so far."""
 
     def __init__(self) -> None:
         self._state = torch.zeros(2, dtype=torch.int64)

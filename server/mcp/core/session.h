@@ -46,7 +46,8 @@ class Session {
     return capabilities_;
   }
 
-  /// Subscribes to a resource. Returns false when the session already has `limit` subscriptions.
+  /// Subscribes to a resource. Returns false if the subscription would be new and the session
+  /// already has `limit` subscriptions.
   bool subscribe(const std::string& uri, std::size_t limit) {
     const MutexLock lock(mutex_);
     if (subscribed_.count(uri) == 0 && subscribed_.size() >= limit) return false;

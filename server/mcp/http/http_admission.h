@@ -31,7 +31,7 @@ class Admission {
   enum class Path { protocol, open };
   struct Decision {
     std::optional<Reply> refusal;
-    /// Null if the server has no tokens, if the path is `open`, or if the token is not valid.
+    /// Null if the server has no tokens, if the path is `open`, or if the request is refused.
     std::shared_ptr<const Caller> caller = nullptr;
   };
 

@@ -4,15 +4,16 @@ cases, and adds up the time of each stage.
     python measurements/grading.py --out measurements/results/grading-h200.json
 
 Four stages use the GPU: `launch`, `judge` (inputs and first comparisons), `baseline` (timing the
-oracle and PyTorch) and `recheck` (comparing outputs after each timed block). `times` contains three
-medians in nanoseconds: of all samples of the submission, of its first runs on new inputs, and of
-the oracle's samples."""
+oracle and PyTorch) and `recheck` (comparing outputs after each timed block). `times` contains four
+medians in nanoseconds: of all samples of the submission, of its first runs on new inputs, of the
+oracle's samples, and of the submission's fresh samples."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import sqlite3
 import statistics
 import sys
 import tempfile
@@ -36,15 +37,35 @@ def submit(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
     arguments = {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "run": run}
     answer = verdict_of(client, "submit", arguments)
     wall_s = time.perf_counter() - begin
-    kept = {key: answer.get(key) for key in ("outcome", "error_kind", "tier", "perf", "stage_ms")}
-    cases = answer.get("cases") or []
-    times = {case["id"]: times_of(case) for case in cases if case.get("latency")}
-    return {"operator": folder.name, "wall_s": wall_s, "cases": len(cases), "times": times, **kept}
+    return {"operator": folder.name, "wall_s": wall_s, "job": answer["job"]}
+
+
+def add_verdicts(graded: list[dict[str, Any]], store: Path) -> None:
+    """Adds the stored verdicts. The answers of `submit` have neither hidden cases nor the times of
+    stages."""
+    database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+    for one in graded:
+        (text,) = database.execute(
+            "SELECT document FROM verdicts WHERE job = ?", (one.pop("job"),)
+        ).fetchone()
+        verdict = json.loads(text)
+        one["cases"] = len(verdict["cases"])
+        one["times"] = {
+            case["id"]: times_of(case) for case in verdict["cases"] if case.get("latency")
+        }
+        for key in ("outcome", "error_kind", "tier", "perf", "stage_ms", "hints"):
+            one[key] = verdict.get(key)
+    database.close()
 
 
 def times_of(case: dict[str, Any]) -> list[float | None]:
     latency, oracle = case["latency"], case.get("baseline_latency") or {}
-    return [latency["median_ns"], latency.get("first_run_ns"), oracle.get("median_ns")]
+    return [
+        latency["median_ns"],
+        latency.get("first_run_ns"),
+        oracle.get("median_ns"),
+        latency.get("fresh_ns"),
+    ]
 
 
 def worked_ms(one: dict[str, Any]) -> float:
@@ -96,6 +117,7 @@ def main() -> None:
         end = time.monotonic() + options.seconds
         graded = [submit(client, run, one) for one in chosen if time.monotonic() < end]
         client.close()
+        add_verdicts(graded, Path(folder) / "assay.db")
     document = {"what": __doc__, "summary": {}, "environment": environment(), "graded": graded}
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps(document, indent=1) + "\n")

@@ -67,9 +67,10 @@ def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
 def touch_ns() -> dict[str, float]:
     """Measures the kernel with which the launcher measures its overhead. Reads the kernel's PTX
     from the launcher's source."""
-    source = (ROOT / "sandbox/launcher/memory/trusted_kernels.cc").read_text()
-    found = re.search(r'kTouchText = R"\((.*?)\)";', source, re.DOTALL)
-    threads = re.search(r"kTouchThreads = (\d+);", source)
+    folder = ROOT / "sandbox/launcher/memory"
+    text = (folder / "trusted_ptx.cc").read_text()
+    found = re.search(r'kTouchText = R"\((.*?)\)";', text, re.DOTALL)
+    threads = re.search(r"kTouchThreads = (\d+);", (folder / "trusted_kernels.cc").read_text())
     assert found is not None and threads is not None
     sms = torch.cuda.get_device_properties(DEVICE).multi_processor_count
     words = torch.zeros(sms * int(threads[1]), dtype=torch.int32, device=DEVICE)

@@ -36,8 +36,8 @@ class CompiledTimer {
  private:
   static constexpr std::int64_t kStartWallMs = 120'000;
   static constexpr std::int64_t kPrepareWallMs = 120'000;
-  // The time limit for compiling and timing one case. torch.compile unrolls loops, and the compiling
-  // of such code can take minutes.
+  // The time limit for compiling and timing one case. torch.compile unrolls loops, and such code
+  // takes minutes to compile.
   static constexpr std::int64_t kCompileWallMs = 150'000;
 
   CompiledTime time_case(const std::string& operator_dir, const CaseRequest& one);

@@ -235,6 +235,7 @@ struct Timing {
   // Each of the following times and clocks is 0 if it was not measured.
   double warm_ns = 0;          // median of runs with warm caches
   double first_run_ns = 0;     // median of the samples that were the first run on their inputs
+  double fresh_ns = 0;         // median of the fresh samples (sandbox/launcher/timing/timing.h)
   double wall_ns = 0;          // median by the host's clock, from queueing to the end of the wait
   double overhead_ns = 0;      // overhead of the timer's marks, already subtracted from the samples
   double clock_mhz = 0;        // median clock of the multiprocessors during the samples

@@ -29,6 +29,14 @@ constexpr double kMostHostNsPerLaunch = 5'000;
 // cold runs.
 constexpr double kMostWarmFactor = 1.25;
 constexpr double kMostWarmSlackNs = 5'000;
+// The upper limit of the time of fresh samples is this multiple of the time of cold runs, plus
+// kMostFreshSlackNs, plus kMostFreshNsPerLaunch for each launch. The slack is needed because after
+// a module is loaded, the GPU fetches the instructions of the next kernels again. In 73 series
+// of oracles on an H200, fresh samples took at most 1.043 times as long as cold samples
+// (fresh-samples-h200.json).
+constexpr double kMostFreshFactor = 1.05;
+constexpr double kMostFreshSlackNs = 500;
+constexpr double kMostFreshNsPerLaunch = 500;
 // The upper limit of the overhead of the timer's marks. In the 1,010 series on an H200, the
 // overhead was at most 4,406 ns.
 constexpr double kMostOverheadNs = 6'000;
@@ -71,6 +79,7 @@ Timing timing_of(const LaunchSamples& samples) {
   timing.warm_ns = median_interval(samples.warm_ns).median;
   timing.first_run_ns = samples.first_run_ns.value_or(0);
   timing.wall_ns = median_interval(samples.wall_ns).median;
+  timing.fresh_ns = samples.fresh_ns.empty() ? 0 : median_interval(samples.fresh_ns).median;
   timing.overhead_ns = samples.overhead_ns;
   timing.clock_mhz = samples.clock_mhz;
   timing.discarded = samples.discarded;
@@ -79,7 +88,7 @@ Timing timing_of(const LaunchSamples& samples) {
 
 TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts) {
   if (facts.simulated) return TimingDoubt::none;
-  if (block.clock_mhz <= 0 || block.wall_ns <= 0 || block.warm_ns <= 0)
+  if (block.clock_mhz <= 0 || block.wall_ns <= 0 || block.warm_ns <= 0 || block.fresh_ns <= 0)
     return TimingDoubt::no_clock;
   if (facts.peak_mhz > 0 && block.clock_mhz > kMostClockFactor * facts.peak_mhz)
     return TimingDoubt::impossible_clock;
@@ -90,6 +99,9 @@ TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts) {
     return TimingDoubt::host_above_device;
   if (block.warm_ns > kMostWarmFactor * device_ns + kMostWarmSlackNs)
     return TimingDoubt::warm_above_cold;
+  if (block.fresh_ns > kMostFreshFactor * device_ns + kMostFreshSlackNs +
+                           kMostFreshNsPerLaunch * static_cast<double>(facts.launches))
+    return TimingDoubt::fresh_above_cold;
   if (block.overhead_ns > kMostOverheadNs) return TimingDoubt::slow_marks;
   return TimingDoubt::none;
 }
@@ -100,7 +112,8 @@ std::string describe(TimingDoubt doubt, const Timing& block) {
       ns(median_interval(block.samples_ns).median) + " by the device's clock";
   switch (doubt) {
     case TimingDoubt::none: return "no doubt";
-    case TimingDoubt::no_clock: return "the device's clock or the host's time was not measured";
+    case TimingDoubt::no_clock:
+      return "the device's clock, the host's time, or the fresh samples were not measured";
     case TimingDoubt::impossible_clock:
       return "a clock of " + std::to_string(std::llround(block.clock_mhz)) +
              " MHz, which the device does not have";
@@ -109,6 +122,8 @@ std::string describe(TimingDoubt doubt, const Timing& block) {
       return device + ", " + ns(block.wall_ns) + " by the host's";
     case TimingDoubt::warm_above_cold:
       return device + " with cold caches, " + ns(block.warm_ns) + " with warm caches";
+    case TimingDoubt::fresh_above_cold:
+      return device + ", " + ns(block.fresh_ns) + " after the launcher loaded its kernels again";
     case TimingDoubt::slow_marks:
       return "the timer's marks took " + ns(block.overhead_ns) + " themselves";
   }
@@ -142,6 +157,7 @@ void Samples::add(const Timing& block, std::vector<std::int64_t> chosen, bool re
   all_.discarded += block.discarded;
   warm_.push_back(block.warm_ns);
   wall_.push_back(block.wall_ns);
+  fresh_.push_back(block.fresh_ns);
   clock_.push_back(block.clock_mhz);
   overhead_.push_back(block.overhead_ns);
   chosen_ = std::move(chosen);
@@ -160,6 +176,7 @@ Timing Samples::timing() const {
   timing.warm_ns = median_interval(warm_).median;
   timing.first_run_ns = first_.size() < kLeastFirstRuns ? 0 : median_interval(first_).median;
   timing.wall_ns = median_interval(wall_).median;
+  timing.fresh_ns = median_interval(fresh_).median;
   timing.overhead_ns = median_interval(overhead_).median;
   timing.clock_mhz = median_interval(clock_).median;
   return timing;

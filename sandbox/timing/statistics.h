@@ -33,7 +33,10 @@ enum class TimingDoubt {
   impossible_clock,   // the measured clock is above the highest clock of the device
   host_below_device,  // another program used the GPU in the middle of most samples
   host_above_device,  // the device worked outside of the timer's marks, or a mark was moved
-  warm_above_cold,    // warm runs, which do not count for Perf, took longer than cold runs
+  // Samples took longer when the launcher had loaded its own kernels again. So code of the
+  // submission may have changed these kernels.
+  fresh_above_cold,
+  warm_above_cold,  // warm runs, which do not count for Perf, took longer than cold runs
   // The timer's marks took too long around a kernel of known duration. Their overhead is subtracted
   // from every sample, so the samples may be too short.
   slow_marks,
@@ -96,7 +99,7 @@ class Samples {
 
  private:
   Timing all_;
-  std::vector<double> warm_, wall_, clock_, overhead_, first_;
+  std::vector<double> warm_, wall_, fresh_, clock_, overhead_, first_;
   std::vector<std::int64_t> chosen_;
   std::size_t renewed_ = 0;  // number of blocks with new inputs
 };

@@ -85,6 +85,7 @@ void write_samples(json& header, const LaunchSamples& samples) {
   header["high_ns"] = interval.high;
   header["warm_ns"] = samples.warm_ns;
   header["wall_ns"] = samples.wall_ns;
+  header["fresh_ns"] = samples.fresh_ns;
   header["overhead_ns"] = samples.overhead_ns;
   header["clock_mhz"] = samples.clock_mhz;
   header["discarded"] = samples.discarded;
@@ -107,6 +108,7 @@ std::optional<LaunchSamples> read_samples(HeaderReader& in) {
     in.reject("`median_ns`, `low_ns` and `high_ns` are not those of `samples_ns`");
   samples.warm_ns = in.numbers("warm_ns", kMaxSamples);
   samples.wall_ns = in.numbers("wall_ns", kMaxSamples);
+  samples.fresh_ns = in.numbers("fresh_ns", kMaxSamples);
   samples.overhead_ns = in.number("overhead_ns");
   samples.clock_mhz = in.number("clock_mhz");
   samples.discarded = in.integer("discarded", 0, kHighestInteger);

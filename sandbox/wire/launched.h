@@ -42,6 +42,9 @@ struct LaunchSamples {
   // The overhead of the timer's marks with cold caches. It is already subtracted from the cold
   // samples. The overhead with warm caches is subtracted from the warm samples.
   double overhead_ns = 0;
+  // Cold samples before which the launcher loaded its own kernels again. Empty if the device cannot
+  // run the launcher's kernels.
+  std::vector<double> fresh_ns = {};
   double clock_mhz = 0;        // median during the cold samples; 0 if it was not read
   std::int64_t discarded = 0;  // number of cold samples whose clock was clearly below the median
   // The first cold sample. It is set only if no kernel had read the sample's inputs before, and if

@@ -2,11 +2,11 @@
 // binaries.
 #pragma once
 
-#include <dlfcn.h>
-
 #include <string>
+#include <utility>
 
 #include "sandbox/launcher/driver/cuda_api.h"
+#include "sandbox/launcher/driver/cuda_ptx.h"
 #include "tests/catch.h"
 
 namespace assay::sandbox::test {
@@ -81,39 +81,19 @@ inline constexpr const char* kClusterKernel = R"(
 /// cubin, because the launcher does not accept PTX.
 inline std::string assemble(std::string ptx, int index = 0) {
   using namespace assay::sandbox::cuda;  // NOLINT: test
-  constexpr int kInputPtx = 1;           // CU_JIT_INPUT_PTX
   Result<const CudaApi*> api = open_cuda_api();
   REQUIRE(api);
   REQUIRE(count_devices(**api));
-  void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
-  REQUIRE(library != nullptr);
-  const auto create = reinterpret_cast<CUresult (*)(unsigned, int*, void**, void**)>(
-      ::dlsym(library, "cuLinkCreate_v2"));
-  const auto add =
-      reinterpret_cast<CUresult (*)(void*, int, void*, std::size_t, const char*, unsigned, int*,
-                                    void**)>(::dlsym(library, "cuLinkAddData_v2"));
-  const auto complete = reinterpret_cast<CUresult (*)(void*, void**, std::size_t*)>(
-      ::dlsym(library, "cuLinkComplete"));
-  const auto destroy = reinterpret_cast<CUresult (*)(void*)>(::dlsym(library, "cuLinkDestroy"));
-  REQUIRE((create != nullptr && add != nullptr && complete != nullptr && destroy != nullptr));
   CUdevice device = 0;
   CUcontext context = nullptr;
   REQUIRE((*api)->cuDeviceGet(&device, index) == kSuccess);
   REQUIRE((*api)->cuDevicePrimaryCtxRetain(&context, device) == kSuccess);
   REQUIRE((*api)->cuCtxSetCurrent(context) == kSuccess);
-  void* link = nullptr;
-  REQUIRE(create(0, nullptr, nullptr, &link) == kSuccess);
-  const CUresult added =
-      add(link, kInputPtx, ptx.data(), ptx.size() + 1, "kernels.ptx", 0, nullptr, nullptr);
-  INFO((*api)->describe(added));
-  REQUIRE(added == kSuccess);
-  void* cubin = nullptr;
-  std::size_t size = 0;
-  REQUIRE(complete(link, &cubin, &size) == kSuccess);
-  std::string image(static_cast<const char*>(cubin), size);
-  destroy(link);
+  const LaunchResult<std::string> image = compile_ptx(**api, std::move(ptx));
+  INFO((image ? "" : image.error().message));
+  REQUIRE(image);
   (*api)->cuDevicePrimaryCtxRelease_v2(device);
-  return image;
+  return *image;
 }
 
 }  // namespace assay::sandbox::test

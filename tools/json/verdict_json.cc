@@ -99,6 +99,7 @@ void fields(Archive& archive, Timing& timing) {
   archive("samples_ns", timing.samples_ns);
   archive("warm_ns", timing.warm_ns);
   archive("first_run_ns", tools::Newer{timing.first_run_ns});
+  archive("fresh_ns", tools::Newer{timing.fresh_ns});
   archive("wall_ns", timing.wall_ns);
   archive("overhead_ns", timing.overhead_ns);
   archive("clock_mhz", timing.clock_mhz);

@@ -27,6 +27,7 @@ using CUresult = int;
 using CUdevice = int;
 using CUdeviceptr = std::uint64_t;
 using CUcontext = struct OpaqueContext*;
+using CUlinkState = struct OpaqueLinkState*;
 using CUmodule = struct OpaqueModule*;
 using CUfunction = struct OpaqueFunction*;
 using CUstream = struct OpaqueStream*;
@@ -72,6 +73,7 @@ inline constexpr int kFunctionNumRegs = 4;
 inline constexpr int kFunctionMaxDynamicSharedSizeBytes = 8;
 inline constexpr int kFunctionNonPortableClusterSizeAllowed = 14;
 inline constexpr int kCachePreferShared = 1;  // CUfunc_cache
+inline constexpr int kJitInputPtx = 1;        // CUjitInputType
 
 // Values of CUlaunchAttributeID, and the values of these attributes.
 inline constexpr int kLaunchCooperative = 2;
@@ -169,6 +171,10 @@ struct CUlaunchConfig {
   F(cuMemsetD16Async, CUresult(CUdeviceptr, unsigned short, std::size_t, CUstream))                  \
   F(cuMemsetD32Async, CUresult(CUdeviceptr, unsigned, std::size_t, CUstream))                        \
   F(cuMemsetD2D32Async, CUresult(CUdeviceptr, std::size_t, unsigned, std::size_t, std::size_t, CUstream)) \
+  F(cuLinkCreate_v2, CUresult(unsigned, int*, void**, CUlinkState*))                                 \
+  F(cuLinkAddData_v2, CUresult(CUlinkState, int, void*, std::size_t, const char*, unsigned, int*, void**)) \
+  F(cuLinkComplete, CUresult(CUlinkState, void**, std::size_t*))                                     \
+  F(cuLinkDestroy, CUresult(CUlinkState))                                                            \
   F(cuModuleLoadData, CUresult(CUmodule*, const void*))                                              \
   F(cuModuleUnload, CUresult(CUmodule))                                                              \
   F(cuModuleGetFunction, CUresult(CUfunction*, CUmodule, const char*))                               \

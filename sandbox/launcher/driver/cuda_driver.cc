@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "sandbox/launcher/driver/cuda_api.h"
+#include "sandbox/launcher/driver/cuda_ptx.h"
 #include "sandbox/launcher/driver/open_driver.h"
 
 namespace assay::sandbox::cuda {
@@ -153,6 +154,9 @@ class CudaDriver final : public GpuDriver {
     return check(api_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "fill");
   }
 
+  LaunchResult<std::string> compile(std::string_view ptx) override {
+    return compile_ptx(api_, std::string(ptx));
+  }
   LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
                                   std::uint32_t shared_bytes) override {
     LaunchResult<LoadedKernel> loaded = load_module(image, kernel, shared_bytes);
@@ -343,8 +347,7 @@ class CudaDriver final : public GpuDriver {
       return s;
     if (LaunchStatus s = attribute(kFunctionMaxThreadsPerBlock, facts.max_threads_per_block); !s)
       return s;
-    std::size_t offset = 0;
-    std::size_t bytes = 0;
+    std::size_t offset = 0, bytes = 0;
     std::vector<std::size_t>& params = facts.param_bytes.emplace();
     CUresult result = kSuccess;
     while ((result = api_.cuFuncGetParamInfo(loaded.function, params.size(), &offset, &bytes)) ==

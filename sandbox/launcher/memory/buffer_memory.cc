@@ -84,15 +84,10 @@ InitialState::~InitialState() {
   }
 }
 
-LaunchStatus InitialState::poison_async() {
+LaunchStatus InitialState::write() {
   for (const Poisoned& poisoned : poisoned_) {
     if (LaunchStatus s = gpu_.fill_async(poisoned.buffer, poisoned.bytes, 1, poison_); !s) return s;
   }
-  return {};
-}
-
-LaunchStatus InitialState::write() {
-  if (LaunchStatus s = poison_async(); !s) return s;
   for (const Filled& filled : filled_) {
     if (LaunchStatus s = filled.source(filled.buffer); !s) return s;
   }
@@ -129,9 +124,8 @@ LaunchStatus InitialState::keep_on_device() {
   return {};
 }
 
-LaunchStatus InitialState::stage(TrustedKernels* trusted) {
-  trusted_ = trusted;
-  if (trusted == nullptr) return {};
+LaunchStatus InitialState::stage() {
+  if (trusted_ == nullptr) return {};
   std::random_device entropy;
   for (std::uint64_t& half : key_) half = std::uniform_int_distribution<std::uint64_t>()(entropy);
   for (Filled& filled : filled_) {
@@ -144,7 +138,7 @@ LaunchStatus InitialState::stage(TrustedKernels* trusted) {
     }
     if (LaunchStatus s = filled.source(filled.staged); !s) return s;
     if (LaunchStatus s =
-            trusted->mask_async(filled.staged, filled.staged, masked_words(filled.bytes), key_);
+            trusted_->mask_async(filled.staged, filled.staged, masked_words(filled.bytes), key_);
         !s)
       return s;
   }
@@ -166,10 +160,17 @@ LaunchResult<bool> InitialState::swap_inputs() {
 }
 
 LaunchStatus InitialState::restore_async() {
-  if (LaunchStatus s = poison_async(); !s) return s;
+  for (const Poisoned& poisoned : poisoned_) {
+    LaunchStatus s = trusted_ != nullptr
+                         ? trusted_->fill_async(poisoned.buffer, poisoned.bytes, poison_)
+                         : gpu_.fill_async(poisoned.buffer, poisoned.bytes, 1, poison_);
+    if (!s) return s;
+  }
   for (const Filled& filled : filled_) {
-    LaunchStatus s = filled.copy != 0 ? gpu_.copy_async(filled.buffer, filled.copy, filled.bytes)
-                                      : filled.source(filled.buffer);
+    LaunchStatus s = filled.copy == 0 ? filled.source(filled.buffer)
+                     : trusted_ != nullptr
+                         ? trusted_->copy_async(filled.buffer, filled.copy, filled.bytes)
+                         : gpu_.copy_async(filled.buffer, filled.copy, filled.bytes);
     if (!s) return s;
   }
   return {};

@@ -11,13 +11,13 @@
 // InitialState writes the first contents of the buffers before a run. Between timed runs it
 // restores these contents, because device code may write to any buffer.
 //
-//   InitialState initial(gpu, poison);
+//   InitialState initial(gpu, poison, trusted);
 //   initial.add(buffer, n, source);                   // an input or a constant
 //   initial.add_poisoned(scratch, n);                 // every other buffer
 //   LaunchStatus written = initial.write();           // before the first run
 //   LaunchStatus kept = initial.keep_on_device();     // once, if the plan will be timed
 //   LaunchStatus restored = initial.restore_async();  // before each further run
-//   LaunchStatus staged = initial.stage(trusted);     // when the sources hold new inputs
+//   LaunchStatus staged = initial.stage();            // when the sources hold new inputs
 //   LaunchResult<bool> unseen = initial.swap_inputs();
 //   restored = initial.restore_async();               // restores the new inputs
 //
@@ -85,7 +85,9 @@ class InitialState {
   /// A function that writes the first contents of a buffer to device memory at `to`.
   using Source = std::function<LaunchStatus(DevicePtr to)>;
 
-  InitialState(GpuDriver& gpu, std::uint8_t poison) : gpu_(gpu), poison_(poison) {}
+  /// If `trusted` is null (the device cannot run trusted kernels), the driver fills and copies.
+  InitialState(GpuDriver& gpu, std::uint8_t poison, TrustedKernels* trusted)
+      : gpu_(gpu), poison_(poison), trusted_(trusted) {}
   InitialState(const InitialState&) = delete;
   InitialState& operator=(const InitialState&) = delete;
   ~InitialState();
@@ -108,15 +110,15 @@ class InitialState {
   LaunchStatus keep_on_device();
   /// Reads the new contents from each source, masks them with a new key, and stores them in
   /// separate device memory. Until swap_inputs() is called, restore_async() still restores the old
-  /// contents. If `trusted` is null (the device cannot run trusted kernels), stage() does nothing,
-  /// and swap_inputs() reads the sources.
-  LaunchStatus stage(TrustedKernels* trusted);
+  /// contents. Without trusted kernels, stage() does nothing, and swap_inputs() reads the sources.
+  LaunchStatus stage();
   /// Makes restore_async() restore the new contents from now on. Returns true if no kernel can have
   /// read the new contents and if the switch does not slow down the first run. Returns false if the
   /// device lacked memory for the first copy or for the staged contents.
   LaunchResult<bool> swap_inputs();
   /// Queues the copies that restore the contents. Where possible, the copies are from device to
-  /// device.
+  /// device, and trusted kernels make them. The driver's own kernels for copies and fills could
+  /// have been overwritten by the submission, and are not loaded again.
   LaunchStatus restore_async();
 
  private:
@@ -130,16 +132,15 @@ class InitialState {
     DevicePtr buffer;
     std::uint64_t bytes;
   };
-  LaunchStatus poison_async();
   /// Allocates device memory for a copy of `bytes` bytes. The size is rounded up to a multiple of
   /// kMaskWordBytes, because a copy is masked in whole words. Returns 0 if the device lacks memory.
   LaunchResult<DevicePtr> room_for(std::uint64_t bytes);
 
   GpuDriver& gpu_;
   std::uint8_t poison_;
+  TrustedKernels* trusted_;
   std::vector<Filled> filled_;
   std::vector<Poisoned> poisoned_;
-  TrustedKernels* trusted_ = nullptr;
   MaskKey key_{};
 };
 

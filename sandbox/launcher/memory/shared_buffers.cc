@@ -56,9 +56,12 @@ LaunchStatus DeviceBuffers::copy_in(std::size_t input, DevicePtr to) {
   return gpu_.copy_async(to, base_ + inputs_[input].offset, inputs_[input].bytes);
 }
 
-LaunchStatus DeviceBuffers::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) {
+LaunchStatus DeviceBuffers::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
+                                     TrustedKernels* trusted) {
   if (LaunchStatus s = open(); !s) return s;
-  return gpu_.copy_async(base_ + output_.offset + offset, from, bytes);
+  const DevicePtr to = base_ + output_.offset + offset;
+  return trusted != nullptr ? trusted->copy_async(to, from, bytes)
+                            : gpu_.copy_async(to, from, bytes);
 }
 
 LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedKernels* trusted) {

@@ -3,9 +3,9 @@
 // device memory saves both processes a transfer over the bus.
 //
 //   DeviceBuffers shared(gpu, {fd, 8192}, {{"x", 0, 4096}}, {4096, 4096});
-//   LaunchStatus copied = shared.copy_in(0, buffer);      // maps the memory
-//   LaunchStatus closed = shared.close();                 // unmaps it before submitted code runs
-//   LaunchStatus out = shared.copy_out(0, buffer, 4096);  // maps it again, after the run
+//   LaunchStatus copied = shared.copy_in(0, buffer);  // maps the memory
+//   LaunchStatus closed = shared.close();  // unmaps it before submitted code runs
+//   LaunchStatus out = shared.copy_out(0, buffer, 4096, trusted);  // maps it again, after the run
 //
 // Submitted code can access memory that is mapped. So close() must be called before submitted code
 // runs. Not thread-safe: one thread drives a device.
@@ -36,8 +36,10 @@ class SharedBuffers {
 
   /// Copies an input to device memory at `to`.
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
-  /// Copies device memory at `from` to the memory for outputs, starting at `offset`.
-  virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
+  /// Copies device memory at `from` to the memory for outputs, starting at `offset`. If that memory
+  /// is on the device, `trusted` makes the copy. If `trusted` is null, the driver makes it.
+  virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
+                                TrustedKernels* trusted) = 0;
   /// Returns true if the device memory at `at` equals an input, bit for bit. If the input is in
   /// shared device memory, maps the memory, and `trusted` performs the comparison on the device. If
   /// `trusted` is null or the input is in host memory, the host performs the comparison.
@@ -67,7 +69,8 @@ class HostBuffers final : public SharedBuffers {
   LaunchStatus copy_in(std::size_t input, DevicePtr to) override {
     return gpu_.write(to, inputs_[input].bytes);
   }
-  LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) override {
+  LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
+                        TrustedKernels*) override {
     return gpu_.read(output_.subspan(offset, bytes), from);
   }
   LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;
@@ -114,7 +117,8 @@ class DeviceBuffers final : public SharedBuffers {
   bool inout(std::size_t input) const override { return inputs_[input].inout; }
   std::uint64_t output_bytes() const override { return output_.bytes; }
   LaunchStatus copy_in(std::size_t input, DevicePtr to) override;
-  LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) override;
+  LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
+                        TrustedKernels* trusted) override;
   LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;
   LaunchStatus close() override;
 

@@ -5,14 +5,14 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
+
+#include "sandbox/launcher/memory/trusted_ptx.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr std::uint32_t kThreads = 1024;
-// The number of 32-bit values that each thread of the scrub kernel keeps in registers. With 1,024
-// threads, these values and the kernel's other registers fill all registers of a multiprocessor.
-constexpr std::uint32_t kRegisters = 56;
 constexpr std::uint32_t kWavesOfBlocks = 2;
 constexpr std::uint32_t kTouchThreads = 128;
 constexpr std::uint32_t kStrideThreads = 256;
@@ -20,221 +20,10 @@ constexpr std::uint64_t kStrideBlocksPerSm = 8;
 constexpr std::uint64_t kWordBytes = 16;
 constexpr std::size_t kReadings = 2;  // cycles and nanoseconds
 
-/// Returns the text of the scrub kernel, which overwrites shared memory and registers. Each block
-/// allocates and fills as much shared memory as the device allows for one block. Then each thread
-/// keeps kRegisters values in registers at once.
-std::string scrub_text() {
-  std::string text = R"(.version 7.0
-.target sm_70
-.address_size 64
-.extern .shared .align 16 .b8 room[];
-.visible .entry assay_scrub(.param .u32 bytes)
-.maxntid 1024, 1, 1
-{
-  .reg .pred done;
-  .reg .b32 at, end, address, poison;
-  .reg .b32 held<)" + std::to_string(kRegisters) +
-                     R"(>;
-  ld.param.u32 end, [bytes];
-  mov.b32 poison, -1;
-  mov.u32 at, %tid.x;
-  shl.b32 at, at, 2;
-NEXT:
-  setp.ge.u32 done, at, end;
-  @done bra FILLED;
-  mov.u32 address, room;
-  add.u32 address, address, at;
-  st.volatile.shared.u32 [address], poison;
-  add.u32 at, at, 4096;
-  bra NEXT;
-FILLED:
-  bar.sync 0;
-  mov.u32 address, room;
-)";
-  for (std::uint32_t i = 0; i < kRegisters; ++i)
-    text += "  ld.volatile.shared.u32 held" + std::to_string(i) + ", [address+" +
-            std::to_string(4 * i) + "];\n";
-  for (std::uint32_t i = 0; i < kRegisters; ++i)
-    text += "  st.volatile.shared.u32 [address+" + std::to_string(4 * i) + "], held" +
-            std::to_string(i) + ";\n";
-  return text + "  ret;\n}\n";
-}
-
-/// A kernel that writes the numbers of cycles and of nanoseconds between two ticks of the timer.
-/// The kernel first waits for a tick, because some timers tick only once a microsecond.
-constexpr const char* kClockText = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry assay_clock(.param .u64 out, .param .u64 spin)
-{
-  .reg .pred again;
-  .reg .b64 to, wanted, began, now, first, last, passed;
-  ld.param.u64 to, [out];
-  ld.param.u64 wanted, [spin];
-  mov.u64 now, %globaltimer;
-EDGE:
-  mov.u64 began, %globaltimer;
-  setp.eq.u64 again, began, now;
-  @again bra EDGE;
-  mov.u64 first, %clock64;
-SPIN:
-  mov.u64 now, %globaltimer;
-  sub.u64 passed, now, began;
-  setp.lt.u64 again, passed, wanted;
-  @again bra SPIN;
-  mov.u64 last, %clock64;
-  sub.u64 last, last, first;
-  cvta.to.global.u64 to, to;
-  st.global.u64 [to], last;
-  st.global.u64 [to+8], passed;
-  ret;
-}
-)";
-
-/// A kernel that sets *out if the ranges `a` and `b` differ. It compares words of 16 bytes in a
-/// grid-wide stride, and then the bytes after the last word one by one.
-constexpr const char* kDifferText = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry assay_differ(.param .u64 a, .param .u64 b, .param .u64 words, .param .u64 rest, .param .u64 out)
-{
-  .reg .pred over, unlike;
-  .reg .b16 byte0, byte1;
-  .reg .b32 block, threads, blocks, thread, one;
-  .reg .b64 left, right, count, tail, to, at, step, where, x0, x1, y0, y1;
-  ld.param.u64 left, [a];
-  ld.param.u64 right, [b];
-  ld.param.u64 count, [words];
-  ld.param.u64 tail, [rest];
-  ld.param.u64 to, [out];
-  cvta.to.global.u64 left, left;
-  cvta.to.global.u64 right, right;
-  cvta.to.global.u64 to, to;
-  mov.u32 one, 1;
-  mov.u32 block, %ctaid.x;
-  mov.u32 blocks, %nctaid.x;
-  mov.u32 threads, %ntid.x;
-  mov.u32 thread, %tid.x;
-  mul.wide.u32 at, block, threads;
-  cvt.u64.u32 step, thread;
-  add.u64 at, at, step;
-  setp.ge.u64 over, at, tail;
-  @over bra WORDS;
-  shl.b64 where, count, 4;
-  add.u64 where, where, at;
-  add.u64 x0, left, where;
-  add.u64 y0, right, where;
-  ld.global.u8 byte0, [x0];
-  ld.global.u8 byte1, [y0];
-  setp.ne.u16 unlike, byte0, byte1;
-  @unlike st.global.u32 [to], one;
-WORDS:
-  mul.wide.u32 step, blocks, threads;
-NEXT:
-  setp.ge.u64 over, at, count;
-  @over ret;
-  shl.b64 where, at, 4;
-  add.u64 x0, left, where;
-  add.u64 y0, right, where;
-  ld.global.v2.u64 {x0, x1}, [x0];
-  ld.global.v2.u64 {y0, y1}, [y0];
-  setp.ne.u64 unlike, x0, y0;
-  @unlike st.global.u32 [to], one;
-  setp.ne.u64 unlike, x1, y1;
-  @unlike st.global.u32 [to], one;
-  add.u64 at, at, step;
-  bra NEXT;
-}
-)";
-
-/// A kernel in which each thread adds one to its own word. Its work is the minimum for a kernel
-/// that reads and writes memory. measurements/ground_truth.py reads this text.
-constexpr const char* kTouchText = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry assay_touch(.param .u64 words)
-{
-  .reg .b32 block, threads, thread, word;
-  .reg .b64 at, offset;
-  ld.param.u64 at, [words];
-  cvta.to.global.u64 at, at;
-  mov.u32 block, %ctaid.x;
-  mov.u32 threads, %ntid.x;
-  mov.u32 thread, %tid.x;
-  mad.lo.u32 thread, block, threads, thread;
-  mul.wide.u32 offset, thread, 4;
-  add.u64 at, at, offset;
-  ld.global.u32 word, [at];
-  add.u32 word, word, 1;
-  st.global.u32 [at], word;
-  ret;
-}
-)";
-
-/// A kernel that masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. Masking the result
-/// again with the same key restores the contents.
-///
-/// The launcher keeps new inputs in device memory while the submission's kernels still run on the
-/// old inputs. A kernel of the submission can guess the address of the new inputs. So the bytes at
-/// that address must be useless to it. stream(i) applies splitmix64's finalizer twice, and adds
-/// half of the key before each application, so that known words do not reveal the key. Each key is
-/// used for milliseconds only.
-constexpr const char* kMaskText = R"(.version 7.0
-.target sm_70
-.address_size 64
-.visible .entry assay_mask(.param .u64 to, .param .u64 from, .param .u64 words, .param .u64 key0, .param .u64 key1)
-{
-  .reg .pred over;
-  .reg .b32 block, threads, blocks, thread;
-  .reg .b64 target, source, count, first, second, at, step, where, word, hash, part, c0, c1;
-  ld.param.u64 target, [to];
-  ld.param.u64 source, [from];
-  ld.param.u64 count, [words];
-  ld.param.u64 first, [key0];
-  ld.param.u64 second, [key1];
-  cvta.to.global.u64 target, target;
-  cvta.to.global.u64 source, source;
-  mov.u64 c0, 0xbf58476d1ce4e5b9;
-  mov.u64 c1, 0x94d049bb133111eb;
-  mov.u32 block, %ctaid.x;
-  mov.u32 blocks, %nctaid.x;
-  mov.u32 threads, %ntid.x;
-  mov.u32 thread, %tid.x;
-  mul.wide.u32 at, block, threads;
-  cvt.u64.u32 step, thread;
-  add.u64 at, at, step;
-  mul.wide.u32 step, blocks, threads;
-NEXT:
-  setp.ge.u64 over, at, count;
-  @over ret;
-  add.u64 hash, at, first;
-  shr.u64 part, hash, 30;
-  xor.b64 hash, hash, part;
-  mul.lo.u64 hash, hash, c0;
-  shr.u64 part, hash, 27;
-  xor.b64 hash, hash, part;
-  mul.lo.u64 hash, hash, c1;
-  shr.u64 part, hash, 31;
-  xor.b64 hash, hash, part;
-  add.u64 hash, hash, second;
-  shr.u64 part, hash, 30;
-  xor.b64 hash, hash, part;
-  mul.lo.u64 hash, hash, c0;
-  shr.u64 part, hash, 27;
-  xor.b64 hash, hash, part;
-  mul.lo.u64 hash, hash, c1;
-  shr.u64 part, hash, 31;
-  xor.b64 hash, hash, part;
-  shl.b64 where, at, 3;
-  add.u64 part, source, where;
-  ld.global.u64 word, [part];
-  xor.b64 word, word, hash;
-  add.u64 part, target, where;
-  st.global.u64 [part], word;
-  add.u64 at, at, step;
-  bra NEXT;
-}
-)";
+struct Text {
+  std::string name, text;
+  std::uint32_t shared_bytes = 0;
+};
 
 /// Returns a launch shape for a kernel that processes `words` words in a grid-wide stride.
 LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
@@ -251,21 +40,19 @@ LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
 LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
   TrustedKernels trusted(gpu);
   const auto shared = static_cast<std::uint32_t>(gpu.facts().shared_bytes_per_block);
-  LaunchResult<KernelHandle> scrub = gpu.load(scrub_text(), "assay_scrub", shared);
-  if (!scrub) return tl::unexpected(scrub.error());
-  trusted.scrub_ = *scrub;
-  LaunchResult<KernelHandle> clock = gpu.load(kClockText, "assay_clock", 0);
-  if (!clock) return tl::unexpected(clock.error());
-  trusted.clock_ = *clock;
-  LaunchResult<KernelHandle> touch = gpu.load(kTouchText, "assay_touch", 0);
-  if (!touch) return tl::unexpected(touch.error());
-  trusted.touch_ = *touch;
-  LaunchResult<KernelHandle> differ = gpu.load(kDifferText, "assay_differ", 0);
-  if (!differ) return tl::unexpected(differ.error());
-  trusted.differ_ = *differ;
-  LaunchResult<KernelHandle> mask = gpu.load(kMaskText, "assay_mask", 0);
-  if (!mask) return tl::unexpected(mask.error());
-  trusted.mask_ = *mask;
+  // The order is that of Which.
+  const std::vector<Text> texts{
+      {"assay_scrub", ptx::scrub_text(), shared}, {"assay_clock", ptx::kClockText, 0},
+      {"assay_touch", ptx::kTouchText, 0},        {"assay_differ", ptx::kDifferText, 0},
+      {"assay_mask", ptx::kMaskText, 0},          {"assay_fill", ptx::kFillText, 0},
+      {"assay_copy_memory", ptx::kCopyText, 0}};
+  for (const auto& [name, text, shared_bytes] : texts) {
+    LaunchResult<std::string> image = gpu.compile(text);
+    if (!image) return tl::unexpected(image.error());
+    LaunchResult<KernelHandle> handle = gpu.load(*image, name, shared_bytes);
+    if (!handle) return tl::unexpected(handle.error());
+    trusted.kernels_.push_back({name, std::move(*image), shared_bytes, *handle});
+  }
   LaunchResult<DevicePtr> reading = gpu.allocate(kReadings * sizeof(std::uint64_t));
   if (!reading) return tl::unexpected(reading.error());
   trusted.reading_ = *reading;
@@ -278,21 +65,30 @@ LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
 
 TrustedKernels::TrustedKernels(TrustedKernels&& other) noexcept
     : gpu_(other.gpu_),
-      scrub_(std::exchange(other.scrub_, std::nullopt)),
-      clock_(std::exchange(other.clock_, std::nullopt)),
-      touch_(std::exchange(other.touch_, std::nullopt)),
-      differ_(std::exchange(other.differ_, std::nullopt)),
-      mask_(std::exchange(other.mask_, std::nullopt)),
+      kernels_(std::exchange(other.kernels_, {})),
       reading_(std::exchange(other.reading_, 0)),
       touched_(std::exchange(other.touched_, 0)) {}
 
 TrustedKernels::~TrustedKernels() {
-  for (const std::optional<KernelHandle>& kernel : {scrub_, clock_, touch_, differ_, mask_}) {
-    if (kernel) gpu_->unload(*kernel);
-  }
+  for (const Loaded& kernel : kernels_) gpu_->unload(kernel.handle);
   for (const DevicePtr memory : {reading_, touched_}) {
     if (memory != 0) gpu_->free(memory);
   }
+}
+
+LaunchStatus TrustedKernels::refresh() {
+  for (const Loaded& kernel : kernels_) {
+    if (LaunchStatus s =
+            gpu_->reload(kernel.handle, kernel.image, kernel.name, kernel.shared_bytes);
+        !s)
+      return s;
+  }
+  return {};
+}
+
+LaunchStatus TrustedKernels::launch_async(Which which, const LaunchShape& shape,
+                                          std::span<const ParamValue> params) {
+  return gpu_->launch_async(kernels_[static_cast<std::size_t>(which)].handle, shape, params);
 }
 
 LaunchStatus TrustedKernels::scrub_async() {
@@ -303,13 +99,13 @@ LaunchStatus TrustedKernels::scrub_async() {
   shape.block[0] = kThreads;
   shape.shared_bytes = static_cast<std::uint32_t>(gpu_->facts().shared_bytes_per_block);
   const std::array<ParamValue, 1> params{{{shape.shared_bytes, sizeof(std::uint32_t)}}};
-  return gpu_->launch_async(*scrub_, shape, params);
+  return launch_async(Which::scrub, shape, params);
 }
 
 LaunchStatus TrustedKernels::read_clock_async() {
   const std::array<ParamValue, 2> params{
       {{reading_, sizeof(std::uint64_t)}, {kClockSpinNs, sizeof(std::uint64_t)}}};
-  return gpu_->launch_async(*clock_, LaunchShape(), params);
+  return launch_async(Which::clock, LaunchShape(), params);
 }
 
 LaunchStatus TrustedKernels::touch_async() {
@@ -317,7 +113,7 @@ LaunchStatus TrustedKernels::touch_async() {
   shape.grid[0] = static_cast<std::uint32_t>(gpu_->facts().sms);
   shape.block[0] = kTouchThreads;
   const std::array<ParamValue, 1> params{{{touched_, sizeof(std::uint64_t)}}};
-  return gpu_->launch_async(*touch_, shape, params);
+  return launch_async(Which::touch, shape, params);
 }
 
 LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t bytes) {
@@ -327,7 +123,7 @@ LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t 
   const LaunchShape shape = grid_stride(*gpu_, bytes / kWordBytes);
   const std::array<ParamValue, 5> params{
       {{a, 8}, {b, 8}, {bytes / kWordBytes, 8}, {bytes % kWordBytes, 8}, {reading_, 8}}};
-  if (LaunchStatus s = gpu_->launch_async(*differ_, shape, params); !s)
+  if (LaunchStatus s = launch_async(Which::differ, shape, params); !s)
     return tl::unexpected(s.error());
   std::uint32_t differ = 0;
   if (LaunchStatus s = gpu_->read(std::as_writable_bytes(std::span(&differ, 1)), reading_); !s)
@@ -335,11 +131,30 @@ LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t 
   return differ == 0;
 }
 
+LaunchStatus TrustedKernels::fill_async(DevicePtr to, std::uint64_t bytes, std::uint8_t value) {
+  if (bytes == 0) return {};
+  constexpr std::uint32_t kEachByte = 0x01010101;
+  const std::array<ParamValue, 4> params{{{to, 8},
+                                          {bytes / kWordBytes, 8},
+                                          {bytes % kWordBytes, 8},
+                                          {kEachByte * value, sizeof(std::uint32_t)}}};
+  return launch_async(Which::fill, grid_stride(*gpu_, bytes / kWordBytes), params);
+}
+
+LaunchStatus TrustedKernels::copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) {
+  if (bytes == 0) return {};
+  const std::uint64_t words =
+      to % kWordBytes == 0 && from % kWordBytes == 0 ? bytes / kWordBytes : 0;
+  const std::uint64_t rest = bytes - words * kWordBytes;
+  const std::array<ParamValue, 4> params{{{to, 8}, {from, 8}, {words, 8}, {rest, 8}}};
+  return launch_async(Which::copy, grid_stride(*gpu_, std::max(words, rest)), params);
+}
+
 LaunchStatus TrustedKernels::mask_async(DevicePtr to, DevicePtr from, std::uint64_t words,
                                         const MaskKey& key) {
   const std::array<ParamValue, 5> params{
       {{to, 8}, {from, 8}, {words, 8}, {key[0], 8}, {key[1], 8}}};
-  return gpu_->launch_async(*mask_, grid_stride(*gpu_, words), params);
+  return launch_async(Which::mask, grid_stride(*gpu_, words), params);
 }
 
 LaunchResult<double> TrustedKernels::clock_mhz() {

@@ -1,6 +1,6 @@
 // TrustedKernels are the kernels that the launcher runs between the kernels of a submission. There
-// are five: one overwrites shared memory and registers, one reads the clock, one has a known
-// duration, one compares memory, and one masks memory.
+// are seven: one overwrites shared memory and registers, one reads the clock, one has a known
+// duration, and the others compare, mask, fill and copy memory.
 //
 //   LaunchResult<TrustedKernels> trusted = TrustedKernels::load(gpu);
 //   LaunchStatus scrubbed = trusted->scrub_async();
@@ -12,14 +12,20 @@
 // there. On a large GPU these values are tens of megabytes, enough to pass outputs from one sample
 // to the next.
 //
-// The kernels are PTX text. The driver compiles the text when a launcher starts, before the
-// launcher has a job. The fake device cannot run these kernels. Not thread-safe. The GpuDriver must
-// outlive the object.
+// The kernels are PTX text (trusted_ptx.h). The driver compiles the text when a launcher starts,
+// before the launcher has a job. The fake device cannot run these kernels. Not thread-safe. The
+// GpuDriver must outlive the object.
+//
+// Device code of a submission runs in the same context and can overwrite the code of these kernels
+// (docs/explanation/threat-model.md). refresh() loads the code again from the host, so what the
+// kernels do after refresh(), and before the submission's next kernel, is what their text says.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "sandbox/launcher/driver/gpu_driver.h"
 
@@ -39,6 +45,9 @@ class TrustedKernels {
   TrustedKernels& operator=(TrustedKernels&&) = delete;
   ~TrustedKernels();
 
+  /// Waits for the queued work, and loads the code of every kernel again.
+  LaunchStatus refresh();
+
   LaunchStatus scrub_async();
   LaunchStatus read_clock_async();
   /// Queues a kernel of known duration (kTouchColdNs and kTouchWarmNs in timing.h). Each thread
@@ -47,6 +56,11 @@ class TrustedKernels {
   /// Returns true if two ranges of device memory contain the same bytes. Both addresses are 16-byte
   /// aligned. Waits for the result.
   LaunchResult<bool> same(DevicePtr a, DevicePtr b, std::uint64_t bytes);
+  /// Queues a kernel that fills `bytes` bytes. `to` is 16-byte aligned.
+  LaunchStatus fill_async(DevicePtr to, std::uint64_t bytes, std::uint8_t value);
+  /// Queues a kernel that copies `bytes` bytes. The copy is slow unless both addresses are 16-byte
+  /// aligned.
+  LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes);
   /// Queues a kernel that copies `from` to `to`, and masks or unmasks the copy (kMaskText). `words`
   /// counts words of kMaskWordBytes. `to` may be equal to `from`.
   LaunchStatus mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key);
@@ -55,10 +69,20 @@ class TrustedKernels {
   LaunchResult<double> clock_mhz();
 
  private:
+  enum class Which : std::uint8_t { scrub, clock, touch, differ, mask, fill, copy };
+  struct Loaded {
+    std::string name;
+    std::string image;
+    std::uint32_t shared_bytes = 0;
+    KernelHandle handle = 0;
+  };
+
   explicit TrustedKernels(GpuDriver& gpu) : gpu_(&gpu) {}
+  LaunchStatus launch_async(Which which, const LaunchShape& shape,
+                            std::span<const ParamValue> params);
 
   GpuDriver* gpu_;
-  std::optional<KernelHandle> scrub_, clock_, touch_, differ_, mask_;
+  std::vector<Loaded> kernels_;  // indexed by Which
   DevicePtr reading_ = 0, touched_ = 0;
 };
 

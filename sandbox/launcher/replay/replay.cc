@@ -127,7 +127,7 @@ class Replay {
         clock_(clock),
         memory_(gpu, request.sanitizer == SanitizerTool::memcheck ? GuardedMemory::Guards::none
                                                                   : GuardedMemory::Guards::kept),
-        initial_(gpu, kPoisonByte),
+        initial_(gpu, kPoisonByte, request.trusted),
         offsets_(output_offsets(plan)) {}
 
   LaunchResult<Launched> run() {
@@ -232,14 +232,21 @@ class Replay {
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    // Draws at random the sample whose outputs are checked. The first sample is drawn with
-    // probability 1/2, because it is the only sample that cannot use results kept from an earlier
-    // sample. Otherwise one of the later samples is drawn, each with the same probability: the n-th
-    // later sample replaces the sample drawn so far with probability 1/n (reservoir sampling).
+    // Draws at random the sample whose outputs are checked. With probability 1/2 it is a fresh
+    // sample, because only there the launcher's own kernels are certain to be unchanged. With
+    // probability 1/4 it is the first cold sample, because it cannot use results kept from an
+    // earlier sample. Otherwise it is one of the later cold samples. Fresh samples have equal
+    // probabilities, and so have later cold samples: the n-th of a kind replaces the sample drawn
+    // so far with probability 1/n (reservoir sampling).
+    const bool a_fresh_one = std::bernoulli_distribution(0.5)(random);
     const bool the_first = std::bernoulli_distribution(0.5)(random);
-    work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
-      const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(
-                                                          1, index)(random) == 1);
+    const auto one_in = [&](std::int64_t count) {
+      return std::uniform_int_distribution<std::int64_t>(1, count)(random) == 1;
+    };
+    work.sampled = [&, a_fresh_one, the_first](SampleKind kind,
+                                               std::int64_t index) -> LaunchStatus {
+      const bool drawn = kind == SampleKind::fresh ? a_fresh_one && one_in(index + 1)
+                                                   : index == 0 || (!the_first && one_in(index));
       if (!drawn) return {};
       if (LaunchStatus s = find_modified(result.modified); !s) return s;
       return read_outputs();
@@ -249,6 +256,10 @@ class Replay {
       work.touch = [trusted] { return trusted->touch_async(); };
       work.read_clock = [trusted] { return trusted->read_clock_async(); };
       work.clock_mhz = [trusted] { return trusted->clock_mhz(); };
+      work.clear = [trusted](DevicePtr to, std::uint64_t bytes) {
+        return trusted->fill_async(to, bytes, 0);
+      };
+      work.refresh = [trusted] { return trusted->refresh(); };
     }
     LaunchResult<LaunchSamples> samples = take_samples(gpu_, *request_.timing, work, clock_);
     if (!samples) return tl::unexpected(samples.error());
@@ -266,7 +277,7 @@ class Replay {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
     if (LaunchStatus s = shared_.close(); !s) return s;
     if (LaunchStatus s = request_.stage_next_inputs(); !s) return s;
-    return closed(initial_.stage(request_.trusted));
+    return closed(initial_.stage());
   }
 
   LaunchResult<bool> swap_inputs() {
@@ -322,8 +333,8 @@ class Replay {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
       const std::uint64_t bytes = output_span_bytes(output).value_or(0);
-      if (LaunchStatus s =
-              shared_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset, bytes);
+      if (LaunchStatus s = shared_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset,
+                                            bytes, request_.trusted);
           !s)
         return closed(s);
     }

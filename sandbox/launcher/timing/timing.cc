@@ -47,6 +47,8 @@ class Series {
     }
     begin_ = clock_.monotonic_ns();
     if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
+    // The submission has run, so it may have changed the kernels that measure the overheads.
+    if (LaunchStatus s = refresh(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = find_overheads(); !s) return tl::unexpected(s.error());
     if (work_.stage_next_inputs) {
       if (LaunchStatus s = discard_a_few(); !s) return tl::unexpected(s.error());
@@ -60,6 +62,7 @@ class Series {
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
     discard_slow_clocks();
+    if (LaunchStatus s = take_fresh(); !s) return tl::unexpected(s.error());
     // The loop takes at least one warm sample and one sample by the host's clock, because the
     // supervisor compares the cold samples with these samples (doubt_about() in
     // sandbox/timing/statistics.cc).
@@ -111,7 +114,7 @@ class Series {
     std::vector<double> samples;
     for (int i = 0; i < kOverheadSamples; ++i) {
       if (flushed) {
-        if (LaunchStatus s = cold_.flush(); !s) return tl::unexpected(s.error());
+        if (LaunchStatus s = cold_.flush(work_); !s) return tl::unexpected(s.error());
       }
       if (LaunchStatus s = queue_timed(gpu_, 1, work_.touch); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
@@ -135,13 +138,34 @@ class Series {
       if (!sample) return tl::unexpected(sample.error());
       samples.push_back(without(samples_.overhead_ns, *sample));
       const auto taken = static_cast<std::int64_t>(samples.size());
-      if (LaunchStatus s = work_.sampled(taken - 1); !s) return s;
+      if (LaunchStatus s = work_.sampled(SampleKind::cold, taken - 1); !s) return s;
       if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
       if (taken < next_look) continue;
       if (median_interval(at_full_clock()).relative_half_width() <= rules_.relative_half_width)
         return {};
       next_look = taken + std::max<std::int64_t>(8, taken / 8);
     }
+  }
+
+  LaunchStatus refresh() {
+    if (!work_.refresh) return {};
+    if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+    return work_.refresh();
+  }
+
+  /// Takes at least one fresh sample, because the supervisor compares the cold samples with the
+  /// fresh ones. The kernels are loaded again before each sample, because the submission has run
+  /// since.
+  LaunchStatus take_fresh() {
+    if (!work_.refresh) return {};
+    for (std::int64_t i = 0; i < rules_.fresh_samples && (i == 0 || elapsed() < budget()); ++i) {
+      if (LaunchStatus s = refresh(); !s) return s;
+      LaunchResult<double> sample = cold();
+      if (!sample) return tl::unexpected(sample.error());
+      samples_.fresh_ns.push_back(without(samples_.overhead_ns, *sample));
+      if (LaunchStatus s = work_.sampled(SampleKind::fresh, i); !s) return s;
+    }
+    return {};
   }
 
   LaunchResult<double> timed() {
@@ -259,9 +283,10 @@ LaunchStatus ColdState::open() {
   return {};
 }
 
-LaunchStatus ColdState::flush() {
-  if (LaunchStatus s = gpu_.fill_async(memory_, bytes_, 1, 0); !s) return s;
-  return gpu_.synchronize();
+LaunchStatus ColdState::flush(const TimedWork& work) {
+  LaunchStatus written =
+      work.clear ? work.clear(memory_, bytes_) : gpu_.fill_async(memory_, bytes_, 1, 0);
+  return written ? gpu_.synchronize() : written;
 }
 
 LaunchStatus ColdState::make(const TimedWork& work) {
@@ -270,7 +295,7 @@ LaunchStatus ColdState::make(const TimedWork& work) {
     if (LaunchStatus s = work.scrub(); !s) return s;
   }
   if (LaunchStatus s = gpu_.reset_persisting_l2(); !s) return s;
-  return flush();
+  return flush(work);
 }
 
 }  // namespace assay::sandbox

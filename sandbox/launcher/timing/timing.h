@@ -1,6 +1,6 @@
 // take_samples() measures the device time of one sequence of operations with cold caches, until the
-// median is known accurately enough. It also takes a few samples with warm caches, and a few
-// samples by the host's clock.
+// median is known accurately enough. It also takes a few samples with warm caches, a few samples by
+// the host's clock, and a few fresh samples.
 //
 //   LaunchResult<LaunchSamples> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
@@ -12,6 +12,8 @@
 //     So the host causes no gaps between the operations.
 //  3. Subtract the overhead of the marks, which is measured around a kernel of known duration.
 //  4. Read the clock of the multiprocessors. Samples at a low clock are discarded.
+// A fresh sample is like these samples, but right before it the launcher's own kernels are loaded
+// again. So code of the submission that overwrote these kernels cannot affect a fresh sample.
 // A sequence too long for the driver's queue runs on a stream that is not blocked. Samples are
 // returned in the order in which they were taken. Not thread-safe.
 #pragma once
@@ -45,7 +47,10 @@ struct TimingRules {
   std::int64_t warm_up_ms = 20;  // clocks rise from idle within this time
   // The number of samples with warm caches. The number of samples by the host's clock is the same.
   std::int64_t side_samples = 3;
+  std::int64_t fresh_samples = 3;
 };
+
+enum class SampleKind { cold, fresh };
 
 /// The functions that a measurement calls. A function with a default value may be empty.
 struct TimedWork {
@@ -63,14 +68,19 @@ struct TimedWork {
   std::function<LaunchResult<bool>()> swap_inputs = {};
   // Queues kernels that overwrite shared memory and registers.
   std::function<LaunchStatus()> scrub = {};
+  // Queues a kernel that writes `bytes` zeros. If the function is empty, the driver writes them.
+  std::function<LaunchStatus(DevicePtr to, std::uint64_t bytes)> clear = {};
+  // Loads the kernels of all these functions again. If the function is empty, no fresh samples are
+  // taken.
+  std::function<LaunchStatus()> refresh = {};
   // Queues a kernel of known duration.
   std::function<LaunchStatus()> touch = {};
   // Queues a kernel that reads the clock. clock_mhz returns the result.
   std::function<LaunchStatus()> read_clock = {};
   std::function<LaunchResult<double>()> clock_mhz = {};
-  // This function is called after each cold sample, with the sample's index (from 0), while the
-  // sample's outputs are still in the buffers.
-  std::function<LaunchStatus(std::int64_t)> sampled;
+  // This function is called after each cold sample and each fresh sample, with the sample's index
+  // (from 0, for each kind), while the sample's outputs are still in the buffers.
+  std::function<LaunchStatus(SampleKind, std::int64_t)> sampled;
   std::size_t operations = 0;  // maximum number of operations that enqueue() queues
 };
 
@@ -89,7 +99,7 @@ class ColdState {
   /// is idle.
   LaunchStatus make(const TimedWork& work);
   /// Flushes only the caches. Waits until the device is idle.
-  LaunchStatus flush();
+  LaunchStatus flush(const TimedWork& work);
 
  private:
   GpuDriver& gpu_;

@@ -12,6 +12,7 @@ Timing block() {
   timing.samples_ns = {35'100, 35'136, 35'200};
   timing.warm_ns = 33'000;
   timing.wall_ns = 44'000;
+  timing.fresh_ns = 35'500;
   timing.overhead_ns = 4'044;
   timing.clock_mhz = 1'980;
   return timing;
@@ -32,6 +33,7 @@ TEST_CASE("the times of a launch are the medians of its samples") {
                         .warm_ns = {3, 1, 2},
                         .wall_ns = {50, 40},
                         .overhead_ns = 4,
+                        .fresh_ns = {22, 21, 29},
                         .clock_mhz = 1'980,
                         .discarded = 2};
   const Timing timing = timing_of(samples);
@@ -42,6 +44,7 @@ TEST_CASE("the times of a launch are the medians of its samples") {
   CHECK(timing.warm_ns == 2);
   CHECK(timing.wall_ns == 45);
   CHECK(timing.overhead_ns == 4);
+  CHECK(timing.fresh_ns == 22);
   CHECK(timing.clock_mhz == 1'980);
   CHECK(timing.discarded == 2);
   CHECK(timing.first_run_ns == 0);  // not measured
@@ -66,8 +69,16 @@ TEST_CASE("warm runs must not take longer than cold runs, nor the timer's marks 
   CHECK(after(&Timing::overhead_ns, 6'100) == TimingDoubt::slow_marks);
 }
 
+TEST_CASE("fresh samples must not take longer than cold samples") {
+  CHECK(after(&Timing::fresh_ns, 36'000) == TimingDoubt::none);
+  CHECK(after(&Timing::fresh_ns, 38'500) == TimingDoubt::fresh_above_cold);
+  CHECK(after(&Timing::fresh_ns, 45'000, {.launches = 20}) == TimingDoubt::none);
+  CHECK(after(&Timing::fresh_ns, 30'000) == TimingDoubt::none);
+}
+
 TEST_CASE("a time or a clock that was not measured is a doubt, unless the device is simulated") {
-  for (double Timing::*const field : {&Timing::wall_ns, &Timing::warm_ns, &Timing::clock_mhz}) {
+  for (double Timing::*const field :
+       {&Timing::wall_ns, &Timing::warm_ns, &Timing::fresh_ns, &Timing::clock_mhz}) {
     CHECK(after(field, 0) == TimingDoubt::no_clock);
     CHECK(after(field, 0, {.simulated = true}) == TimingDoubt::none);
   }

@@ -57,6 +57,7 @@ Launched timed() {
                                    .warm_ns = {1, 1.5},
                                    .wall_ns = {9},
                                    .overhead_ns = 2.5,
+                                   .fresh_ns = {4, 5},
                                    .clock_mhz = 1980,
                                    .discarded = 1,
                                    .first_run_ns = 3.5};
@@ -227,6 +228,7 @@ TEST_CASE("the result of a timed launch carries samples, their interval and a ti
   CHECK(read.samples->clock_mhz == 1980);
   CHECK(read.samples->discarded == 1);
   CHECK(read.samples->first_run_ns == 3.5);
+  CHECK(read.samples->fresh_ns == std::vector<double>{4, 5});
   REQUIRE(read.inspection);
   CHECK(read.inspection->deterministic == true);
   REQUIRE(read.inspection->timeline.size() == 2);

@@ -33,6 +33,7 @@ using cuda_abi::CUdeviceptr;
 using cuda_abi::CUevent;
 using cuda_abi::CUfunction;
 using cuda_abi::CUlaunchConfig;
+using cuda_abi::CUlinkState;
 using cuda_abi::CUmemAccessDesc;
 using cuda_abi::CUmemGenericAllocationHandle;
 using cuda_abi::CUmodule;
@@ -43,6 +44,7 @@ ASSAY_CUDA_FUNCTIONS(ASSAY_CHECK_CALL)
 }  // namespace cuda_signatures
 #undef ASSAY_CHECK_CALL
 
+static_assert(cuda_abi::kJitInputPtx == CU_JIT_INPUT_PTX);
 static_assert(cuda_abi::kHandleTypePosixFd == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR &&
               cuda_abi::kLocationDevice == CU_MEM_LOCATION_TYPE_DEVICE);
 static_assert(cuda_abi::kAccessReadWrite == CU_MEM_ACCESS_FLAGS_PROT_READWRITE &&

@@ -95,7 +95,7 @@ TEST_CASE(
   DeviceBuffers buffers = shared.buffers();
   REQUIRE(buffers.copy_in(0, shared.gpu.allocate(kSharedFloats * 4).value()));
   CHECK(shared.gpu.shared_mappings() == 1);
-  REQUIRE_FALSE(buffers.copy_out(0, 0xdead, 4));
+  REQUIRE_FALSE(buffers.copy_out(0, 0xdead, 4, nullptr));
   REQUIRE_FALSE(buffers.close());
   CHECK(shared.gpu.shared_mappings() == 0);
 }

@@ -89,7 +89,9 @@ TimedWork work_on(ScriptedGpu& gpu, std::size_t operations = 2) {
   work.prepare = [&] { return gpu.note('!'); };
   work.restore = [&] { return gpu.note('R'); };
   work.enqueue = [&] { return gpu.note('K'); };
-  work.sampled = [&](std::int64_t) { return gpu.note(';'); };
+  work.sampled = [&](SampleKind kind, std::int64_t) {
+    return gpu.note(kind == SampleKind::fresh ? ':' : ';');
+  };
   work.operations = operations;
   return work;
 }
@@ -245,6 +247,40 @@ TEST_CASE(
   gpu.log.clear();
   CHECK_FALSE(take_samples(gpu, rules, work, clock)->first_run_ns);
   CHECK(gpu.log.find('T') == std::string::npos);
+}
+
+TEST_CASE(
+    "the launcher's kernels are loaded again before the overhead and before each fresh sample") {
+  double ns = 1000;
+  ScriptedGpu gpu([&] { return ns; });
+  const TickingClock clock(1'000'000);
+  TimedWork work = work_on(gpu);
+  work.scrub = [&] { return gpu.note('X'); };
+  work.touch = [&] { return gpu.note('n'); };
+  work.clear = [&](DevicePtr, std::uint64_t bytes) {
+    gpu.flushed = bytes;
+    return gpu.note('Z');
+  };
+  work.refresh = [&] {
+    ns = 3000;
+    return gpu.note('L');
+  };
+  work.enqueue = [&] { return gpu.note('K'); };
+  const TimingRules rules{
+      .min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .fresh_samples = 2};
+  const auto samples = take_samples(gpu, rules, work, clock);
+  REQUIRE(samples);
+  CHECK(samples->cold_ns.size() == 6);
+  CHECK(samples->fresh_ns.size() == 2);
+  CHECK(std::count(gpu.log.begin(), gpu.log.end(), 'L') == 3);
+  CHECK(gpu.log.find("SLZS(<n>)S") != std::string::npos);
+  const std::string one = "SLRXPZS(<K>)S:";
+  CHECK(gpu.log.find(one + one) != std::string::npos);
+  CHECK(gpu.log.find('F') == std::string::npos);  // the driver does not flush
+  CHECK(gpu.flushed == 8u << 20);
+
+  work.refresh = nullptr;
+  CHECK(take_samples(gpu, rules, work, clock)->fresh_ns.empty());
 }
 
 TEST_CASE("the interval that ends a series counts no sample at a low clock") {

@@ -255,7 +255,11 @@ def pool_memory(server: Server) -> dict[str, int]:
     for role, pids in roles.items():
         total = 0
         for pid in pids:
-            for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            try:
+                lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+            except (FileNotFoundError, ProcessLookupError):
+                continue  # the process has ended since it was listed
+            for line in lines:
                 if line.startswith("Pss:"):
                     total += int(line.split()[1])
         sizes[role] = total

@@ -50,6 +50,11 @@ int judge_count(const SandboxConfig& config, const CudaOptions& options) {
   return has_test_judge(options) ? 1 : std::max(config.judges, 1);
 }
 
+/// A quarter of the judges loads no new operators.
+JudgeQueue::Limits judge_limits(int judges) {
+  return {.judges = judges, .loaders = std::max(1, judges - judges / 4)};
+}
+
 std::vector<std::unique_ptr<Judge>> start_judges(const SandboxConfig& config, Spawner& spawner,
                                                  const CudaOptions& options,
                                                  const std::string& name) {
@@ -68,7 +73,7 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
       name("cuda:" + std::to_string(options.index)),
       jobs(job_count(config)),
       scheduler({.sharers = config.gpu_sharers}),
-      judge_queue({.judges = judge_count(config, options)}),
+      judge_queue(judge_limits(judge_count(config, options))),
       submissions(kRecordingCacheBytes),
       references(kRecordingCacheBytes),
       launchers(config, spawner, options.index, options.driver),

@@ -120,7 +120,7 @@ bool GpuJob::prepare_by(Judge& judge) {
   Result<PreparedJob> prepared =
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   unlock();
-  if (turn_) turn_->prepared();
+  if (turn_) turn_->prepared(prepared.has_value());
   judge_ = &judge;  // also after a cancellation, because the judge completes the inputs
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {

@@ -9,11 +9,16 @@
 // `patience`, any free judge takes the job. So a slow operator delays the other operators of its
 // home by at most `patience`, as long as any judge is free.
 //
-//   JudgeQueue queue({.judges = 4});
+// The first job of an operator loads it: other jobs of the operator wait until this job's inputs
+// are made. Otherwise every judge would compile the same kernels at the same time, and an operator
+// that compiles for a minute would keep all judges from all other operators. For the same reason,
+// at most `loaders` judges load new operators at a time; the other judges serve known operators.
+//
+//   JudgeQueue queue({.judges = 4, .loaders = 3});
 //   Result<JudgeQueue::Turn> turn = queue.wait_for_judge("softmax", deadline);
 //   if (!turn) return fail(turn.error());
 //   Result<PreparedJob> prepared = judges[turn->judge()]->prepare(job, deadline);
-//   turn->prepared();  // the next job may begin with its inputs
+//   turn->prepared(prepared.has_value());  // the next job may begin with its inputs
 //
 // Jobs that wait for the same home are served in the order of their arrival. Thread-safe. The queue
 // must outlive its turns.
@@ -44,6 +49,7 @@ class JudgeQueue {
 
   struct Limits {
     int judges = 1;
+    int loaders = 1;  // maximum number of judges that load new operators at a time
     std::chrono::milliseconds patience = kPatience;
   };
 
@@ -52,19 +58,24 @@ class JudgeQueue {
   /// destroyed.
   class Turn {
    public:
-    Turn(JudgeQueue& owner, std::size_t judge) : owner_(&owner), judge_(judge) {}
+    Turn(JudgeQueue& owner, std::size_t judge, std::string operator_name)
+        : owner_(&owner), judge_(judge), operator_name_(std::move(operator_name)) {}
     Turn(Turn&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)),
           judge_(other.judge_),
+          operator_name_(std::move(other.operator_name_)),
           preparing_(std::exchange(other.preparing_, false)) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn();
     std::size_t judge() const { return judge_; }
-    void prepared();
+    /// Says that the judge has made the inputs, or that it could not make them. The operator is
+    /// known to the queue as soon as a judge has made its inputs once.
+    void prepared(bool made);
 
    private:
     JudgeQueue* owner_;
     const std::size_t judge_;
+    const std::string operator_name_;
     bool preparing_ = true;
   };
 
@@ -80,17 +91,28 @@ class JudgeQueue {
   bool wait_for_waiters(std::size_t count, const Deadline& deadline) const;
 
  private:
+  enum class State { unknown, loading, known };
+  struct Operator {
+    std::size_t home = 0;
+    State state = State::unknown;
+  };
+  struct Waiter {
+    std::uint64_t ticket = 0;
+    const Operator* of = nullptr;  // an element of operators_, which never removes elements
+  };
   struct Load {
     std::size_t jobs = 0;       // number of turns
     std::size_t operators = 0;  // number of operators whose home this judge is
     bool preparing = false;
-    std::deque<std::uint64_t> waiting;  // tickets of the jobs that wait here, oldest first
+    std::deque<Waiter> waiting;  // the jobs that wait here, oldest first
   };
 
-  std::size_t home_of(const std::string& operator_name) ASSAY_REQUIRES(mutex_);
+  Operator& find(const std::string& operator_name) ASSAY_REQUIRES(mutex_);
+  bool may_start(const Operator& one) const ASSAY_REQUIRES(mutex_);
+  std::optional<std::uint64_t> next_at(const Load& judge) const ASSAY_REQUIRES(mutex_);
   std::optional<std::size_t> idle_judge() const ASSAY_REQUIRES(mutex_);
   std::size_t waiters() const ASSAY_REQUIRES(mutex_);
-  void end_preparation(std::size_t judge);
+  void end_preparation(std::size_t judge, const std::string& operator_name, bool made);
   void leave(std::size_t judge);
 
   const Limits limits_;
@@ -98,7 +120,8 @@ class JudgeQueue {
   mutable Condition changed_;
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::vector<Load> judges_ ASSAY_GUARDED_BY(mutex_);
-  std::map<std::string, std::size_t> homes_ ASSAY_GUARDED_BY(mutex_);
+  std::map<std::string, Operator> operators_ ASSAY_GUARDED_BY(mutex_);
+  int loading_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of operators in State::loading
 };
 
 }  // namespace assay::sandbox

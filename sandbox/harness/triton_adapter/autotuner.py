@@ -21,6 +21,7 @@ from triton.runtime.autotuner import Autotuner
 
 from harness.recording.launches import Sink
 
+USUAL_WARPS = 4  # Triton's default
 MAX_LABEL_CHARS = 400
 _DOES_NOT_FIT = (
     triton.runtime.errors.OutOfResources,
@@ -119,7 +120,9 @@ def _run_first(self: Any, *args: Any, **kwargs: Any) -> Any:
     if _wants_fastest:
         return _triton_run(self, *args, **kwargs)
     self.nargs = dict(zip(self.arg_names, args, strict=False))
-    configs = list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
+    configs = with_usual_warps_first(
+        list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
+    )
     # The configurations that did not fit in an earlier call. They are skipped, because compiling
     # them again would fail again.
     unfit = (
@@ -140,6 +143,24 @@ def _run_first(self: Any, *args: Any, **kwargs: Any) -> Any:
         break
     self.nargs = None
     return done
+
+
+def with_usual_warps_first(configs: list[Any]) -> list[Any]:
+    """Returns the configurations in their order, except that of configurations that differ only in
+    their warps, the one nearest to USUAL_WARPS comes first. If one warp computes a large tile, each
+    thread has thousands of values, and ptxas needs a minute."""
+    order: dict[str, int] = {}
+
+    def place(config: Any) -> int:
+        others = {name: value for name, value in vars(config).items() if name != "num_warps"}
+        return order.setdefault(repr(sorted(others.items())), len(order))
+
+    places = [place(config) for config in configs]
+    ranked = sorted(
+        zip(places, configs, strict=True),
+        key=lambda one: (one[0], abs(one[1].num_warps - USUAL_WARPS)),
+    )
+    return [config for _, config in ranked]
 
 
 def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:

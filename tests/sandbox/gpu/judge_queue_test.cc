@@ -32,22 +32,24 @@ Turn turn_of(JudgeQueue& queue, const std::string& operator_name) {
 /// Returns the judge that a job of the operator gets. The job ends at once, so the judge stays
 /// free.
 std::size_t judge_of(JudgeQueue& queue, const std::string& operator_name) {
-  return turn_of(queue, operator_name).judge();
+  Turn turn = turn_of(queue, operator_name);
+  turn.prepared(true);
+  return turn.judge();
 }
 
 }  // namespace
 
 TEST_CASE("an operator keeps its judge") {
-  JudgeQueue queue({.judges = 3});
+  JudgeQueue queue({.judges = 3, .loaders = 3});
   const std::size_t first = judge_of(queue, "softmax");
   Turn busy = turn_of(queue, "softmax");
   CHECK(busy.judge() == first);
-  busy.prepared();
+  busy.prepared(true);
   CHECK(judge_of(queue, "softmax") == first);
 }
 
 TEST_CASE("operators that come while others are at work go to idle judges") {
-  JudgeQueue queue({.judges = 3});
+  JudgeQueue queue({.judges = 3, .loaders = 3});
   const Turn a = turn_of(queue, "a"), b = turn_of(queue, "b"), c = turn_of(queue, "c");
   CHECK(a.judge() != b.judge());
   CHECK(b.judge() != c.judge());
@@ -55,42 +57,42 @@ TEST_CASE("operators that come while others are at work go to idle judges") {
 }
 
 TEST_CASE("a job that has ended leaves its judge to others") {
-  JudgeQueue queue({.judges = 2});
+  JudgeQueue queue({.judges = 2, .loaders = 2});
   Turn a = turn_of(queue, "a");
-  a.prepared();
+  a.prepared(true);
   const std::size_t idle = judge_of(queue, "b");
   Turn again = turn_of(queue, "a");
-  again.prepared();
+  again.prepared(true);
   Turn c = turn_of(queue, "c");
-  c.prepared();
+  c.prepared(true);
   const Turn d = turn_of(queue, "d");
   CHECK(c.judge() == idle);
   CHECK(d.judge() == idle);
 }
 
 TEST_CASE("operators are assigned to judges evenly while no job is at work") {
-  JudgeQueue queue({.judges = 2});
+  JudgeQueue queue({.judges = 2, .loaders = 2});
   CHECK(judge_of(queue, "a") != judge_of(queue, "b"));
 }
 
 TEST_CASE("one job at a time has its inputs made by a judge") {
-  JudgeQueue queue({.judges = 1});
+  JudgeQueue queue({.judges = 1, .loaders = 1});
   Turn first = turn_of(queue, "softmax");
   const Result<Turn> refused = queue.wait_for_judge("softmax", without_waiting());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
-  first.prepared();
+  first.prepared(true);
   CHECK(queue.wait_for_judge("softmax", without_waiting()));
 }
 
 TEST_CASE("a job that fails before its inputs are made leaves the judge to others") {
-  JudgeQueue queue({.judges = 1});
+  JudgeQueue queue({.judges = 1, .loaders = 1});
   { const Turn failed = turn_of(queue, "softmax"); }
   CHECK(queue.wait_for_judge("softmax", without_waiting()));
 }
 
 TEST_CASE("jobs get a busy judge in the order of their arrival") {
-  JudgeQueue queue({.judges = 1});
+  JudgeQueue queue({.judges = 1, .loaders = 1});
   std::optional<Turn> held(turn_of(queue, "softmax"));
   std::string order;  // only the holder of the turn writes it
   const auto wait = [&](char name) {
@@ -108,7 +110,8 @@ TEST_CASE("jobs get a busy judge in the order of their arrival") {
 }
 
 TEST_CASE("a judge that is free takes a job whose own judge stays busy") {
-  JudgeQueue queue({.judges = 2, .patience = kNoPatience});
+  JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
+  judge_of(queue, "softmax");
   const Turn slow = turn_of(queue, "softmax");
   const Result<Turn> other = queue.wait_for_judge("softmax", within_a_minute());
   REQUIRE(other);
@@ -116,13 +119,14 @@ TEST_CASE("a judge that is free takes a job whose own judge stays busy") {
 }
 
 TEST_CASE("a job of a busy judge goes to the free judge that has the fewest jobs") {
-  JudgeQueue queue({.judges = 3, .patience = kNoPatience});
+  JudgeQueue queue({.judges = 3, .loaders = 3, .patience = kNoPatience});
   Turn first = turn_of(queue, "first"), second = turn_of(queue, "second");
-  first.prepared();
-  second.prepared();
+  first.prepared(true);
+  second.prepared(true);
+  judge_of(queue, "slow");
   const Turn slow = turn_of(queue, "slow");
   std::optional<Turn> third(turn_of(queue, "first"));
-  third->prepared();
+  third->prepared(true);
   // The judge of "slow" is busy. The judge of "first" has two jobs, and the judge of "second" has
   // one. So the next job goes to the judge of "second".
   const Result<Turn> other = queue.wait_for_judge("slow", within_a_minute());
@@ -131,7 +135,7 @@ TEST_CASE("a job of a busy judge goes to the free judge that has the fewest jobs
 }
 
 TEST_CASE("a job waits for its own judge at first, although another one is free") {
-  JudgeQueue queue({.judges = 2, .patience = kEndlessPatience});
+  JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kEndlessPatience});
   std::optional<Turn> busy(turn_of(queue, "softmax"));
   const std::size_t home = busy->judge();
   std::future<std::optional<std::size_t>> next =
@@ -145,7 +149,7 @@ TEST_CASE("a job waits for its own judge at first, although another one is free"
 }
 
 TEST_CASE("a cancelled job stops waiting for a judge, and others move up") {
-  JudgeQueue queue({.judges = 1});
+  JudgeQueue queue({.judges = 1, .loaders = 1});
   std::optional<Turn> held(turn_of(queue, "softmax"));
   std::stop_source stop;
   std::future<std::optional<ErrorCode>> cancelled =
@@ -159,4 +163,39 @@ TEST_CASE("a cancelled job stops waiting for a judge, and others move up") {
   CHECK(cancelled.get() == ErrorCode::cancelled);
   held.reset();
   CHECK(queue.wait_for_judge("softmax", without_waiting()));
+}
+
+TEST_CASE("the jobs of a new operator wait for the first one, and other judges stay free") {
+  JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
+  Turn first = turn_of(queue, "slow");
+  CHECK_FALSE(queue.wait_for_judge("slow", without_waiting()));
+  CHECK(judge_of(queue, "fast") != first.judge());
+  first.prepared(true);
+  const Turn second = turn_of(queue, "slow");
+  CHECK(queue.wait_for_judge("slow", within_a_minute()));
+}
+
+TEST_CASE("an operator whose inputs could not be made is loaded by the next job alone") {
+  JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
+  Turn first = turn_of(queue, "broken");
+  first.prepared(false);
+  Turn second = turn_of(queue, "broken");
+  CHECK_FALSE(queue.wait_for_judge("broken", without_waiting()));
+  second.prepared(true);
+  CHECK(queue.wait_for_judge("broken", without_waiting()));
+}
+
+TEST_CASE("new operators leave a judge to known operators") {
+  JudgeQueue queue({.judges = 2, .loaders = 1, .patience = kNoPatience});
+  judge_of(queue, "known");
+  std::optional<Turn> loading(turn_of(queue, "new"));
+  CHECK_FALSE(queue.wait_for_judge("newer", without_waiting()));
+  std::future<bool> newer = std::async(std::launch::async, [&] {
+    return queue.wait_for_judge("newer", within_a_minute()).has_value();
+  });
+  REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
+  // A job that may not start does not keep a free judge from others.
+  CHECK(judge_of(queue, "known") != loading->judge());
+  loading.reset();
+  CHECK(newer.get());
 }

@@ -158,6 +158,22 @@ def test_a_judge_launches_the_first_configuration_once() -> None:
     assert kernel.tried == [64] and scale.best_config.kwargs == {"BLOCK": 64}
 
 
+def test_of_configurations_that_differ_in_warps_the_usual_number_comes_first() -> None:
+    def config(size: int, warps: int, stages: int = 3) -> Any:
+        return triton.Config({"BLOCK": size}, num_warps=warps, num_stages=stages)
+
+    given = [config(64, 1), config(64, 2), config(128, 8), config(64, 8), config(64, 1, stages=2)]
+    ordered = autotuner.with_usual_warps_first(given)
+    assert [(one.kwargs["BLOCK"], one.num_warps, one.num_stages) for one in ordered] == [
+        (64, 2, 3),
+        (64, 1, 3),
+        (64, 8, 3),
+        (128, 8, 3),
+        (64, 1, 2),
+    ]
+    assert autotuner.with_usual_warps_first([]) == []
+
+
 @pytest.mark.usefixtures("first_configuration")
 def test_a_configuration_that_does_not_fit_is_tried_once_for_each_key() -> None:
     scale, kernel = tuner(unfit=(64, 128))

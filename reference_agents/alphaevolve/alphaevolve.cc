@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text_edits.h"
 #include "reference_agents/alphaevolve/database.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/reply_code.h"

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/text_edits.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/reply_code.h"
 

@@ -30,7 +30,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "reference_agents/geak": ("base", "reference_agents/core", "reference_agents/llm"),
     "reference_agents/leader": ("base", "reference_agents/core", "reference_agents/llm"),
     "reference_agents/one_shot": ("base", "reference_agents/core", "reference_agents/llm"),
-    "reference_agents/sim": ("reference_agents/core", "reference_agents/llm"),
+    "reference_agents/sim": ("base", "reference_agents/core", "reference_agents/llm"),
     "reference_agents/registry": (
         "base",
         "reference_agents/alphaevolve",

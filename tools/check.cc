@@ -1,3 +1,4 @@
+#include "tools/call/principal_of.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/check_input.h"
@@ -13,8 +14,15 @@ using sandbox::JobKind;
 /// Returns a property without a length. check_source() and check_job() limit the lengths.
 json text(const char* description) { return {{"type", "string"}, {"description", description}}; }
 
+/// Returns whether a source is CUDA C++. Such a source begins with its manifest, a comment.
+bool is_cuda_cpp(const std::string& code) {
+  const std::size_t first = code.find_first_not_of(" \t\r\n");
+  return first != std::string::npos && code.compare(first, 2, "/*") == 0;
+}
+
 struct CheckArguments {
-  CheckRequest request;
+  CheckRequest request;  // without the code
+  SourceArguments source;
   std::string device;
   bool bound = false;
   Format format = Format::concise;
@@ -23,30 +31,28 @@ struct CheckArguments {
     json inputs = array_of({{"type", "string"}}), axes = inputs;
     inputs["description"] = std::string("In call order: ") + kCheckInputForms;
     axes["description"] = "n=1000,100003; each combination is a case";
-    return input_object(
-        {{"code", text("Triton, or CUDA C++ with a manifest")},
-         {"entry", text("Function in both sources, or kernel:reference")},
-         {"reference", text("Python source with the PyTorch function")},
-         {"inputs", std::move(inputs)},
-         {"axes", std::move(axes)},
-         {"tolerance", {{"type", "number"}, {"description", "Relative; default: by dtype"}}},
-         {"bound", boolean_property("What limits the speed of the largest case", false)},
-         {"device", device_property(services.jobs.devices())},
-         {"response_format", format_property()}},
-        {"code", "entry", "reference", "inputs"});
+    json all = {{"entry", text("Function in both sources, or kernel:reference")},
+                {"reference", text("Python source with the PyTorch function")},
+                {"inputs", std::move(inputs)},
+                {"axes", std::move(axes)},
+                {"tolerance", {{"type", "number"}, {"description", "Relative; default: by dtype"}}},
+                {"bound", boolean_property("What limits the speed of the largest case", false)},
+                {"device", device_property(services.jobs.devices())},
+                {"response_format", format_property()}};
+    all.update(SourceArguments::properties(services, "Triton, or CUDA C++ with a manifest"));
+    return input_object(std::move(all), {"entry", "reference", "inputs"});
   }
 
   static Result<CheckArguments> parse(const json& arguments) {
     ArgumentReader reader(arguments);
     CheckArguments parsed;
     CheckRequest& request = parsed.request;
-    reader.read("code", request.code);
+    parsed.source = SourceArguments::read(reader);
     std::string entry;
     reader.read("entry", entry);
     const std::size_t colon = entry.find(':');
     request.entry = entry.substr(0, colon);
     request.reference_entry = colon == std::string::npos ? request.entry : entry.substr(colon + 1);
-    if (is_cuda_cpp(request.code)) request.language = sandbox::kCudaCpp;
     reader.read("reference", request.reference);
     reader.read("inputs", request.inputs);
     std::vector<std::string> axes;
@@ -61,23 +67,22 @@ struct CheckArguments {
     reader.read("response_format", parsed.format);
     return reader.result(std::move(parsed));
   }
-
-  /// Returns whether a source is CUDA C++. Such a source begins with its manifest, a comment.
-  static bool is_cuda_cpp(const std::string& code) {
-    const std::size_t first = code.find_first_not_of(" \t\r\n");
-    return first != std::string::npos && code.compare(first, 2, "/*") == 0;
-  }
 };
 
 mcp::ToolResult check(const Services& services, const CheckArguments& arguments,
                       const mcp::RequestContext& context) {
   if (const Status good = check_device(services.jobs, arguments.device); !good)
     return error_answer(good.error());
-  for (const std::string& source : {arguments.request.code, arguments.request.reference}) {
-    if (const Status good = check_source(source); !good) return error_answer(good.error());
-  }
+  Result<SourceText> source = source_text(services, arguments.source, principal_of(context));
+  if (!source) return error_answer(source.error());
+  if (const Status good = check_source(arguments.request.reference, "reference"); !good)
+    return error_answer(good.error());
+  CheckRequest request = arguments.request;
+  request.language = std::move(source->language);
+  if (request.language.empty() && is_cuda_cpp(source->text)) request.language = sandbox::kCudaCpp;
+  request.code = std::move(source->text);
   const JobKind kind = arguments.bound ? JobKind::profile : JobKind::test;
-  Result<sandbox::Job> job = check_job(arguments.request, services.job_limits, kind);
+  Result<sandbox::Job> job = check_job(request, services.job_limits, kind);
   if (!job) return error_answer(job.error());
   SubmissionArguments practice;
   practice.device = arguments.device;

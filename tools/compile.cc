@@ -1,4 +1,5 @@
 #include "sandbox/job/target.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
@@ -18,14 +19,13 @@ struct CompileArguments {
   std::vector<std::string> targets = default_targets();
 
   static json schema(const Services& services) {
-    json properties = SubmissionArguments::properties(
-        services, "Charges its compile budget; omit it for practice.");
-    json targets = array_of(json{{"type", "string"}, {"maxLength", kMaxTargetBytes}});
+    json properties = SubmissionArguments::properties(services, sandbox::JobKind::compile);
+    json targets = array_of(json{{"type", "string"}});
     targets["description"] =
         "At most " + std::to_string(kMaxTargets) + " targets: " + sandbox::target_names();
     targets["default"] = default_targets();
     properties["targets"] = std::move(targets);
-    return input_object(std::move(properties), {"operator", "code"});
+    return input_object(std::move(properties), {"operator"});
   }
   static Result<CompileArguments> parse(const json& arguments) {
     ArgumentReader reader(arguments);
@@ -46,7 +46,8 @@ struct CompileArguments {
 
 mcp::ToolResult compile(const Services& services, const CompileArguments& arguments,
                         const mcp::RequestContext& context) {
-  Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::compile);
+  Result<sandbox::Job> job =
+      make_job(services, principal_of(context), arguments.submission, sandbox::JobKind::compile);
   if (!job) return error_answer(job.error());
   job->want_artifacts = true;
   job->targets = arguments.targets;
@@ -58,7 +59,7 @@ mcp::ToolResult compile(const Services& services, const CompileArguments& argume
 mcp::Tool compile_tool(const Services& services) {
   mcp::Tool tool;
   tool.name = "compile";
-  tool.title = "Compile kernels without running them";
+  tool.title = "Compile kernels";
   tool.description =
       "Compiles the kernels that the code launches for the public cases; no target needs a GPU. "
       "Returns registers, spills, shared memory and occupancy, or the compiler's error with its "

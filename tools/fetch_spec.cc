@@ -270,7 +270,7 @@ mcp::ToolResult fetch_spec(const Services& services, const FetchSpecArguments& a
 mcp::Tool fetch_spec_tool(const Services& services) {
   mcp::Tool tool;
   tool.name = "fetch_spec";
-  tool.title = "Read one operator's specification";
+  tool.title = "Read a specification";
   tool.description =
       "Returns what you need to write one operator: description, signature, PyTorch reference, "
       "public cases, tolerance, limits, and the form of a submission.";

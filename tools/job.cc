@@ -29,7 +29,7 @@ struct JobArguments {
                                        " count as " + std::to_string(kMaxWaitS),
                                    0, kMaxAcceptedWaitS);
     wait_s["default"] = kDefaultWaitS;
-    return input_object({{"job", text_property("Job handle, job_...", 64)},
+    return input_object({{"job", text_property("Job handle, job_...", 0)},
                          {"wait_s", std::move(wait_s)},
                          {"cancel", boolean_property("Stop the job", false)},
                          {"response_format", format_property()}},
@@ -70,8 +70,7 @@ mcp::Tool job_tool(const Services& services) {
   tool.title = "Wait for a job, or cancel it";
   tool.description =
       "Continues a call that was answered with status \"running\": waits up to wait_s seconds for "
-      "the verdict. With cancel=true it stops the job. The verdict of a finished job can be read "
-      "any number of times.";
+      "the verdict. The verdict of a finished job can be read any number of times.";
   tool.input_schema = JobArguments::schema();
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());

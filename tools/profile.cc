@@ -1,4 +1,5 @@
 #include "sandbox/job/target.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
@@ -20,20 +21,14 @@ struct ProfileArguments {
   std::string target;  // empty: the device's target
 
   static json schema(const Services& services) {
-    json properties = SubmissionArguments::properties(
-        services, "Charges its profile budget; omit it for practice.");
-    properties["case"] =
-        text_property("Public case id from `fetch_spec`; default: the last public case");
+    json properties = SubmissionArguments::properties(services, sandbox::JobKind::profile);
+    properties["case"] = text_property("Public case id; default: the last one", 0);
     properties["detail"] = choice_property(
-        "A digest, and an artifact for `read_artifact`. artifacts: PTX, launch plan; timeline: "
-        "operations; counters: of the hardware; sass: machine code; source: its lines; roofline: a "
-        "PNG; sanitize: first looks for stray accesses and races (on a GPU)",
+        "More, as a digest and an artifact for `read_artifact`; sanitize: stray accesses and races "
+        "(on a GPU)",
         kDetails, "summary");
-    properties["target"] = text_property(
-        "Diagnose the code as compiled for this one target (`compile` lists them); "
-        "default: the device's",
-        kMaxTargetBytes);
-    return input_object(std::move(properties), {"operator", "code"});
+    properties["target"] = text_property("To compile for; default: the device's", 0);
+    return input_object(std::move(properties), {"operator"});
   }
   static Result<ProfileArguments> parse(const json& arguments) {
     ArgumentReader reader(arguments);
@@ -51,7 +46,8 @@ struct ProfileArguments {
 
 mcp::ToolResult profile(const Services& services, const ProfileArguments& arguments,
                         const mcp::RequestContext& context) {
-  Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::profile);
+  Result<sandbox::Job> job =
+      make_job(services, principal_of(context), arguments.submission, sandbox::JobKind::profile);
   if (!job) return error_answer(job.error());
   if (const Status chosen = choose_case(*job, arguments.case_id); !chosen)
     return error_answer(chosen.error());
@@ -66,12 +62,12 @@ mcp::ToolResult profile(const Services& services, const ProfileArguments& argume
 mcp::Tool profile_tool(const Services& services) {
   mcp::Tool tool;
   tool.name = "profile";
-  tool.title = "Find out what limits the speed";
+  tool.title = "Profile kernels";
   tool.description =
       "Shows what limits the speed of the code on one public case: the bound, the share of the "
       "roofline, registers, spills and occupancy of each kernel, the most expensive lines, and one "
-      "suggestion. A GPU device also measures the latency, and the oracle's and PyTorch's. Without "
-      "a GPU it diagnoses the compiled code, for any target.";
+      "suggestion. A GPU also gives the latency, and the oracle's and PyTorch's; without one, the "
+      "compiled code is diagnosed.";
   tool.input_schema = ProfileArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());

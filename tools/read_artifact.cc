@@ -33,10 +33,10 @@ struct ReadArtifactArguments {
   static json schema() {
     json limit = integer_property("Number of bytes to read", 1, kMaxLimitBytes);
     limit["default"] = kDefaultLimitBytes;
-    json offset = integer_property("Position of the first byte", 0, kMaxOffset);
+    json offset = integer_property("Position of the first byte", 0);
     offset["default"] = 0;
     return input_object(
-        {{"artifact", text_property("Artifact handle, artifact_...", 64)},
+        {{"artifact", text_property("Artifact handle, artifact_...", 0)},
          {"offset", std::move(offset)},
          {"limit", std::move(limit)},
          {"grep", text_property("Plain substring (not a pattern) of the lines to read")}},
@@ -173,8 +173,7 @@ mcp::Tool read_artifact_tool(const Services& services) {
   tool.name = "read_artifact";
   tool.title = "Read an artifact";
   tool.description =
-      "Reads PTX, launch plans and logs in pieces, by a handle from an earlier answer. With grep, "
-      "reads only the lines that contain a plain substring.";
+      "Reads PTX, launch plans and logs in pieces, by a handle from an earlier answer.";
   tool.input_schema = ReadArtifactArguments::schema();
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};

@@ -1,3 +1,4 @@
+#include "tools/call/principal_of.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
@@ -11,9 +12,8 @@ struct RunTestsArguments {
   SubmissionArguments submission;
 
   static json schema(const Services& services) {
-    return input_object(
-        SubmissionArguments::properties(services, "Charges its test budget; omit it for practice."),
-        {"operator", "code"});
+    return input_object(SubmissionArguments::properties(services, sandbox::JobKind::test),
+                        {"operator"});
   }
   static Result<RunTestsArguments> parse(const json& arguments) {
     ArgumentReader reader(arguments);
@@ -37,7 +37,8 @@ mcp::Tool run_tests_tool(const Services& services) {
   tool.annotations = annotations_of({});
   set_slow_handler<RunTestsArguments>(
       tool, [&services](const RunTestsArguments& arguments, const mcp::RequestContext& context) {
-        Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::test);
+        Result<sandbox::Job> job =
+            make_job(services, principal_of(context), arguments.submission, sandbox::JobKind::test);
         if (!job) return error_answer(job.error());
         return run_job(services, arguments.submission, std::move(*job), context);
       });

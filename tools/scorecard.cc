@@ -53,8 +53,8 @@ struct ScorecardArguments {
   Format format = Format::concise;
 
   static json schema() {
-    return input_object(
-        {{"run", run_property("Required.")}, {"response_format", format_property()}}, {"run"});
+    return input_object({{"run", run_property(true)}, {"response_format", format_property()}},
+                        {"run"});
   }
   static Result<ScorecardArguments> parse(const json& arguments) {
     ScorecardArguments parsed;

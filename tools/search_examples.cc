@@ -8,7 +8,9 @@
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
 #include "tools/call/arguments.h"
+#include "tools/call/principal_of.h"
 #include "tools/call/schema_parts.h"
+#include "tools/call/source_arguments.h"
 #include "tools/registry.h"
 
 namespace assay::tools {
@@ -29,16 +31,17 @@ constexpr std::size_t kFrameOfExamplesBytes = 200;
 struct SearchExamplesArguments {
   enum class By { query, code, guide };
   By by = By::query;
-  std::string wanted;  // words, source code or a topic, depending on `by`
+  std::string wanted;                 // words, source code or a topic, depending on `by`
+  std::optional<std::string> source;  // a job handle, whose source takes the place of the code
   std::int64_t k = kDefaultHits;
   Format format = Format::concise;
 
   static json schema() {
     return input_object(
-        {{"query", text_property("Words: what the example should show")},
-         {"code", text_property("Python source, complete or a fragment: finds similar kernels",
-                                kMaxCodeChars)},
-         {"guide", text_property("Topic of a guide that fetch_spec names: returns the guide")},
+        {{"query", text_property("What the example should show")},
+         {"code", text_property("Python source or a fragment", kMaxCodeChars)},
+         {"source", text_property("Or: job handle of an earlier call", 0)},
+         {"guide", text_property("Topic that fetch_spec names")},
          {"k", integer_property("Number of examples at most; default 3", 1, kMaxHits)},
          {"response_format", format_property()}},
         {});
@@ -49,19 +52,23 @@ struct SearchExamplesArguments {
     std::optional<std::string> query;
     std::optional<std::string> code;
     std::optional<std::string> guide;
+    reader.read("source", parsed.source);
     reader.read("query", query);
     reader.read("code", code);
     reader.read("guide", guide);
     reader.read("k", parsed.k);
     reader.read("response_format", parsed.format);
-    const int given = int{query.has_value()} + int{code.has_value()} + int{guide.has_value()};
+    const int given = int{query.has_value()} + int{code.has_value()} +
+                      int{parsed.source.has_value()} + int{guide.has_value()};
     if (given != 1)
       reader.refuse({ErrorCode::invalid_argument,
-                     std::string(given == 0 ? "query, code and guide are missing"
-                                            : "more than one of query, code and guide is given") +
+                     std::string(given == 0 ? "query, code, source and guide are missing"
+                                            : "more than one of query, code, source and guide is "
+                                              "given") +
                          "; valid: one of them, query (words, e.g. \"segmented scan\"), code "
-                         "(Python source) or guide (a topic, e.g. \"triton-pitfalls\")"});
-    parsed.by = query ? By::query : code ? By::code : By::guide;
+                         "(Python source), source (a job handle) or guide (a topic, e.g. "
+                         "\"triton-pitfalls\")"});
+    parsed.by = query ? By::query : guide ? By::guide : By::code;
     parsed.wanted = query.value_or(code.value_or(guide.value_or("")));
     return reader.result(std::move(parsed));
   }
@@ -140,16 +147,24 @@ mcp::ToolResult guide_answer(const Services& services, const std::string& topic)
   return fit_answer(std::move(answer), max_chars(services.limits, Format::detailed));
 }
 
-mcp::ToolResult search_examples(const Services& services,
-                                const SearchExamplesArguments& arguments) {
+mcp::ToolResult search_examples(const Services& services, const SearchExamplesArguments& arguments,
+                                const mcp::RequestContext& context) {
   if (arguments.by == SearchExamplesArguments::By::guide)
     return guide_answer(services, arguments.wanted);
   if (services.examples == nullptr)
     return error_answer({ErrorCode::unsupported, "this server has no examples"});
   const bool by_words = arguments.by == SearchExamplesArguments::By::query;
   const auto k = static_cast<std::size_t>(arguments.k);
+  std::string code = arguments.wanted;
+  if (arguments.source) {
+    SourceArguments named;
+    named.source = arguments.source;
+    const auto earlier = source_text(services, named, principal_of(context));
+    if (!earlier) return error_answer(earlier.error());
+    code = cut_end(earlier->text, static_cast<std::size_t>(kMaxCodeChars));
+  }
   const auto found = by_words ? services.examples->by_words(arguments.wanted, k)
-                              : services.examples->by_code(arguments.wanted, k);
+                              : services.examples->by_code(code, k);
   if (!found) return error_answer(found.error());
   return answer_of(*found, by_words ? "query" : "code",
                    max_chars(services.limits, arguments.format));
@@ -160,11 +175,11 @@ mcp::ToolResult search_examples(const Services& services,
 mcp::Tool search_examples_tool(const Services& services) {
   mcp::Tool tool;
   tool.name = "search_examples";
-  tool.title = "Search the example kernels";
+  tool.title = "Search examples";
   tool.description =
       "Finds short, tested Triton kernels that show one technique each (masks, scans, ragged rows, "
-      "atomics, ...), by words (`query`) or by similarity to source (`code`), or returns a "
-      "`guide`: give one of the three.";
+      "atomics, ...), by words (`query`) or by similarity to `code` or to the `source` of "
+      "an earlier call, or returns a `guide`: give one of the four.";
   tool.input_schema = SearchExamplesArguments::schema();
   const json text = {{"type", "string"}};
   const json entry = {{"type", "object"},
@@ -182,8 +197,9 @@ mcp::Tool search_examples_tool(const Services& services) {
   tool.listed_output_schema = outline_of(tool.output_schema, {"examples"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<SearchExamplesArguments>(
-      tool, [&services](const SearchExamplesArguments& arguments, const mcp::RequestContext&) {
-        return search_examples(services, arguments);
+      tool,
+      [&services](const SearchExamplesArguments& arguments, const mcp::RequestContext& context) {
+        return search_examples(services, arguments, context);
       });
   return tool;
 }

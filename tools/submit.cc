@@ -1,3 +1,4 @@
+#include "tools/call/principal_of.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
@@ -11,8 +12,8 @@ struct SubmitArguments {
   SubmissionArguments submission;
 
   static json schema(const Services& services) {
-    return input_object(SubmissionArguments::properties(services, "Required."),
-                        {"run", "operator", "code"});
+    return input_object(SubmissionArguments::properties(services, sandbox::JobKind::grade),
+                        {"run", "operator"});
   }
   static Result<SubmitArguments> parse(const json& arguments) {
     ArgumentReader reader(arguments);
@@ -38,12 +39,13 @@ mcp::Tool submit_tool(const Services& services) {
   tool.output_schema = verdict_schema();
   tool.listed_output_schema = outline_of(tool.output_schema, verdict_outline());
   tool.annotations = annotations_of({});
-  set_slow_handler<SubmitArguments>(tool, [&services](const SubmitArguments& arguments,
-                                                      const mcp::RequestContext& context) {
-    Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::grade);
-    if (!job) return error_answer(job.error());
-    return run_job(services, arguments.submission, std::move(*job), context);
-  });
+  set_slow_handler<SubmitArguments>(
+      tool, [&services](const SubmitArguments& arguments, const mcp::RequestContext& context) {
+        Result<sandbox::Job> job = make_job(services, principal_of(context), arguments.submission,
+                                            sandbox::JobKind::grade);
+        if (!job) return error_answer(job.error());
+        return run_job(services, arguments.submission, std::move(*job), context);
+      });
   return tool;
 }
 

@@ -54,16 +54,14 @@ Result<std::string> prompt_text(AgentSession& session, const Spec& spec, const S
 
 /// Returns the program that the reply describes. If the reply describes no program, the Error has a
 /// message for the model.
-Result<std::string> candidate_in(const CompletionReply& reply, const Spec& spec, const Start& start,
-                                 bool diff) {
+Result<std::string> candidate_in(AgentSession& session, const CompletionReply& reply,
+                                 const Spec& spec, const Start& start, bool diff) {
   if (!diff || start.parent.empty()) {
     std::string code = code_of(reply, spec.entry);
     if (code.empty()) return fail(ErrorCode::invalid_argument, why_no_code(reply));
     return code;
   }
-  const Result<std::vector<Edit>> edits = parse_edits(reply.text);
-  if (!edits) return fail(edits.error());
-  return apply_edits(start.parent.front().code, *edits);
+  return session.edited(start.parent.front().code, reply.text);
 }
 
 }  // namespace
@@ -112,7 +110,8 @@ Result<Attempt> attempt_alphaevolve(AgentSession& session, const NumberValues& o
     if (!text) return fail(text.error());
     const Result<CompletionReply> reply = session.ask(*system, *text);
     if (!reply) return fail(reply.error());
-    if (const Result<std::string> code = candidate_in(*reply, *spec, start, mode.diff); !code) {
+    if (const Result<std::string> code = candidate_in(session, *reply, *spec, start, mode.diff);
+        !code) {
       complaints[island] = code.error().message;
       if (Status noted = session.note(complaints[island]); !noted) return fail(noted.error());
     } else {

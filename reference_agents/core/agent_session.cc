@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text_edits.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/llm/json_fields.h"
 
@@ -26,6 +27,10 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 bool is_servers_fault(const mcp::ToolResult& answer) {
   const std::string kind = string_field(verdict_in(answer.structured), "error_kind");
   return kind == "aborted" || kind == "internal_error" || kind == "device_unhealthy";
+}
+
+bool is_not_found(const mcp::ToolResult& answer) {
+  return answer.is_error && string_field(answer.structured, "error", "code") == "not_found";
 }
 
 }  // namespace
@@ -144,13 +149,39 @@ Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
   return {};
 }
 
+Result<std::string> AgentSession::edited(const std::string& code, const std::string& reply) {
+  ASSAY_TRY(edits, parse_edits(reply));
+  Result<std::string> changed = apply_edits(code, edits);
+  if (changed) origins_[*changed] = {code, text_of(edits)};
+  return changed;
+}
+
+json AgentSession::source_of(const std::string& code) const {
+  if (const auto same = sent_.find(code); same != sent_.end()) return {{"source", same->second}};
+  const auto origin = origins_.find(code);
+  if (origin != origins_.end() && origin->second.edits.size() < code.size()) {
+    if (const auto base = sent_.find(origin->second.code); base != sent_.end())
+      return {{"source", base->second}, {"edits", origin->second.edits}};
+  }
+  return {{"code", code}};
+}
+
 Result<mcp::ToolResult> AgentSession::call(const std::string& tool, const std::string& code) {
   step(tool);
-  const json arguments = {
-      {"run", request_.run}, {"operator", request_.operator_name}, {"code", code}};
+  json arguments = {{"run", request_.run}, {"operator", request_.operator_name}};
+  arguments.update(source_of(code));
   Result<mcp::ToolResult> answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
   for (int repeat = 0; repeat < kMostRepeats && answer && is_servers_fault(*answer); ++repeat) {
     answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
+  }
+  if (answer && arguments.contains("source") && is_not_found(*answer)) {
+    // The store of a server may have removed an old practice job.
+    sent_.clear();
+    return call(tool, code);
+  }
+  if (answer) {
+    const std::string job = string_field(answer->structured, "job");
+    if (!job.empty()) sent_[code] = job;
   }
   return answer;
 }
@@ -277,101 +308,6 @@ Result<std::string> fill_prompt(const std::filesystem::path& file, const PromptV
   Result<std::string> filled = fill_places(text, values);
   if (!filled) return fail(filled.error().code, file.string() + ": " + filled.error().message);
   return filled;
-}
-
-namespace {
-
-constexpr std::int64_t kJobWaitS = 20;
-constexpr const char* kReadResource = "resources/read";
-
-/// Returns the message of an error that is the server's fault, or "" for any other result. Such an
-/// error is not an answer to the call, so an agent must not react to it.
-std::string servers_failure(const mcp::ToolResult& result) {
-  if (!result.is_error) return "";
-  const std::string code = string_field(result.structured, "error", "code");
-  return code == "io" || code == "unavailable" || code == "corrupt" || code == "internal"
-             ? result.text.substr(0, result.text.find('\n'))
-             : "";
-}
-
-/// Returns the handle of the job if the answer says that the job still runs or waits. Otherwise
-/// returns "".
-std::string pending_job(const mcp::ToolResult& result) {
-  for (const char* key : {"state", "status"}) {
-    const std::string state = string_field(result.structured, key);
-    if (state == "running" || state == "queued") return string_field(result.structured, "job");
-  }
-  return "";
-}
-
-}  // namespace
-
-Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& arguments) {
-  ++calls_;
-  Result<std::optional<mcp::ToolResult>> earlier = transcript_.replay_tool(tool, arguments);
-  if (!earlier) return fail(earlier.error());
-  if (*earlier) return std::move(**earlier);
-  if (Status written = transcript_.tool_call(tool, arguments); !written)
-    return fail(written.error());
-  Result<mcp::ToolResult> result = client_.call_tool(tool, arguments);
-  if (!result) {
-    // An error of note() is ignored, because the error of the call is more important.
-    (void)transcript_.note(tool + ": " + result.error().message);
-    return result;
-  }
-  if (const std::string failure = servers_failure(*result); !failure.empty()) {
-    // The transcript gets a note but no result, so a later part of the attempt makes this call
-    // again.
-    (void)transcript_.note(tool + ": " + failure);
-    return fail(ErrorCode::unavailable, "the server failed at " + tool + ": " + failure);
-  }
-  if (Status written = record(tool, *result); !written) return fail(written.error());
-  return result;
-}
-
-Status ToolSession::record(const std::string& tool, const mcp::ToolResult& result) {
-  return transcript_.tool_result(tool, result.is_error, result.text, result.structured);
-}
-
-Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
-  ++calls_;
-  const json arguments = {{"uri", uri}};
-  Result<std::optional<mcp::ToolResult>> earlier =
-      transcript_.replay_tool(kReadResource, arguments);
-  if (!earlier) return fail(earlier.error());
-  if (*earlier) return std::move(**earlier);
-  if (Status written = transcript_.tool_call(kReadResource, arguments); !written)
-    return fail(written.error());
-  const Result<std::string> text = client_.read_resource(uri);
-  const bool refused = !text && (text.error().code == ErrorCode::not_found ||
-                                 text.error().code == ErrorCode::invalid_argument);
-  if (!text && !refused) {
-    // An error of note() is ignored, because the error of the read is more important.
-    (void)transcript_.note(std::string(kReadResource) + ": " + text.error().message);
-    return fail(text.error());
-  }
-  mcp::ToolResult result;
-  result.is_error = refused;
-  result.text = refused ? text.error().message : *text;
-  result.structured = json::object();
-  if (Status written = record(kReadResource, result); !written) return fail(written.error());
-  return result;
-}
-
-Result<mcp::ToolResult> ToolSession::call_to_end(const std::string& tool, const json& arguments,
-                                                 std::int64_t follow_ms) {
-  const std::int64_t until_ns = clock_.monotonic_ns() + follow_ms * kNsPerMs;
-  Result<mcp::ToolResult> result = call(tool, arguments);
-  while (result) {
-    const std::string job = pending_job(*result);
-    if (job.empty()) return result;
-    if (clock_.monotonic_ns() >= until_ns) {
-      return fail(ErrorCode::unavailable, tool + ": job " + job + " was still running after " +
-                                              std::to_string(follow_ms / 1000) + " s");
-    }
-    result = call("job", {{"job", job}, {"wait_s", kJobWaitS}});
-  }
-  return result;
 }
 
 }  // namespace assay::agents

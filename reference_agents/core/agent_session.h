@@ -21,11 +21,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
+#include "reference_agents/core/tool_session.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/spending.h"
 #include "server/mcp/client/client.h"
@@ -35,39 +35,6 @@ namespace assay::agents {
 /// Opens a run on the server. Errors: not_found with the server's message if the server refuses;
 /// the connection's error if the connection is broken.
 Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish);
-
-/// Makes the tool calls of one attempt and writes the calls to the transcript. A call that an
-/// interrupted part of the attempt has already made is answered from the transcript. An object
-/// belongs to one thread.
-class ToolSession {
- public:
-  /// The clock must outlive the object.
-  ToolSession(mcp::Client& client, Transcript& transcript, const Clock& clock = system_clock())
-      : client_(client), transcript_(transcript), clock_(clock) {}
-
-  /// Makes one call. If the server refuses the call, the ToolResult has `is_error`. An Error means
-  /// that the connection or the transcript is broken, or that the server failed through no fault of
-  /// the caller.
-  Result<mcp::ToolResult> call(const std::string& tool, const nlohmann::json& arguments);
-  /// Makes one call, then calls the tool `job` until the job is over. Errors: unavailable if that
-  /// takes longer than `follow_ms`.
-  Result<mcp::ToolResult> call_to_end(const std::string& tool, const nlohmann::json& arguments,
-                                      std::int64_t follow_ms);
-
-  /// Reads a resource. The transcript shows the read as a call of the tool "resources/read". The
-  /// result's `is_error` is true if the server refuses.
-  Result<mcp::ToolResult> read(const std::string& uri);
-
-  std::int64_t calls() const { return calls_; }
-
- private:
-  Status record(const std::string& tool, const mcp::ToolResult& result);
-
-  mcp::Client& client_;
-  Transcript& transcript_;
-  const Clock& clock_;
-  std::int64_t calls_ = 0;
-};
 
 using PromptValues = std::map<std::string, std::string>;
 
@@ -118,8 +85,13 @@ class AgentSession {
   /// from memory and costs no budget. Stages before `first` are left out. Without the stage
   /// compile, a version that does not compile costs a call of run_tests.
   Result<Evaluation> evaluate(const std::string& code, FirstStage first = FirstStage::compile);
-  /// Calls a tool with this code and waits until the tool's job ends.
+  /// Calls a tool with this code and waits until the tool's job ends. If an earlier call had the
+  /// code, or the code from which edited() made it, sends the handle of this call and the edits in
+  /// place of the code, if that is shorter.
   Result<mcp::ToolResult> call(const std::string& tool, const std::string& code);
+  /// Applies the edits in a model's reply to `code`. Remembers the edits for call(). Errors: those
+  /// of parse_edits() and apply_edits(), which are messages for the model.
+  Result<std::string> edited(const std::string& code, const std::string& reply);
   /// Calls a tool that takes other arguments than code. The result's `is_error` is true if the
   /// server refuses.
   Result<mcp::ToolResult> call_tool(const std::string& tool, const nlohmann::json& arguments) {
@@ -155,6 +127,8 @@ class AgentSession {
   Result<CompletionReply> answer_to(const CompletionRequest& prompt);
   Status count(const CompletionReply& reply, bool paid_before);
   Result<mcp::ToolResult> earlier_submission(mcp::ToolResult refusal);
+  /// Returns the arguments that name the code for the server.
+  nlohmann::json source_of(const std::string& code) const;
   std::string sample_name() const { return "sample " + std::to_string(request_.sample); }
   void step(const std::string& name) const {
     if (request_.step) request_.step(name);
@@ -167,8 +141,13 @@ class AgentSession {
   ToolSession tools_;
   Attempt attempt_;
   std::map<std::string, Evaluation> seen_;  // the evaluations, by code
-  std::string refusal_;                     // the endpoint's message; empty: no prompt was refused
-  ReplyEnd last_end_ = ReplyEnd::whole;     // of the newest reply
+  struct Origin {
+    std::string code, edits;
+  };
+  std::map<std::string, Origin> origins_;    // what edited() changed, by the code that it returned
+  std::map<std::string, std::string> sent_;  // the handle of the newest job with a code, by code
+  std::string refusal_;                      // the endpoint's message; empty: no prompt was refused
+  ReplyEnd last_end_ = ReplyEnd::whole;      // of the newest reply
   std::string remarks_;
   bool usage_remarked_ = false;
 };

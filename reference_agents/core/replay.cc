@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <system_error>
 
 #include "base/json.h"
+#include "base/text_edits.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/json_fields.h"
@@ -34,33 +36,66 @@ std::string verdict_of(const json& line) {
   return is_error != nullptr && is_error->is_boolean() && is_error->get<bool>() ? "refused" : "";
 }
 
-/// Returns the code in the arguments of a call. If there is no code, returns all arguments except
-/// the run's handle.
-std::string content_of(json arguments) {
+/// Collects the steps of a transcript, line by line.
+class StepReader {
+ public:
+  void add(const json& line);
+  std::vector<Step> steps() && { return std::move(steps_); }
+
+ private:
+  std::string content_of(json arguments) const;
+  void add_result(const json& line);
+
+  std::vector<Step> steps_;
+  std::map<std::string, std::string> code_of_job_;
+};
+
+/// Returns the code of a call: that of its arguments or, if they name an earlier job, the code of
+/// this job with the call's edits. If there is no code, returns all arguments except the run's
+/// handle.
+std::string StepReader::content_of(json arguments) const {
+  if (!arguments.is_object()) return "";
   std::string code = string_field(arguments, "code");
-  if (!code.empty() || !arguments.is_object()) return code;
+  if (!code.empty()) return code;
+  const auto earlier = code_of_job_.find(string_field(arguments, "source"));
+  if (earlier != code_of_job_.end()) {
+    const std::string edits = string_field(arguments, "edits");
+    if (edits.empty()) return earlier->second;
+    const Result<std::vector<Edit>> parsed = parse_edits(edits);
+    if (Result<std::string> changed =
+            parsed ? apply_edits(earlier->second, *parsed) : fail(parsed.error()))
+      return *changed;
+  }
   arguments.erase("run");
   return arguments.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-void add_step(const json& line, std::vector<Step>& steps) {
+void StepReader::add(const json& line) {
   const std::string kind = string_field(line, "kind");
   const std::string tool = string_field(line, "tool");
   if (kind == "tool_call" && !is_bookkeeping(tool)) {
     const json* arguments = field(line, "arguments");
     Step step{tool, arguments == nullptr ? "" : content_of(*arguments), "", {}};
     // Two equal calls in a row count as one step. The agent repeated the call because the first
-    // call was interrupted or the server failed.
+    // call was interrupted, because the server failed, or because the server no longer had the
+    // source that the first call named.
     const bool again =
-        !steps.empty() && steps.back().what == step.what && steps.back().content == step.content;
-    if (!again) steps.push_back(std::move(step));
-  } else if (kind == "tool_result" && !steps.empty() && steps.back().what != kReply &&
+        !steps_.empty() && steps_.back().what == step.what && steps_.back().content == step.content;
+    if (!again) steps_.push_back(std::move(step));
+  } else if (kind == "tool_result" && !steps_.empty() && steps_.back().what != kReply &&
              (tool == "job" || !is_bookkeeping(tool))) {
-    const std::string verdict = verdict_of(line);
-    if (!verdict.empty()) steps.back().verdict = verdict;
+    add_result(line);
   } else if (std::optional<CompletionReply> reply = reply_of(line)) {
-    steps.push_back({kReply, reply->text, "", *reply});
+    steps_.push_back({kReply, reply->text, "", *reply});
   }
+}
+
+void StepReader::add_result(const json& line) {
+  const json* structured = field(line, "structured");
+  const std::string job = structured == nullptr ? "" : string_field(*structured, "job");
+  if (!job.empty()) code_of_job_[job] = steps_.back().content;
+  const std::string verdict = verdict_of(line);
+  if (!verdict.empty()) steps_.back().verdict = verdict;
 }
 
 std::string name_of(const Step& step) {
@@ -72,14 +107,14 @@ std::string name_of(const Step& step) {
 Result<std::vector<Step>> read_steps(const std::filesystem::path& transcript) {
   std::ifstream stream(transcript, std::ios::binary);
   if (!stream) return fail(ErrorCode::not_found, "there is no transcript " + transcript.string());
-  std::vector<Step> steps;
+  StepReader reader;
   for (std::string text; std::getline(stream, text) && !stream.eof();) {
     const json line = json::parse(text, nullptr, false);
     if (!line.is_object())
       return fail(ErrorCode::corrupt, transcript.string() + ": a line is not a JSON object");
-    add_step(line, steps);
+    reader.add(line);
   }
-  return steps;
+  return std::move(reader).steps();
 }
 
 std::string first_difference(const std::vector<Step>& recorded, const std::vector<Step>& replayed,

@@ -17,16 +17,14 @@ struct Leader {
 
 /// Returns the version that the reply describes. If the reply describes no version, the Error has a
 /// message for the model.
-Result<std::string> candidate_in(const CompletionReply& reply, const Leader& leader,
-                                 const Spec& spec) {
+Result<std::string> candidate_in(AgentSession& session, const CompletionReply& reply,
+                                 const Leader& leader, const Spec& spec) {
   if (leader.code.empty()) {
     std::string code = code_of(reply, spec.entry);
     if (code.empty()) return fail(ErrorCode::invalid_argument, why_no_code(reply));
     return code;
   }
-  const Result<std::vector<Edit>> edits = parse_edits(reply.text);
-  if (!edits) return fail(edits.error());
-  Result<std::string> changed = apply_edits(leader.code, *edits);
+  Result<std::string> changed = session.edited(leader.code, reply.text);
   if (changed && *changed == leader.code)
     return fail(ErrorCode::invalid_argument, "the edits change nothing");
   return changed;
@@ -73,7 +71,7 @@ Result<Attempt> attempt_leader(AgentSession& session, const NumberValues& option
     if (!text) return fail(text.error());
     const Result<CompletionReply> reply = session.ask(*system, *text);
     if (!reply) return fail(reply.error());
-    const Result<std::string> code = candidate_in(*reply, leader, *spec);
+    const Result<std::string> code = candidate_in(session, *reply, leader, *spec);
     if (!code) {
       leader.last_round = "nothing was tried: " + code.error().message;
       if (Status noted = session.note(leader.last_round); !noted) return fail(noted.error());

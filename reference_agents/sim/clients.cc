@@ -9,6 +9,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/text_edits.h"
 #include "reference_agents/core/reply_code.h"
 #include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/sim/sim_landscape.h"

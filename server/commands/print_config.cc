@@ -57,6 +57,10 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   if (!options.suite.empty())
     entry.args.insert(entry.args.end(),
                       {"--suite", std::filesystem::absolute(options.suite).string()});
+  if (!options.source_folder.empty())
+    entry.args.insert(
+        entry.args.end(),
+        {"--source-folder", std::filesystem::absolute(options.source_folder).string()});
   if (options.drain_s != kDefaultDrainS)
     entry.args.insert(entry.args.end(), {"--drain-s", std::to_string(options.drain_s)});
   for (const std::vector<std::string>& more :

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/source_folder.h"
 #include "base/stderr_line.h"
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
@@ -52,6 +53,9 @@ constexpr const char* kInstructions =
     "search_examples shows techniques. Write the entry function that "
     "the spec names, try it with compile and run_tests, and look at profile. For a score: "
     "start_run, then submit once per operator with the run handle. "
+    "Send a source once: a later call names it by `source`, the job handle of the earlier call, "
+    "and "
+    "changes it by `edits`. "
     "Answers "
     "name the next step; work longer than 20 s answers with a job handle for the job tool.";
 
@@ -178,6 +182,15 @@ int serve(const ServeOptions& options) {
   if (!devices) return status;
   const OpenFiles files = open_files_for(jobs_of(*devices));
   if (files.allowed < files.needed) return print_error("serve", kUnavailable, text_of(files));
+  std::optional<SourceFolder> folder;
+  if (!options.source_folder.empty()) {
+    Result<SourceFolder> opened = SourceFolder::open(options.source_folder);
+    if (!opened)
+      return print_error("serve",
+                         opened.error().code == ErrorCode::not_found ? kNoInput : kUnavailable,
+                         opened.error().message);
+    folder = std::move(*opened);
+  }
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
                                                             : std::filesystem::path(options.store);
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
@@ -199,6 +212,7 @@ int serve(const ServeOptions& options) {
     log::warning("this server is for practice only", {{"reason", only}});
     instructions += " This server is for practice only: " + only;
   }
+  if (folder) instructions += " The source folder, for `path`, is " + folder->name() + ".";
   StoredTasks tasks((*backend)->store());
   mcp::Server server(
       {.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = instructions},
@@ -209,7 +223,8 @@ int serve(const ServeOptions& options) {
                                     .artifacts = (*backend)->artifacts(),
                                     .job_limits = options.sandbox.limits,
                                     .examples = examples->get(),
-                                    .guides = &*guides};
+                                    .guides = &*guides,
+                                    .source_folder = folder ? &*folder : nullptr};
   if (const Status added = register_all(server, services, *guides); !added)
     return print_error("serve", kInternal, added.error().message);
   if (http)
@@ -272,6 +287,11 @@ void add_serve(CLI::App& app, int& status) {
   add_sandbox_options(*command, options->sandbox);
   add_log_options(*command, options->log);
   add_observe_options(*command, options->observe);
+  command
+      ->add_option("--source-folder", options->source_folder,
+                   "on stdio: a folder whose files, and those of its subfolders, a client may name "
+                   "as sources (`path`); their lines can appear in answers")
+      ->excludes(command->get_option("--http"));
   auto* client = command->add_option(
       "--print-config", options->print_config,
       "print the configuration with which this client uses the server that the other "

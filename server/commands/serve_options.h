@@ -38,6 +38,7 @@ struct ServeOptions {
   bool conformance = false;
   std::int64_t drain_s = kDefaultDrainS;
   std::string suite;
+  std::string source_folder;  // the tools read files of this folder; empty: no files
 };
 
 }  // namespace assay::server

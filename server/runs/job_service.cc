@@ -42,6 +42,13 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
   return status;
 }
 
+Status check_job_handle(const std::string& job) {
+  if (is_handle(job, "job")) return {};
+  return fail(ErrorCode::invalid_argument,
+              "not a job handle; handles look like job_... and are in the answers of `compile`, "
+              "`run_tests`, `profile` and `submit`");
+}
+
 /// Returns the status of a job that is not in memory, from the store.
 Result<JobStatus> stored_status(Store& store, const VerdictWriter& writer,
                                 const tools::Principal& principal, const std::string& job) {
@@ -191,10 +198,7 @@ Result<JobStatus> StoredJobs::wait(const tools::Principal& principal, const std:
                                    std::int64_t wait_ms,
                                    const std::function<bool(const JobStatus&)>& progress,
                                    std::stop_token stop) {
-  if (!is_handle(job, "job"))
-    return fail(ErrorCode::invalid_argument,
-                "not a job handle; handles look like job_... and are in the answers of `compile`, "
-                "`run_tests`, `profile` and `submit`");
+  ASSAY_RETURN_IF_ERROR(check_job_handle(job));
   std::shared_ptr<ActiveJob> watched = active(principal, job);
   // If the recovery fails, the answer about an unfinished job says that it waits for a server.
   if (!watched && recover_if_pending()) watched = active(principal, job);
@@ -232,6 +236,12 @@ Status StoredJobs::cancel(const tools::Principal& principal, const std::string& 
                                                              "cancelled before it ran"),
                                    stop_.get_token()));
   return {};
+}
+
+Result<tools::JobSource> StoredJobs::source(const tools::Principal& principal,
+                                            const std::string& job) {
+  ASSAY_RETURN_IF_ERROR(check_job_handle(job));
+  return store_.source_of(job, principal.name);
 }
 
 void StoredJobs::work(DeviceQueue& queue) {

@@ -79,6 +79,8 @@ class StoredJobs final : public tools::JobService {
                                 const std::function<bool(const tools::JobStatus&)>& progress,
                                 std::stop_token stop = {}) override;
   Status cancel(const tools::Principal& principal, const std::string& job) override;
+  Result<tools::JobSource> source(const tools::Principal& principal,
+                                  const std::string& job) override;
   std::vector<std::string> devices() const override;
 
   struct Load {

@@ -153,8 +153,12 @@ class Store {
   /// `principal` has no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job,
                                                   const std::string& principal);
-  /// Returns the submitted source. Error: not_found if there is no such job.
+  /// Returns the source of a job, whoever owns it. Only the commands of the operator of this server
+  /// may call this function. Error: not_found if there is no such job.
   Result<std::string> source(const std::string& job);
+  /// Returns the source of a job of `principal`. Errors: not_found if `principal` has no such job;
+  /// corrupt if the job cannot be read.
+  Result<tools::JobSource> source_of(const std::string& job, const std::string& principal);
   /// Returns the job, whoever owns it. Only the commands of the operator of this server may call
   /// this function. Error: not_found if there is no such job.
   Result<StoredJob> stored_job(const std::string& job);

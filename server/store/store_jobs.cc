@@ -45,6 +45,13 @@ void give_back_charge(SQLite::Database& db, const std::string& job) {
   back.exec();
 }
 
+/// The error for a handle that is wrong, or whose job belongs to another principal.
+tl::unexpected<Error> unknown_job() {
+  return fail(ErrorCode::not_found,
+              "unknown job; handles look like job_... and are in the answers of `compile`, "
+              "`run_tests`, `profile` and `submit`");
+}
+
 /// Checks a job against its run's budget, against the limit of refunds and, if the track accepts
 /// only the first source, against the operator's first source. Does not write anything.
 Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
@@ -168,10 +175,7 @@ Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job,
                             "s.run FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
                             "WHERE s.job = ? AND s.caller = ?");
     bind_all(query, job, principal);
-    if (!query.executeStep())
-      return fail(ErrorCode::not_found,
-                  "unknown job; handles look like job_... and are in the answers of `compile`, "
-                  "`run_tests`, `profile` and `submit`");
+    if (!query.executeStep()) return unknown_job();
     if (query.getColumn(1).isNull()) return std::optional<FinishedJob>();
     const auto state = over_state_from(query.getColumn(0).getString());
     if (!state)
@@ -190,6 +194,20 @@ Result<std::string> Store::source(const std::string& job) {
     bind_all(query, job);
     if (!query.executeStep()) return fail(ErrorCode::not_found, "unknown job '" + job + "'");
     return query.getColumn(0).getString();
+  });
+}
+
+Result<tools::JobSource> Store::source_of(const std::string& job, const std::string& principal) {
+  return connection_->with([&](SQLite::Database& db) -> Result<tools::JobSource> {
+    SQLite::Statement query(
+        db, "SELECT source, request, operator FROM submissions WHERE job = ? AND caller = ?");
+    bind_all(query, job, principal);
+    if (!query.executeStep()) return unknown_job();
+    const auto request = request_of(query.getColumn(1).getString(), query.getColumn(0).getString());
+    if (!request) return fail(ErrorCode::corrupt, "the stored job " + job + " cannot be read");
+    return tools::JobSource{.text = request->source,
+                            .language = request->language,
+                            .operator_name = query.getColumn(2).getString()};
   });
 }
 

@@ -100,7 +100,7 @@ def check_parameters(tool: dict[str, Any]) -> None:
         else:
             assert parameter["type"] in FLAT_TYPES, where
         if "enum" in parameter:
-            optional_filter = parameter["description"].startswith("Only ")
+            optional_filter = parameter["description"].startswith(("Only ", "Default: "))
             assert (
                 "default" in parameter or name in schema.get("required", []) or optional_filter
             ), where

@@ -56,6 +56,17 @@ def test_a_question_finds_its_example(server: StdioClient, query: str) -> None:
     assert QUESTIONS[query] in [example["name"] for example in found(server, query=query)]
 
 
+def test_the_source_of_an_earlier_call_finds_what_looks_like_it(server: StdioClient) -> None:
+    code = (FOLDER / "kahan_sum.py").read_text()
+    made = server.call("compile", {"operator": "vector_add", "code": code})["structuredContent"]
+    assert found(server, source=made["job"]) == found(server, code=code)
+    for source, code_of_error in (("job_" + "0" * 26, "not_found"), ("", "invalid_argument")):
+        refused = server.call("search_examples", {"source": source})["structuredContent"]
+        assert refused["error"]["code"] == code_of_error
+    both = server.call("search_examples", {"source": made["job"], "code": code})
+    assert "more than one of query, code, source and guide" in both["content"][0]["text"]
+
+
 def test_code_finds_what_looks_like_it(server: StdioClient) -> None:
     for path in sorted(FOLDER.glob("*.py"))[::10]:
         source = path.read_text().split("\n\n\ndef check(")[0]

@@ -16,13 +16,12 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_edits.h"
 #include "reference_agents/core/reply_code.h"
 
 namespace {
 
 using namespace assay;
-using agents::Edit;
-
 using Lines = std::vector<std::string>;
 
 constexpr std::string_view kKernel =
@@ -123,7 +122,7 @@ std::optional<std::string> applied_as_text(std::string_view source,
 }
 
 void check_edits(std::string_view reply, const std::string& source) {
-  const auto edits = agents::parse_edits(reply);
+  const auto edits = parse_edits(reply);
   const auto expected = edits_by_marks(split(reply));
   must(edits.has_value() == expected.has_value());
   if (!edits) return must(!edits.error().message.empty());
@@ -141,14 +140,14 @@ void check_edits(std::string_view reply, const std::string& source) {
     lines.emplace_back(kMarks[2]);
     written += join(lines, "\r\n");
   }
-  const auto changed = agents::apply_edits(source, *edits);
+  const auto changed = apply_edits(source, *edits);
   const auto changed_as_text = applied_as_text(source, *edits);
   must(changed.has_value() == changed_as_text.has_value());
   if (changed) must(*changed == *changed_as_text);
   if (!changed) must(changed.error().message.starts_with("edit "));
-  const auto again = agents::parse_edits(written);
+  const auto again = parse_edits(written);
   must(again && again->size() == edits->size());
-  const auto changed_again = agents::apply_edits(source, *again);
+  const auto changed_again = apply_edits(source, *again);
   must(changed_again.has_value() == changed.has_value());
   must(changed ? *changed_again == *changed
                : changed_again.error().message == changed.error().message);

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/text.h"
 #include "operators/catalog.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/call/principal_of.h"
@@ -61,19 +60,21 @@ class ProgressReports {
 
 }  // namespace
 
-nlohmann::json SubmissionArguments::properties(const Services& services, std::string_view run_use) {
-  return {{"operator", operator_property()},
-          {"code", code_property()},
-          {"language", language_property()},
-          {"run", run_property(std::string(run_use))},
-          {"device", device_property(services.jobs.devices())},
-          {"response_format", format_property()}};
+nlohmann::json SubmissionArguments::properties(const Services& services, sandbox::JobKind kind) {
+  nlohmann::json all = {{"operator", operator_property()},
+                        {"language", language_of_source_property()},
+                        {"run", run_property(kind == sandbox::JobKind::grade)},
+                        {"device", device_property(services.jobs.devices())},
+                        {"response_format", format_property()}};
+  all.update(SourceArguments::properties(services, "Complete source (form: `fetch_spec`)",
+                                         kind == sandbox::JobKind::compile));
+  return all;
 }
 
 SubmissionArguments SubmissionArguments::read(ArgumentReader& reader) {
   SubmissionArguments parsed;
   reader.read("operator", parsed.operator_name);
-  reader.read("code", parsed.code);
+  parsed.source = SourceArguments::read(reader);
   reader.read("language", parsed.language);
   reader.read("run", parsed.run);
   reader.read("device", parsed.device);
@@ -81,16 +82,16 @@ SubmissionArguments SubmissionArguments::read(ArgumentReader& reader) {
   return parsed;
 }
 
-Result<sandbox::Job> make_job(const Services& services, const SubmissionArguments& submission,
-                              sandbox::JobKind kind) {
+Result<sandbox::Job> make_job(const Services& services, const Principal& principal,
+                              const SubmissionArguments& submission, sandbox::JobKind kind) {
   const operators::Operator* op = services.catalog.find(submission.operator_name);
   if (op == nullptr) return fail(services.catalog.unknown(submission.operator_name));
   if (const Status good = check_device(services.jobs, submission.device); !good)
     return fail(good.error());
-  if (const Status good = check_source(submission.code); !good) return fail(good.error());
-  sandbox::Job job = operator_job(*op, kind, submission.code);
-  if (const Status good = choose_language(job, submission.language); !good)
-    return fail(good.error());
+  ASSAY_TRY(source, source_text(services, submission.source, principal));
+  sandbox::Job job = operator_job(*op, kind, std::move(source.text));
+  const std::string& language = submission.language.empty() ? source.language : submission.language;
+  if (const Status good = choose_language(job, language); !good) return fail(good.error());
   job.limits = services.job_limits;
   return job;
 }
@@ -143,23 +144,6 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
     }
     report(*status);
   }
-}
-
-Status check_source(const std::string& source) {
-  const std::int64_t limit = sandbox::Limits{}.source_bytes;
-  if (source.find_first_not_of(" \t\r\n") == std::string::npos)
-    return fail(ErrorCode::invalid_argument, "code is empty; send the complete source");
-  if (static_cast<std::int64_t>(source.size()) > limit) {
-    return fail(ErrorCode::invalid_argument, "code has " + std::to_string(source.size()) +
-                                                 " bytes; the limit is " + std::to_string(limit) +
-                                                 " (source_bytes)");
-  }
-  if (source.find('\0') != std::string::npos)
-    return fail(ErrorCode::invalid_argument,
-                "code is binary (it has a zero byte); send source text");
-  if (!is_utf8(source))
-    return fail(ErrorCode::invalid_argument, "code is not UTF-8; send source text");
-  return {};
 }
 
 Status check_device(const JobService& jobs, const std::string& device) {

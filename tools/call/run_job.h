@@ -3,41 +3,42 @@
 // run_job() charges the agent's budget, queues the job, waits until the job ends, and answers with
 // the job's verdict. Thread-safe.
 //
-//   Result<sandbox::Job> job = make_job(services, submission, sandbox::JobKind::test);
+//   Result<sandbox::Job> job = make_job(services, principal_of(context), submission,
+//                                     sandbox::JobKind::test);
 //   if (!job) return error_answer(job.error());
 //   return run_job(services, submission, std::move(*job), context);
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "base/json.h"
 #include "base/result.h"
 #include "server/mcp/core/tool.h"
 #include "tools/call/arguments.h"
+#include "tools/call/source_arguments.h"
 #include "tools/model/services.h"
 
 namespace assay::tools {
 
 /// The arguments that the four tools share.
 struct SubmissionArguments {
-  std::string operator_name, code;
-  std::string language;  // empty: Python
+  std::string operator_name;
+  SourceArguments source;
+  std::string language;  // empty: that of the source or, if it has none, Python
   std::string run;       // the handle of the run to charge; empty: practice, which has no budget
   std::string device;    // empty: the server's first device
   Format format = Format::concise;
 
-  /// Returns the properties of these arguments for the tool's input schema. `run_use` is the
-  /// sentence that says what the tool does with a run.
-  static nlohmann::json properties(const Services& services, std::string_view run_use);
+  /// Returns the properties of these arguments for the input schema of the tool for this kind.
+  static nlohmann::json properties(const Services& services, sandbox::JobKind kind);
   static SubmissionArguments read(ArgumentReader& reader);
 };
 
-/// Makes a job of `kind` for the submission. Does not charge the run. Returns an error if the
-/// operator, the device, the source or the language is invalid.
-Result<sandbox::Job> make_job(const Services& services, const SubmissionArguments& submission,
-                              sandbox::JobKind kind);
+/// Makes a job of `kind` for the submission of `principal`. Does not charge the run. Returns an
+/// error if the operator, the device, the source or the language is invalid.
+Result<sandbox::Job> make_job(const Services& services, const Principal& principal,
+                              const SubmissionArguments& submission, sandbox::JobKind kind);
 
 /// Charges the run, queues the job, and waits for its verdict for at most
 /// AnswerLimits::answer_within_ms. If the client disconnects, the job is cancelled, unless it is a
@@ -61,8 +62,5 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
 /// Returns an error if this server has no device of this name. The error lists the valid names. An
 /// empty name is valid and means the default device.
 Status check_device(const JobService& jobs, const std::string& device);
-
-/// Returns an error if the source is empty, larger than Limits::source_bytes, binary, or not UTF-8.
-Status check_source(const std::string& source);
 
 }  // namespace assay::tools

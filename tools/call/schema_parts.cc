@@ -10,8 +10,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::int64_t kMaxHandleCharacters = 64;
-
 json of_type(const char* type) { return {{"type", type}}; }
 
 json wrong_schema() {
@@ -179,7 +177,9 @@ json artifact_schema() {
 }  // namespace
 
 json text_property(const std::string& description, std::int64_t max_length) {
-  return {{"type", "string"}, {"description", description}, {"maxLength", max_length}};
+  json property = {{"type", "string"}, {"description", description}};
+  if (max_length > 0) property["maxLength"] = max_length;
+  return property;
 }
 
 json choice_property(const std::string& description, const std::vector<std::string>& valid,
@@ -190,31 +190,30 @@ json choice_property(const std::string& description, const std::vector<std::stri
   return property;
 }
 
-json integer_property(const std::string& description, std::int64_t minimum, std::int64_t maximum) {
-  return {{"type", "integer"},
-          {"description", description},
-          {"minimum", minimum},
-          {"maximum", maximum}};
+json integer_property(const std::string& description, std::int64_t minimum,
+                      std::optional<std::int64_t> maximum) {
+  json property = {{"type", "integer"}, {"description", description}, {"minimum", minimum}};
+  if (maximum) property["maximum"] = *maximum;
+  return property;
 }
 
 json boolean_property(const std::string& description, bool default_value) {
   return {{"type", "boolean"}, {"description", description}, {"default", default_value}};
 }
 
-json operator_property() { return text_property("Name from `list_operators`"); }
-json code_property() {
-  return text_property("Complete source (form: `fetch_spec`)",
-                       // A source has at least as many bytes as characters, so the schema refuses
-                       // only sources that the tool would refuse too.
-                       sandbox::Limits{}.source_bytes);
-}
+json operator_property() { return text_property("Name from `list_operators`", 0); }
 json language_property() {
-  return choice_property("Of the code",
-                         {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
+  return choice_property("Of the code", {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
                          std::string(sandbox::kPython));
 }
-json run_property(const std::string& what_it_does) {
-  return text_property("Run handle from `start_run`. " + what_it_does, kMaxHandleCharacters);
+json language_of_source_property() {
+  return choice_property("Default: of `source`, or python",
+                         {sandbox::kLanguages.begin(), sandbox::kLanguages.end()});
+}
+json run_property(bool required) {
+  return text_property(
+      required ? "Run handle from `start_run`" : "Run to charge (`start_run`); default: practice",
+      0);
 }
 json device_property(const std::vector<std::string>& devices) {
   if (devices.empty()) return text_property("Where to run; this server has no device");
@@ -259,7 +258,7 @@ json outline_of(const json& schema, const std::vector<std::string>& names) {
   };
   for (const std::string& name : names) add(name);
   add("status");
-  return {{"type", "object"}, {"properties", std::move(properties)}, {"required", {"status"}}};
+  return {{"type", "object"}, {"properties", std::move(properties)}};
 }
 
 json array_of(json items) { return {{"type", "array"}, {"items", std::move(items)}}; }

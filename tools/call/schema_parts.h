@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,19 +15,21 @@
 
 namespace assay::tools {
 
+/// Returns a text property. A `max_length` of 0 sets no limit, for a text that the tool checks.
 nlohmann::json text_property(const std::string& description, std::int64_t max_length = 200);
 nlohmann::json choice_property(const std::string& description,
                                const std::vector<std::string>& valid,
                                const std::string& default_value = "");
+/// Without a `maximum` the schema has no upper limit, for a number that the tool limits.
 nlohmann::json integer_property(const std::string& description, std::int64_t minimum,
-                                std::int64_t maximum);
+                                std::optional<std::int64_t> maximum = {});
 nlohmann::json boolean_property(const std::string& description, bool default_value);
 
 /// The properties that several tools share.
 nlohmann::json operator_property();
-nlohmann::json code_property();
 nlohmann::json language_property();
-nlohmann::json run_property(const std::string& what_it_does);
+nlohmann::json language_of_source_property();
+nlohmann::json run_property(bool required);
 nlohmann::json device_property(const std::vector<std::string>& devices);
 nlohmann::json format_property();
 

@@ -18,6 +18,9 @@
 #include "tools/model/principal.h"
 #include "tools/model/tracks.h"
 
+namespace assay {
+class SourceFolder;
+}
 namespace assay::operators {
 class Catalog;
 class ExampleSearch;
@@ -120,6 +123,13 @@ struct JobStatus {
   bool server_stops = false;
 };
 
+/// The source of a stored job.
+struct JobSource {
+  std::string text;  // as the candidate gets it: with the operator's adapter, if it has one
+  std::string language;
+  std::string operator_name;
+};
+
 /// The functions find only runs and jobs of `principal`, and return the error not_found for any
 /// other handle of a run or a job.
 class JobService {
@@ -139,6 +149,8 @@ class JobService {
                                  const std::function<bool(const JobStatus&)>& progress,
                                  std::stop_token stop = {}) = 0;
   virtual Status cancel(const Principal& principal, const std::string& job) = 0;
+  /// Returns the source of a job of `principal`, whether the job has ended or not.
+  virtual Result<JobSource> source(const Principal& principal, const std::string& job) = 0;
   /// Returns the names of the devices. The first device is the default.
   virtual std::vector<std::string> devices() const = 0;
 };
@@ -178,6 +190,7 @@ struct Services {
   sandbox::Limits job_limits = {};                     // the limits of every job that a tool makes
   const operators::ExampleSearch* examples = nullptr;  // null: `search_examples` is unavailable
   const std::vector<operators::Guide>* guides = nullptr;  // null: the server has no guides
+  const SourceFolder* source_folder = nullptr;            // null: the tools take no `path`
   const Clock& clock = system_clock();
 };
 

@@ -67,6 +67,7 @@ def steps_in(folder: Path) -> dict[str, list[Any]]:
     steps: dict[str, list[Any]] = {}
     for file in sorted((folder / "out/transcripts").iterdir()):
         mine: list[Any] = []
+        code_of_job: dict[str, Any] = {}  # later calls name the code by the handle of a job
         for line in map(json.loads, file.read_text().splitlines()):
             if line["kind"] == "reply":
                 mine.append(("reply", line["text"]))
@@ -75,9 +76,12 @@ def steps_in(folder: Path) -> dict[str, list[Any]]:
                 "report_usage",
                 "scorecard",
             ):
-                step = (line["tool"], line["arguments"].get("code"))
+                given = line["arguments"]
+                step = (line["tool"], given.get("code", code_of_job.get(given.get("source"))))
                 if not mine or mine[-1] != step:
                     mine.append(step)
+            elif line["kind"] == "tool_result" and "job" in (line["structured"] or {}):
+                code_of_job.setdefault(line["structured"]["job"], mine[-1][1])
         steps[file.name] = mine
     return steps
 

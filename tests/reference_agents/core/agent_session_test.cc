@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/handle.h"
+#include "reference_agents/core/tool_session.h"
 #include "tests/catch.h"
 #include "tests/reference_agents/core/fakes.h"
 

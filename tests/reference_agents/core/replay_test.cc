@@ -165,6 +165,28 @@ TEST_CASE("a repeated call counts as one step") {
   CHECK((*steps)[1].verdict == "pass");
 }
 
+TEST_CASE("the content of a call that names an earlier job is the job's code with the edits") {
+  Scratch scratch;
+  std::filesystem::create_directories(scratch.dir);
+  std::ofstream(scratch.dir / "t.jsonl") << R"({"kind":"reply","text":"a"}
+{"kind":"tool_call","tool":"compile","arguments":{"code":"x = 1\n"}}
+{"kind":"tool_result","tool":"compile","is_error":false,"structured":{"outcome":"pass","job":"j1"}}
+{"kind":"tool_call","tool":"run_tests","arguments":{"source":"j1"}}
+{"kind":"tool_result","tool":"run_tests","is_error":true,"structured":{"error":{"code":"not_found"}}}
+{"kind":"tool_call","tool":"run_tests","arguments":{"code":"x = 1\n"}}
+{"kind":"tool_result","tool":"run_tests","is_error":false,"structured":{"outcome":"pass","job":"j2"}}
+{"kind":"tool_call","tool":"submit","arguments":{"source":"j2","edits":"<<<<<<< SEARCH\nx = 1\n=======\nx = 2\n>>>>>>> REPLACE\n"}}
+{"kind":"tool_result","tool":"submit","is_error":false,"structured":{"outcome":"pass","job":"j3"}}
+)";
+  const Result<std::vector<Step>> steps = read_steps(scratch.dir / "t.jsonl");
+  REQUIRE(steps);
+  REQUIRE(steps->size() == 4);  // the repeated call of run_tests counts once
+  CHECK((*steps)[1].content == "x = 1\n");
+  CHECK((*steps)[2].content == "x = 1\n");
+  CHECK((*steps)[2].verdict == "pass");
+  CHECK((*steps)[3].content == "x = 2\n");
+}
+
 TEST_CASE("a refused prompt is refused in the replay too, which is no deviation") {
   Scratch scratch;
   FakeModel refusing;

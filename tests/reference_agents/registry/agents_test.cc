@@ -9,112 +9,11 @@
 
 #include "base/handle.h"
 #include "tests/catch.h"
-#include "tests/reference_agents/core/fakes.h"
+#include "tests/reference_agents/registry/judge.h"
 
 using namespace assay;
 using namespace assay::agents;
 using namespace assay::agents::testing;
-
-namespace {
-
-/// A server whose verdict depends on a word in the code: "broken", "wrong", or "perf=X".
-class Judge final : public mcp::Client {
- public:
-  Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
-  Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments,
-                                    std::int64_t) override {
-    if (--calls_left < 0) return fail(ErrorCode::unavailable, "the connection is closed");
-    ++calls[name];
-    if (name == "fetch_spec")
-      return mcp::ToolResult{false, "f(x: Tensor) -> Tensor", {{"entry", "f"}}};
-    if (name == "report_usage") return mcp::ToolResult{false, "ok", json::object()};
-    const std::string code = arguments.at("code");
-    if (name == "submit") submitted = code;
-    if (code.find("broken") != std::string::npos) return verdict("error", "syntax_error");
-    if (name != "compile" && code.find("wrong") != std::string::npos)
-      return verdict("fail", "wrong_result");
-    mcp::ToolResult answer = verdict("pass", "none");
-    answer.structured["tier"] = timed ? "plan" : "interpreter";
-    const std::size_t at = code.find("perf=");
-    if (timed && name == "profile" && at != std::string::npos) {
-      const double oracle_ns = 1000 * std::stod(code.substr(at + 5));
-      answer.structured["cases"] =
-          json::array({{{"latency", {{"median_ns", 1000.0}}},
-                        {"baseline_latency", {{"median_ns", oracle_ns}}}}});
-    }
-    return answer;
-  }
-  Result<std::vector<std::string>> list_resources() override {
-    return std::vector<std::string>{"operator://f/spec", "guide://triton-pitfalls"};
-  }
-  Result<std::string> read_resource(const std::string& uri) override {
-    if (--calls_left < 0) return fail(ErrorCode::unavailable, "the connection is closed");
-    ++calls["read " + uri];
-    return "# Pitfalls\nMask every load.";
-  }
-  bool timed = true;
-  int calls_left = 1'000'000;
-  std::map<std::string, int> calls;
-  std::string submitted;
-
- private:
-  static mcp::ToolResult verdict(const std::string& outcome, const std::string& kind) {
-    return {false,
-            outcome + ": " + kind,
-            {{"outcome", outcome}, {"error_kind", kind}, {"stage", "done"}}};
-  }
-};
-
-/// A model that gives its answers in order and then repeats the last answer.
-class Answers final : public LlmClient {
- public:
-  explicit Answers(std::vector<std::string> texts) : texts_(std::move(texts)) {}
-  Result<CompletionReply> complete(const CompletionRequest& request) override {
-    prompts.push_back(request);
-    if (request.turn >= refused_from)
-      return fail(ErrorCode::invalid_argument, "HTTP 400: too long");
-    return CompletionReply{
-        texts_[std::min<std::size_t>(static_cast<std::size_t>(request.turn), texts_.size() - 1)],
-        "stop", 10, 1, true};
-  }
-  std::string label() const override { return "fake:model"; }
-  bool is_model() const override { return true; }
-  std::vector<CompletionRequest> prompts;
-  std::int64_t refused_from = 1'000'000;  // the turn from which prompts are refused
-
- private:
-  const std::vector<std::string> texts_;
-};
-
-std::string module_of(const std::string& remark) {
-  return "```python\n# " + remark + "\ndef f(x):\n    return x\n```\n";
-}
-std::string edit_of(const std::string& from, const std::string& to) {
-  return "<<<<<<< SEARCH\n# " + from + "\n=======\n# " + to + "\n>>>>>>> REPLACE\n";
-}
-
-struct Fixture {
-  std::filesystem::path file =
-      std::filesystem::temp_directory_path() / new_handle("agents_test") / "f.jsonl";
-  Judge server;
-  SystemClock clock;
-  ~Fixture() { std::filesystem::remove_all(file.parent_path()); }
-
-  Result<Attempt> attempt(const std::string& agent, LlmClient& model) {
-    const Result<AgentChoice> choice = parse_agent(agent);
-    REQUIRE(choice);
-    Result<Transcript> transcript = Transcript::open(file, clock);
-    REQUIRE(transcript);
-    MeteredClient metered(model, std::nullopt, {});
-    return attempt_operator(*choice, server, metered, *transcript,
-                            {.run = "run_1",
-                             .operator_name = "f",
-                             .data_dir = std::string(ASSAY_SOURCE_DIR) + "/reference_agents",
-                             .step = {}});
-  }
-};
-
-}  // namespace
 
 TEST_CASE("leader keeps better versions, drops others, and reports an edit that matches nothing") {
   Fixture fixture;
@@ -129,6 +28,40 @@ TEST_CASE("leader keeps better versions, drops others, and reports an edit that 
   CHECK(model.prompts[2].messages[0].text.find("edit 1 matches nothing") != std::string::npos);
   CHECK(model.prompts[4].messages[0].text.find("taken back") != std::string::npos);
   CHECK(model.prompts[4].messages[0].text.find("wrong_result") != std::string::npos);
+}
+
+TEST_CASE("agents send a source once, and then its handle and the model's edits") {
+  const std::string agent = GENERATE("leader?rounds=3", "alphaevolve?diff=1&attempts=3");
+  INFO(agent);
+  Fixture fixture;
+  const std::string body = "def f(x):\n" + std::string(500, '#') + "\n    return x\n";
+  Answers model({"```python\n# perf=0.5\n" + body + "```\n", edit_of("perf=0.5", "perf=0.7"),
+                 "Faster.\n" + edit_of("perf=0.7", "perf=0.9")});
+  REQUIRE(fixture.attempt(agent, model));
+  CHECK(fixture.server.submitted == "# perf=0.9\n" + body);
+  const std::vector<json>& sent = fixture.server.sent;
+  REQUIRE(sent.size() == 10);  // compile, run_tests and profile of three versions, and submit
+  CHECK(sent[0].at("code") == "# perf=0.5\n" + body);
+  for (std::size_t i = 1; i < sent.size(); ++i) {
+    INFO(i);
+    CHECK_FALSE(sent[i].contains("code"));
+    CHECK(sent[i].at("source") == "job_" + std::to_string(i - 1));
+    CHECK(sent[i].contains("edits") == (i == 3 || i == 6));
+  }
+  CHECK(sent[6].at("edits") == edit_of("perf=0.7", "perf=0.9"));  // without the model's prose
+}
+
+TEST_CASE("a server that no longer has an earlier job gets the whole source") {
+  const std::string agent = GENERATE("leader?rounds=2", "alphaevolve?diff=1&attempts=2");
+  INFO(agent);
+  Fixture fixture;
+  fixture.server.forgets = true;
+  const std::string body = "def f(x):\n" + std::string(500, '#') + "\n    return x\n";
+  Answers model({"```python\n# perf=0.5\n" + body + "```\n", edit_of("perf=0.5", "perf=0.7")});
+  REQUIRE(fixture.attempt(agent, model));
+  CHECK(fixture.server.submitted == "# perf=0.7\n" + body);
+  CHECK(fixture.server.sent.size() == 7);
+  for (const json& arguments : fixture.server.sent) CHECK(arguments.contains("code"));
 }
 
 TEST_CASE("alphaevolve shows the evaluator's words and submits the best of at most five") {

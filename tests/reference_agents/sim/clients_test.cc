@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text_edits.h"
 #include "reference_agents/core/reply_code.h"
 #include "reference_agents/sim/sim_landscape.h"
 #include "reference_agents/sim/sim_mutations.h"

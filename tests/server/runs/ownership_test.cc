@@ -53,6 +53,7 @@ std::vector<std::pair<std::string, json>> calls_with(const Handles& handles) {
           {"report_usage", {{"run", handles.run}, {"input_tokens", 1 << 30}, {"output_tokens", 1}}},
           {"job", {{"job", handles.job}}},
           {"job", {{"job", handles.job}, {"cancel", true}}},
+          {"compile", {{"operator", "row_sum"}, {"source", handles.job}}},
           {"read_artifact", {{"artifact", handles.artifact}}},
           {"read_artifact", {{"artifact", handles.artifact}, {"grep", "x"}}}};
 }

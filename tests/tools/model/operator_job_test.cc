@@ -88,6 +88,11 @@ TEST_CASE("an operator's adapter follows every source that is not empty") {
   CHECK(job.source == "def inner(): ...\n\ndef axpy(): ...");
   CHECK(job.baseline_source == op.oracle_source + "\n\ndef axpy(): ...");
   CHECK(operator_job(op, JobKind::grade, "").source.empty());
+  // What a caller sent is the source without the adapter, also if it sent the adapter itself.
+  CHECK(submitted_source(job.source, &op) == "def inner(): ...");
+  CHECK(submitted_source(operator_job(op, JobKind::test, job.source).source, &op) == job.source);
+  CHECK(submitted_source("def other(): ...", &op) == "def other(): ...");
+  CHECK(submitted_source(job.source, nullptr) == job.source);
 }
 
 TEST_CASE("a target must have its form; the error for another name suggests the target") {

@@ -150,6 +150,8 @@ RIGHT = {
     "matmul_fp16": MATMUL,
 }
 
+LIBDEVICE = HEAD + "from triton.language.extra import libdevice\n"
+
 
 @dataclass(frozen=True)
 class Mistake:
@@ -313,6 +315,38 @@ MISTAKES = [
         "line 5",
         "power of 2",
     ),
+    Mistake(
+        "tiles of 8 for tl.dot",
+        "matmul_fp16",
+        changed(
+            "matmul_fp16",
+            (", B: tl.constexpr)", ", B: tl.constexpr, BK: tl.constexpr)"),
+            ("range(0, K, B)", "range(0, K, BK)"),
+            ("start + tl.arange(0, B)", "start + tl.arange(0, BK)"),
+            ("B=64)", "B=64, BK=8)"),
+        ),
+        ("line 12", "K >= 16"),
+    ),
+    Mistake(
+        "float16 accumulator",
+        "matmul_fp16",
+        changed(
+            "matmul_fp16",
+            ("tl.zeros((B, B), tl.float32)", "tl.zeros((B, B), tl.float16)"),
+            ("acc = tl.dot(left, right, acc)", "acc += tl.dot(left, right)"),
+        ),
+        ("acc has initial type", "fp16", "re-assigned to", "fp32"),
+    ),
+    Mistake(
+        "tiles too large for shared memory",
+        "matmul_fp16",
+        changed(
+            "matmul_fp16",
+            ("triton.cdiv(M, 64), triton.cdiv(N, 64)", "triton.cdiv(M, 256), triton.cdiv(N, 256)"),
+            ("B=64)", "B=256, num_stages=4)"),
+        ),
+        ("shared memory", "Hardware limit: 232448", "Use smaller blocks or fewer num_stages"),
+    ),
     # Names that do not exist.
     _missing("tanh", "2 * tl.sigmoid(2 * x) - 1"),
     _missing("round", "libdevice.rint(x)"),
@@ -356,6 +390,15 @@ MISTAKES = [
     _named("vector_add", "wrong entry", "def vector_add", "def add", "it defines", "add"),
     _named("vector_add", "None", "return z", "return None", "NoneType"),
     _named("vector_add", "two outputs", "return z", "return z, z", "returned 2 values"),
+    _named("vector_add", "a number", "return z", "return 1.5", "output 0 is a float"),
+    _named(
+        "vector_add",
+        "syntax error",
+        "def vector_add(x, y):",
+        "def vector_add(x, y)",
+        "line 10: def vector_add(x, y)",
+        "expected ':'",
+    ),
     _named(
         "vector_add",
         "wrong dtype",
@@ -371,6 +414,22 @@ MISTAKES = [
         "return x + y",
         "aten::add",
         "kernel of your own",
+    ),
+    _named(
+        "softmax_last_dim",
+        "maximum on the host",
+        "    R, C = x.shape\n",
+        "    R, C = x.shape\n    top = x.max()\n",
+        "line 15: top = x.max()",
+        "Replace aten::max with a kernel of your own.",
+    ),
+    _named(
+        "vector_add",
+        "value on the host",
+        "    n = x.numel()\n",
+        "    n = x.numel() if x[0].item() < 9 else 1\n",
+        "line 12",
+        "never read tensor values on the host",
     ),
     Mistake(
         "fences",
@@ -397,3 +456,21 @@ MISTAKES = [
         ("runs at import: remove tests", "Remove this line"),
     ),
 ]
+# Sources that look unusual and are right.
+ACCEPTED = {
+    "tuple of one": ("vector_add", changed("vector_add", ("return z", "return (z,)"))),
+    "libdevice.tanh": (
+        "relu",
+        changed("relu", (HEAD, LIBDEVICE), ("0.0, v)", "0.0 * libdevice.tanh(1.0 + 0 * i), v)")),
+    ),
+    "libdevice.rint": (
+        "relu",
+        changed("relu", (HEAD, LIBDEVICE), ("0.0, v)", "0.0 * libdevice.rint(1.0 + 0 * i), v)")),
+    ),
+}
+# Right for the public inputs of relu. On a GPU tl.maximum drops a NaN, which a hidden case has.
+DROPS_NAN = changed("relu", ("tl.where(v < 0, 0.0, v)", "tl.maximum(v, 0.0)"))
+# A kernel that never ends.
+ENDLESS = changed(
+    "vector_add", ("    tl.store(z", "    while n > 0:\n        n = n + 0\n    tl.store(z")
+)

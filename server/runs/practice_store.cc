@@ -20,9 +20,9 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr const char* kPracticePrefix = "assay-practice-";
-// A folder has this name until its lock is held, so that no other process takes it for abandoned.
-constexpr const char* kNewPrefix = "assay-new-practice-";
+// A folder gets this ending when its lock is held, so that no other process takes a new folder for
+// an abandoned one.
+constexpr const char* kPracticeEnding = ".practice-store";
 constexpr const char* kOwnerFile = "owner.lock";
 constexpr mode_t kOwnerMode = 0600;
 
@@ -49,8 +49,7 @@ void remove_abandoned(const fs::path& parent) {
   std::vector<fs::path> found;
   for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
        entry.increment(error)) {
-    if (entry->path().filename().string().starts_with(kPracticePrefix))
-      found.push_back(entry->path());
+    if (entry->path().extension() == kPracticeEnding) found.push_back(entry->path());
   }
   for (const fs::path& folder : found) {
     struct stat info {};
@@ -67,11 +66,10 @@ Result<std::unique_ptr<PracticeFolder>> PracticeFolder::make() {
   const fs::path parent = fs::temp_directory_path(error);
   if (error) return fail(ErrorCode::io, "no folder for temporary files: " + error.message());
   remove_abandoned(parent);
-  std::string made = (parent / (std::string(kNewPrefix) + "XXXXXX")).string();
+  std::string made = (parent / "assay-XXXXXX").string();
   if (::mkdtemp(made.data()) == nullptr) return fail_errno("mkdtemp " + made);
   UniqueFd lock = lock_owner_file(made, O_CREAT | O_EXCL);
-  const fs::path path = parent / (kPracticePrefix + fs::path(made).filename().string().substr(
-                                                        std::string_view(kNewPrefix).size()));
+  const fs::path path = made + kPracticeEnding;
   if (!lock) {
     const auto failed = fail_errno("lock " + made);
     remove_folder(made);

@@ -95,7 +95,7 @@ def test_a_second_window_practises_and_names_who_has_the_store(binary: str, tmp_
             assert graded["structuredContent"]["outcome"] == "pass"
             lost = second.call("scorecard", {"run": run})
             assert lost["isError"] and holder in lost["content"][0]["text"]
-            assert [entry.name[:15] for entry in temporary.iterdir()] == ["assay-practice-"]
+            assert [entry.suffix for entry in temporary.iterdir()] == [".practice-store"]
         assert second.process.returncode == 0 and not list(temporary.iterdir())
         graded = first.call("submit", {**arguments, "run": run})
         assert graded["structuredContent"]["outcome"] == "pass"
@@ -141,7 +141,7 @@ def test_the_temporary_store_of_a_killed_window_is_removed_by_the_next_one(
 ) -> None:
     """A window that lives keeps its store, and so do folders that are not Assay's."""
     store, temporary = tmp_path / "assay.db", tmp_path / "tmp"
-    for name in ("assay-practice-foreign", "assay-practice", "other"):
+    for name in ("foreign.practice-store", "practice-store", "other"):
         (temporary / name).mkdir(parents=True)
     kept = set(temporary.iterdir())
 

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mistakes import ACCEPTED, ADD, DROPS_NAN, ENDLESS, MISTAKES, RIGHT, Mistake
+from mistakes import ACCEPTED, DROPS_NAN, ENDLESS, MISTAKES, Mistake
+from right_kernels import ADD, RIGHT
 from stdio_client import StdioClient, serve_command
 
 MOST_CHARS = 1100  # of an answer to a mistake

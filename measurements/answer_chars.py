@@ -24,7 +24,8 @@ from stdio_client import StdioClient, serve_command
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/common"))
 
-from mistakes import MISTAKES, RIGHT  # noqa: E402
+from mistakes import MISTAKES  # noqa: E402
+from right_kernels import RIGHT  # noqa: E402
 
 
 def measure(binary: Path) -> list[dict[str, Any]]:

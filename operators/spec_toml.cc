@@ -368,6 +368,8 @@ std::string signature_of(const Operator& op) {
   return text + "]";
 }
 
+std::vector<std::string_view> family_names() { return {kFamilies.begin(), kFamilies.end()}; }
+
 Status check_spec(const Operator& op) {
   if (Status status = check_unique(op.arguments, [](const Argument& item) { return item.name; });
       !status)

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "operators/catalog.h"
@@ -16,6 +17,9 @@ namespace assay::operators {
 /// Parses and checks a spec. Sets only the fields that the file defines: the catalog sets the
 /// directory, the sources and the revision. An error message begins with `file`.
 Result<Operator> parse_spec(std::string_view text, const std::string& file);
+
+/// Returns the names that the key `family` can have.
+std::vector<std::string_view> family_names();
 
 /// The minimum number of public cases, and also of hidden cases, that an operator must have. An
 /// imported operator needs only one public case.

@@ -24,6 +24,7 @@ MADE = (
     "bench-out/",
     "build/",
     "SUITE/",
+    "my-suite/",
     "OUT/",
     "HARNESS/",
     "data/",

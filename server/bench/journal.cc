@@ -22,13 +22,14 @@ using nlohmann::json;
 
 constexpr const char* kJournalFile = "journal.jsonl";
 constexpr int kJournalFormat = 1;
+constexpr const char* kPlace = "place";
 
 BenchIdentity identity_of(const json& line) {
   return {line.at("agent").get<std::string>(),    line.at("model").get<std::string>(),
           line.at("suite").get<std::string>(),    line.at("device").get<std::string>(),
           line.value("server", std::string()),    line.value("store", std::string()),
           line.at("samples").get<std::int64_t>(), line.value("track", std::string()),
-          line.value("folder", std::string())};
+          line.value("folder", std::string()),    line.value(kPlace, std::int64_t{0})};
 }
 
 /// This function and the next two return lines of the journal as JSON. journal.h shows examples.
@@ -39,6 +40,7 @@ json identity_line(const BenchIdentity& identity) {
       {"server", identity.server}, {"store", identity.store},  {"samples", identity.samples}};
   if (!identity.track.empty()) line["track"] = identity.track;
   if (!identity.folder.empty()) line["folder"] = identity.folder;
+  if (identity.place > 0) line[kPlace] = identity.place;
   return line;
 }
 
@@ -70,6 +72,7 @@ json finished_line(std::int64_t sample, const std::string& operator_name,
 /// describe the same bench.
 std::string identity_difference(const json& there, const json& here) {
   for (const auto& [key, value] : here.items()) {
+    if (key == kPlace) continue;
     if (!there.contains(key) || there[key] != value)
       return key + " is " + (there.contains(key) ? there[key].dump() : "missing") + " there and " +
              value.dump() + " here";
@@ -272,6 +275,9 @@ Result<std::vector<RecordedBench>> find_benches(const fs::path& directory) {
     ASSAY_TRY(journal, read_journal(folder));
     found.push_back({folder, std::move(journal)});
   }
+  std::stable_sort(found.begin(), found.end(), [](const RecordedBench& a, const RecordedBench& b) {
+    return a.journal.identity.place < b.journal.identity.place;
+  });
   return found;
 }
 

@@ -47,6 +47,9 @@ struct BenchIdentity {
   std::int64_t samples = 1;
   std::string track = {};   // empty: the agent's default track
   std::string folder = {};  // the folder of operators; empty: Assay's own operators
+  /// The place of the pair in the command, from 1; 0 in journals of older versions. It orders
+  /// reports, and a resumed bench may have another.
+  std::int64_t place = 0;
 };
 
 /// The outcome of a replayed attempt whose transcript contains no reply for the next step.
@@ -124,15 +127,16 @@ struct RecordedBench {
   JournalContent journal;
 };
 
-/// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
-/// The benches can differ in everything. Errors: not_found if there is no bench; corrupt if a
-/// journal is damaged.
+/// Returns the bench in `directory`, or the benches in the folders of `directory`, in the order of
+/// the command that recorded them, then by name. The benches can differ in everything. Errors:
+/// not_found if there is no bench; corrupt if a journal is damaged.
 Result<std::vector<RecordedBench>> find_benches(const std::filesystem::path& directory);
 
-/// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
-/// Each bench has one agent and one model. Errors: not_found if there is no bench; corrupt if a
-/// journal is damaged; invalid_argument if a bench has no run, or if the benches differ in
-/// operators or samples. Benches that one command recorded never differ in these.
+/// Returns the bench in `directory`, or the benches in the folders of `directory`, in the order of
+/// the command that recorded them, then by name. Each bench has one agent and one model. Errors:
+/// not_found if there is no bench; corrupt if a journal is damaged; invalid_argument if a bench has
+/// no run, or if the benches differ in operators or samples. Benches that one command recorded
+/// never differ in these.
 Result<std::vector<RecordedBench>> find_recorded(const std::filesystem::path& directory);
 
 /// Returns the suite of the recorded bench in the form that `start_run` accepts. The result is a

@@ -1,6 +1,7 @@
 #include "server/bench/plan.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -200,6 +201,7 @@ Status open_journals(BenchPlan& plan, const BenchOptions& options, const fs::pat
   const bool begun = std::any_of(plan.pairs.begin(), plan.pairs.end(),
                                  [](const BenchPair& pair) { return has_journal(pair.directory); });
   const bool own_server = options.server.empty();
+  std::int64_t place = 0;
   for (BenchPair& pair : plan.pairs) {
     const BenchIdentity identity{
         .agent = pair.agent_name,
@@ -210,7 +212,8 @@ Status open_journals(BenchPlan& plan, const BenchOptions& options, const fs::pat
         .store = own_server ? store.string() : "",
         .samples = plan.samples,
         .track = pair.chosen_track,
-        .folder = options.suite.empty() ? "" : fs::absolute(options.suite).string()};
+        .folder = options.suite.empty() ? "" : fs::absolute(options.suite).string(),
+        .place = ++place};
     auto journal = BenchJournal::open(pair.directory, identity,
                                       options.resume && (!begun || has_journal(pair.directory)));
     if (!journal) return fail(journal.error());

@@ -19,6 +19,7 @@
 #include "server/app/files.h"
 #include "server/app/option_groups.h"
 #include "server/app/workspace.h"
+#include "server/commands/check_words.h"
 #include "server/commands/commands.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/json/verdict_json.h"
@@ -43,43 +44,6 @@ struct CheckOptions {
   bool json = false, watch = false, no_profile = false;
 };
 
-struct FunctionInFile {
-  std::string file, function;
-};
-
-/// Reads "my.py:swish". Error: invalid_argument.
-Result<FunctionInFile> function_in_file(const std::string& text, const char* what) {
-  const std::size_t colon = text.rfind(':');
-  FunctionInFile found;
-  if (colon != std::string::npos) found = {text.substr(0, colon), text.substr(colon + 1)};
-  if (found.file.empty() || !tools::is_python_name(found.function))
-    return fail(ErrorCode::invalid_argument,
-                std::string(what) + " '" + text + "' is not FILE:FUNCTION, such as my.py:swish");
-  return found;
-}
-
-/// Turns the options that CLI11 does not know, such as "--n 1000,100003" and "--n=1000", into
-/// axes. Error: invalid_argument for a word that is no such option.
-Status read_short_axes(const std::vector<std::string>& words, tools::CheckRequest& request) {
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!words[i].starts_with("--"))
-      return fail(ErrorCode::invalid_argument, "unexpected argument '" + words[i] + "'");
-    const std::string option = words[i].substr(0, words[i].find('='));
-    std::string axis = words[i].substr(2);
-    if (axis.find('=') == std::string::npos) {
-      if (i + 1 == words.size())
-        return fail(ErrorCode::invalid_argument,
-                    "unknown option " + words[i] + "; an axis has values, such as --n 1000,100003");
-      axis += "=" + words[++i];
-    }
-    if (const Status read = tools::read_check_axis(axis, request.axes); !read)
-      return fail(
-          ErrorCode::invalid_argument,
-          "unknown option " + option + ", or an axis with a bad value: " + read.error().message);
-  }
-  return {};
-}
-
 /// The files of a check and its parsed options.
 struct PreparedCheck {
   tools::CheckRequest request;
@@ -102,7 +66,7 @@ Result<PreparedCheck> prepare_check(const CheckOptions& options,
     check.request.language = sandbox::kCudaCpp;
   for (const std::string& axis : options.axes)
     ASSAY_RETURN_IF_ERROR(tools::read_check_axis(axis, check.request.axes));
-  ASSAY_RETURN_IF_ERROR(read_short_axes(rest, check.request));
+  ASSAY_RETURN_IF_ERROR(read_short_axes(rest, check.request.axes));
   return check;
 }
 

@@ -1,6 +1,6 @@
 // Implements `assay operators list|show|lint|compiled`. `list` lists the catalog, `show` shows
 // operators in full, and `lint` checks that operators are sound. `compiled` times the operators'
-// references, compiled with torch.compile.
+// references, compiled with torch.compile. new_operator.cc implements `operators new`.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -16,6 +16,7 @@
 #include "server/app/option_groups.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
+#include "server/commands/new_operator.h"
 #include "server/lint/run.h"
 #include "tools/model/operator_job.h"
 
@@ -206,8 +207,10 @@ void add_operators(CLI::App& app, int& status) {
   CLI::App* group =
       app.add_subcommand("operators", "List the operators, show one, check that they are sound");
   group->require_subcommand(1);
-  group->add_option("--suite", options->suite,
-                    "a folder of operators to use instead of Assay's own");
+  // The object of the options owns the text.
+  const std::shared_ptr<std::string> suite(options, &options->suite);
+  group->add_option("--suite", *suite, "a folder of operators to use instead of Assay's own");
+  add_new_operator(*group, suite, status);
   CLI::App* list_command = group->add_subcommand(
       "list",
       "List operators, one on each line: name, split, family, dialect, difficulty, summary");

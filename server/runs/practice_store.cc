@@ -1,8 +1,15 @@
 #include "server/runs/practice_store.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "base/log.h"
 #include "server/store/store_writer.h"
@@ -11,22 +18,72 @@ namespace assay::server {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// A folder gets this ending when its lock is held, so that no other process takes a new folder for
+// an abandoned one.
+constexpr const char* kPracticeEnding = ".practice-store";
+constexpr const char* kOwnerFile = "owner.lock";
+constexpr mode_t kOwnerMode = 0600;
+
+void remove_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (error)
+    log::warning("a temporary folder was not removed",
+                 {{"folder", folder.string()}, {"error", error.message()}});
+}
+
+/// Takes the lock of a folder. Returns no descriptor if another process holds it, or if there is no
+/// such file.
+UniqueFd lock_owner_file(const fs::path& folder, int flags) {
+  UniqueFd fd(
+      ::open((folder / kOwnerFile).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW | flags, kOwnerMode));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+/// Removes the folders of this user whose owners no longer live.
+void remove_abandoned(const fs::path& parent) {
+  std::error_code error;
+  std::vector<fs::path> found;
+  for (fs::directory_iterator entry(parent, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (entry->path().extension() == kPracticeEnding) found.push_back(entry->path());
+  }
+  for (const fs::path& folder : found) {
+    struct stat info {};
+    if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != ::geteuid())
+      continue;
+    if (const UniqueFd lock = lock_owner_file(folder, 0)) remove_folder(folder);
+  }
+}
+
+}  // namespace
+
 Result<std::unique_ptr<PracticeFolder>> PracticeFolder::make() {
   std::error_code error;
   const fs::path parent = fs::temp_directory_path(error);
   if (error) return fail(ErrorCode::io, "no folder for temporary files: " + error.message());
-  std::string pattern = (parent / "assay-practice-XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) return fail_errno("mkdtemp " + pattern);
-  return std::unique_ptr<PracticeFolder>(new PracticeFolder(pattern));
+  remove_abandoned(parent);
+  std::string made = (parent / "assay-XXXXXX").string();
+  if (::mkdtemp(made.data()) == nullptr) return fail_errno("mkdtemp " + made);
+  UniqueFd lock = lock_owner_file(made, O_CREAT | O_EXCL);
+  const fs::path path = made + kPracticeEnding;
+  if (!lock) {
+    const auto failed = fail_errno("lock " + made);
+    remove_folder(made);
+    return failed;
+  }
+  fs::rename(made, path, error);
+  if (error) {
+    remove_folder(made);
+    return fail(ErrorCode::io, "rename " + made + ": " + error.message());
+  }
+  return std::unique_ptr<PracticeFolder>(new PracticeFolder(path, std::move(lock)));
 }
 
-PracticeFolder::~PracticeFolder() {
-  std::error_code error;
-  fs::remove_all(path_, error);
-  if (error)
-    log::warning("a temporary folder was not removed",
-                 {{"folder", path_.string()}, {"error", error.message()}});
-}
+PracticeFolder::~PracticeFolder() { remove_folder(path_); }
 
 Result<StoreChoice> open_store_or_practice(const fs::path& path, StoreMode mode,
                                            const StoreLimits& limits) {

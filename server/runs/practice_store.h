@@ -12,12 +12,15 @@
 #include <utility>
 
 #include "base/result.h"
+#include "base/unique_fd.h"
 #include "server/store/store.h"
 #include "server/store/store_limits.h"
 
 namespace assay::server {
 
-/// A private temporary folder. The destructor removes it and what it contains.
+/// A private temporary folder. The destructor removes it and what it contains. A process that is
+/// killed leaves its folder; the next make() removes it. A lock on a file in the folder says
+/// whether its owner lives.
 class PracticeFolder {
  public:
   /// Error: io.
@@ -29,8 +32,10 @@ class PracticeFolder {
   const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit PracticeFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  PracticeFolder(std::filesystem::path path, UniqueFd lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
   const std::filesystem::path path_;
+  const UniqueFd lock_;
 };
 
 struct StoreChoice {

@@ -5,150 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-HEAD = "import torch, triton, triton.language as tl\n"
+from right_kernels import ADD, HEAD, RIGHT
 
-ADD = (
-    HEAD
-    + """
-@triton.jit
-def kernel(x, y, z, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    m = i < n
-    a = tl.load(x + i, mask=m)
-    tl.store(z + i, a + tl.load(y + i, mask=m), mask=m)
-
-def vector_add(x, y):
-    z = torch.empty_like(x)
-    n = x.numel()
-    kernel[(triton.cdiv(n, 1024),)](x, y, z, n, BLOCK=1024)
-    return z
-"""
-)
-SOFTMAX = (
-    HEAD
-    + """
-@triton.jit
-def kernel(x, y, C, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    c = tl.arange(0, BLOCK)
-    m = c < C
-    v = tl.load(x + row * C + c, mask=m, other=-float("inf"))
-    e = tl.exp(v - tl.max(v, axis=0))
-    tl.store(y + row * C + c, e / tl.sum(e, axis=0), mask=m)
-
-def softmax_last_dim(x):
-    y = torch.empty_like(x)
-    R, C = x.shape
-    kernel[(R,)](x, y, C, BLOCK=triton.next_power_of_2(C))
-    return y
-"""
-)
-LAYER_NORM = (
-    HEAD
-    + """
-@triton.jit
-def kernel(x, w, b, y, C, eps, BLOCK: tl.constexpr):
-    row = tl.program_id(0)
-    c = tl.arange(0, BLOCK)
-    m = c < C
-    v = tl.load(x + row * C + c, mask=m, other=0.0)
-    d = tl.where(m, v - tl.sum(v, axis=0) / C, 0.0)
-    r = 1.0 / tl.sqrt(tl.sum(d * d, axis=0) / C + eps)
-    out = d * r * tl.load(w + c, mask=m) + tl.load(b + c, mask=m)
-    tl.store(y + row * C + c, out, mask=m)
-
-def layer_norm_fwd(x, w, b, eps):
-    y = torch.empty_like(x)
-    R, C = x.shape
-    kernel[(R,)](x, w, b, y, C, eps, BLOCK=triton.next_power_of_2(C))
-    return y
-"""
-)
-HISTOGRAM = (
-    HEAD
-    + """
-@triton.jit
-def kernel(x, counts, n, bins, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n, other=-1)
-    tl.atomic_add(counts + v, 1, mask=(v >= 0) & (v < bins))
-
-def histogram_bins(x, bins):
-    counts = torch.zeros(bins, dtype=torch.int32, device=x.device)
-    n = x.numel()
-    kernel[(triton.cdiv(n, 256),)](x, counts, n, bins, BLOCK=256)
-    return counts
-"""
-)
-NORM = (
-    HEAD
-    + """
-@triton.jit
-def kernel(x, total, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n, other=0.0)
-    tl.atomic_add(total, tl.sum(v * v, axis=0))
-
-@triton.jit
-def root(total, y, n):
-    tl.store(y, tl.sqrt(tl.load(total) / n))
-
-def global_sq_norm(x):
-    total = torch.zeros(1, dtype=torch.float32, device=x.device)
-    y = torch.empty(1, dtype=torch.float32, device=x.device)
-    n = x.numel()
-    kernel[(triton.cdiv(n, 1024),)](x, total, n, BLOCK=1024)
-    root[(1,)](total, y, n)
-    return y
-"""
-)
-RELU = (
-    HEAD
-    + """
-@triton.jit
-def kernel(x, y, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    v = tl.load(x + i, mask=i < n)
-    tl.store(y + i, tl.where(v < 0, 0.0, v), mask=i < n)
-
-def relu(x):
-    y = torch.empty_like(x)
-    kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), BLOCK=1024)
-    return y
-"""
-)
-MATMUL = (
-    HEAD
-    + """
-@triton.jit
-def kernel(a, b, c, M, N, K, B: tl.constexpr):
-    m = tl.program_id(0) * B + tl.arange(0, B)
-    n = tl.program_id(1) * B + tl.arange(0, B)
-    acc = tl.zeros((B, B), tl.float32)
-    for start in range(0, K, B):
-        k = start + tl.arange(0, B)
-        left = tl.load(a + m[:, None] * K + k[None, :], mask=(m[:, None] < M) & (k[None, :] < K), other=0.0)
-        right = tl.load(b + k[:, None] * N + n[None, :], mask=(k[:, None] < K) & (n[None, :] < N), other=0.0)
-        acc = tl.dot(left, right, acc)
-    tl.store(c + m[:, None] * N + n[None, :], acc.to(tl.float16), mask=(m[:, None] < M) & (n[None, :] < N))
-
-def matmul_fp16(a, b):
-    M, K = a.shape
-    N = b.shape[1]
-    c = torch.empty((M, N), dtype=a.dtype, device=a.device)
-    kernel[(triton.cdiv(M, 64), triton.cdiv(N, 64))](a, b, c, M, N, K, B=64)
-    return c
-"""
-)
-RIGHT = {
-    "vector_add": ADD,
-    "softmax_last_dim": SOFTMAX,
-    "layer_norm_fwd": LAYER_NORM,
-    "histogram_bins": HISTOGRAM,
-    "global_sq_norm": NORM,
-    "relu": RELU,
-    "matmul_fp16": MATMUL,
-}
+LIBDEVICE = HEAD + "from triton.language.extra import libdevice\n"
 
 
 @dataclass(frozen=True)
@@ -313,6 +172,38 @@ MISTAKES = [
         "line 5",
         "power of 2",
     ),
+    Mistake(
+        "tiles of 8 for tl.dot",
+        "matmul_fp16",
+        changed(
+            "matmul_fp16",
+            (", B: tl.constexpr)", ", B: tl.constexpr, BK: tl.constexpr)"),
+            ("range(0, K, B)", "range(0, K, BK)"),
+            ("start + tl.arange(0, B)", "start + tl.arange(0, BK)"),
+            ("B=64)", "B=64, BK=8)"),
+        ),
+        ("line 12", "K >= 16"),
+    ),
+    Mistake(
+        "float16 accumulator",
+        "matmul_fp16",
+        changed(
+            "matmul_fp16",
+            ("tl.zeros((B, B), tl.float32)", "tl.zeros((B, B), tl.float16)"),
+            ("acc = tl.dot(left, right, acc)", "acc += tl.dot(left, right)"),
+        ),
+        ("acc has initial type", "fp16", "re-assigned to", "fp32"),
+    ),
+    Mistake(
+        "tiles too large for shared memory",
+        "matmul_fp16",
+        changed(
+            "matmul_fp16",
+            ("triton.cdiv(M, 64), triton.cdiv(N, 64)", "triton.cdiv(M, 256), triton.cdiv(N, 256)"),
+            ("B=64)", "B=256, num_stages=4)"),
+        ),
+        ("shared memory", "Hardware limit: 232448", "Use smaller blocks or fewer num_stages"),
+    ),
     # Names that do not exist.
     _missing("tanh", "2 * tl.sigmoid(2 * x) - 1"),
     _missing("round", "libdevice.rint(x)"),
@@ -356,6 +247,15 @@ MISTAKES = [
     _named("vector_add", "wrong entry", "def vector_add", "def add", "it defines", "add"),
     _named("vector_add", "None", "return z", "return None", "NoneType"),
     _named("vector_add", "two outputs", "return z", "return z, z", "returned 2 values"),
+    _named("vector_add", "a number", "return z", "return 1.5", "output 0 is a float"),
+    _named(
+        "vector_add",
+        "syntax error",
+        "def vector_add(x, y):",
+        "def vector_add(x, y)",
+        "line 10: def vector_add(x, y)",
+        "expected ':'",
+    ),
     _named(
         "vector_add",
         "wrong dtype",
@@ -371,6 +271,22 @@ MISTAKES = [
         "return x + y",
         "aten::add",
         "kernel of your own",
+    ),
+    _named(
+        "softmax_last_dim",
+        "maximum on the host",
+        "    R, C = x.shape\n",
+        "    R, C = x.shape\n    top = x.max()\n",
+        "line 15: top = x.max()",
+        "Replace aten::max with a kernel of your own.",
+    ),
+    _named(
+        "vector_add",
+        "value on the host",
+        "    n = x.numel()\n",
+        "    n = x.numel() if x[0].item() < 9 else 1\n",
+        "line 12",
+        "never read tensor values on the host",
     ),
     Mistake(
         "fences",
@@ -397,3 +313,21 @@ MISTAKES = [
         ("runs at import: remove tests", "Remove this line"),
     ),
 ]
+# Sources that look unusual and are right.
+ACCEPTED = {
+    "tuple of one": ("vector_add", changed("vector_add", ("return z", "return (z,)"))),
+    "libdevice.tanh": (
+        "relu",
+        changed("relu", (HEAD, LIBDEVICE), ("0.0, v)", "0.0 * libdevice.tanh(1.0 + 0 * i), v)")),
+    ),
+    "libdevice.rint": (
+        "relu",
+        changed("relu", (HEAD, LIBDEVICE), ("0.0, v)", "0.0 * libdevice.rint(1.0 + 0 * i), v)")),
+    ),
+}
+# Right for the public inputs of relu. On a GPU tl.maximum drops a NaN, which a hidden case has.
+DROPS_NAN = changed("relu", ("tl.where(v < 0, 0.0, v)", "tl.maximum(v, 0.0)"))
+# A kernel that never ends.
+ENDLESS = changed(
+    "vector_add", ("    tl.store(z", "    while n > 0:\n        n = n + 0\n    tl.store(z")
+)

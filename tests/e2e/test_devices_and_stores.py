@@ -95,7 +95,7 @@ def test_a_second_window_practises_and_names_who_has_the_store(binary: str, tmp_
             assert graded["structuredContent"]["outcome"] == "pass"
             lost = second.call("scorecard", {"run": run})
             assert lost["isError"] and holder in lost["content"][0]["text"]
-            assert [entry.name[:15] for entry in temporary.iterdir()] == ["assay-practice-"]
+            assert [entry.suffix for entry in temporary.iterdir()] == [".practice-store"]
         assert second.process.returncode == 0 and not list(temporary.iterdir())
         graded = first.call("submit", {**arguments, "run": run})
         assert graded["structuredContent"]["outcome"] == "pass"
@@ -134,3 +134,35 @@ def test_a_killed_window_leaves_the_store_to_the_next_one(binary: str, tmp_path:
         named = (tmp_path / "assay.db.lock").read_text().split()
         assert int(named[0]) == after.process.pid
         assert started - 1 < int(named[1]) / 1000 < time.time() + 1
+
+
+def test_the_temporary_store_of_a_killed_window_is_removed_by_the_next_one(
+    binary: str, tmp_path: Path
+) -> None:
+    """A window that lives keeps its store, and so do folders that are not Assay's."""
+    store, temporary = tmp_path / "assay.db", tmp_path / "tmp"
+    for name in ("foreign.practice-store", "practice-store", "other"):
+        (temporary / name).mkdir(parents=True)
+    kept = set(temporary.iterdir())
+
+    def of_windows() -> set[Path]:
+        return set(temporary.iterdir()) - kept
+
+    tmp = {"TMPDIR": str(temporary)}
+    arguments = {"operator": "vector_add", "code": GOOD}
+    with window(binary, store) as first:
+        first.call("list_operators", {})
+        with window(binary, store, **tmp) as living:
+            living.call("run_tests", arguments)
+            (of_living,) = of_windows()
+            killed = StdioClient(serve_command(binary, "fake", store), {**os.environ, **tmp})
+            killed.call("run_tests", arguments)
+            (of_killed,) = of_windows() - {of_living}
+            assert (of_killed / "assay.db").stat().st_size > 0
+            killed.process.send_signal(signal.SIGKILL)
+            killed.process.wait()
+            with window(binary, store, **tmp) as after:
+                after.call("list_operators", {})
+                assert not of_killed.exists() and of_living.exists()
+                assert not living.call("run_tests", arguments).get("isError")
+    assert set(temporary.iterdir()) == kept

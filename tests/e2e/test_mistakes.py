@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from mistakes import MISTAKES, RIGHT, Mistake
-from stdio_client import StdioClient
+from mistakes import ACCEPTED, DROPS_NAN, ENDLESS, MISTAKES, Mistake
+from right_kernels import ADD, RIGHT
+from stdio_client import StdioClient, serve_command
 
 MOST_CHARS = 1100  # of an answer to a mistake
 MOST_PASS_CHARS = 330
@@ -34,6 +36,64 @@ def test_a_pass_is_short(cpu_server: StdioClient, operator: str) -> None:
     text, verdict = answer(cpu_server, "run_tests", operator=operator, code=RIGHT[operator])
     assert verdict["outcome"] == "pass", text
     assert len(text) <= MOST_PASS_CHARS
+
+
+@pytest.mark.parametrize("name", sorted(ACCEPTED))
+def test_what_is_unusual_and_right_passes(cpu_server: StdioClient, name: str) -> None:
+    operator, source = ACCEPTED[name]
+    text, verdict = answer(cpu_server, "run_tests", operator=operator, code=source)
+    assert verdict["outcome"] == "pass", text
+
+
+def test_a_maximum_that_drops_nan_fails_a_hidden_case(cpu_server: StdioClient) -> None:
+    text, verdict = answer(cpu_server, "run_tests", operator="relu", code=DROPS_NAN)
+    assert verdict["outcome"] == "pass", text
+    run = {"agent": "a", "model": "m", "track": "practice", "suite": "relu"}
+    _, started = answer(cpu_server, "start_run", **run)
+    text, verdict = answer(
+        cpu_server, "submit", operator="relu", code=DROPS_NAN, run=started["run"]
+    )
+    assert (verdict["outcome"], verdict["error_kind"]) == ("fail", "hidden_case")
+    assert "extreme values and NaN" in text
+
+
+def test_an_endless_loop_is_told_with_its_line(binary: str, tmp_path: Path) -> None:
+    short = serve_command(binary, "cpu", tmp_path / "assay.db", "--run-wall-ms", "4000")
+    server = StdioClient(short)
+    try:
+        arguments = {"operator": "vector_add", "code": ENDLESS}
+        result = server.call("run_tests", arguments)
+        while result["structuredContent"]["status"] == "running":
+            job = result["structuredContent"]["job"]
+            result = server.call("job", {"job": job, "wait_s": 20})
+        text, verdict = result["content"][0]["text"], result["structuredContent"]
+        assert (verdict["outcome"], verdict["error_kind"]) == ("error", "timeout")
+        assert "line 8" in text or "line 9" in text, text
+        assert "Look for an endless loop" in text and len(text) <= MOST_CHARS
+    finally:
+        server.close()
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "told"),
+    [
+        ("fetch_spec", {"operator": "vectoradd"}, "did you mean 'vector_add'?"),
+        ("run_tests", {"operator": "vector_add", "source": ADD}, "required property 'code'"),
+        ("run_tests", {"operator": "vector_add", "code": ADD, "cases": []}, '"cases"; valid: '),
+        (
+            "profile",
+            {"operator": "vector_add", "code": ADD, "case": "smal"},
+            "no public case 'smal'; valid: small, ",
+        ),
+    ],
+)
+def test_a_wrong_name_is_told_with_what_is_valid(
+    cpu_server: StdioClient, tool: str, arguments: dict[str, Any], told: str
+) -> None:
+    result = cpu_server.call(tool, arguments)
+    assert result["isError"]
+    text = result["content"][0]["text"]
+    assert told in text and len(text) <= MOST_CHARS, text
 
 
 def test_the_description_is_data_too(cpu_server: StdioClient) -> None:

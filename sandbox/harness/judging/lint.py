@@ -36,6 +36,8 @@ INTERPRETER_FLOPS = 32 << 20
 # The maximum noise that _float64() adds to a value, relative to the value. float64 can represent
 # such noise, and float32 cannot.
 FLOAT64_NOISE = 2.0**-30
+# `operators new` writes these words at each place that the author must fill in.
+TO_FILL_IN = "FILL IN"
 
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
@@ -44,6 +46,7 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     memory. In that case, lint says nothing about the operator."""
     yield _signature(operator)
     yield _oracle(operator)
+    yield _filled_in(operator)
     # Maps the name of each of the operator's own mutants to an error message, which says that every
     # case accepts the mutant. The message is "" if a case has rejected the mutant.
     survivors: dict[str, str] = {}
@@ -371,3 +374,20 @@ def _oracle(operator: Operator) -> Check:
         not foreign,
         f"it imports {', '.join(sorted(foreign))}" if foreign else "",
     )
+
+
+def _filled_in(operator: Operator) -> Check:
+    open_places = [
+        f"{operator.folder / name}:{number}: {line.strip().lstrip('# ')}"
+        for name in ("spec.toml", "reference.py", "oracle.py")
+        for number, line in enumerate(_lines(operator.folder / name), 1)
+        if TO_FILL_IN in line
+    ]
+    return Check(None, "every place is filled in", not open_places, "; ".join(open_places))
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise OperatorError(f"{file}: {error.strerror}") from error

@@ -90,7 +90,10 @@ def check_accesses(bounds: Bounds, refusals: Refusals, reverse: bool = False) ->
     launch = GridExecutor.__call__
 
     def bounded(executor: Any, *args: Any, **kwargs: Any) -> Any:
-        with bounds.launch({**dict(zip(executor.arg_names, args, strict=False)), **kwargs}):
+        # A GPU computes infinities and NaN silently. numpy would print warnings, which would look
+        # like the submission's own output.
+        silent = np.errstate(all="ignore")
+        with silent, bounds.launch(dict(zip(executor.arg_names, args, strict=False)) | kwargs):
             return launch(executor, *args, **kwargs)
 
     GridExecutor.__call__ = bounded

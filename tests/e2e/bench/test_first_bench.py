@@ -32,6 +32,9 @@ def test_the_commands_of_the_tutorial(clone: Path) -> None:
     for agent in ("one_shot", "leader"):
         row = rf"{agent} +sim:7 \(no model\) +\w+ +4 of 4 "
         assert re.search(row, bench) and re.search(row, report) and re.search(row, resumed)
+    # All tables have the order of the command, and not that of the folders' names.
+    for table in (bench, report, resumed):
+        assert table.rindex("\none_shot ") < table.rindex("\nleader ")
     assert len(re.findall(r"run_\w+", runs)) == 4
     assert "softmax" not in (clone / "bench-out/first.html").read_text(encoding="utf-8")
     rows = list(csv.DictReader((clone / "bench-out/first.csv").open(encoding="utf-8")))

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "server/bench/options.h"
 #include "tests/catch.h"
@@ -117,6 +118,24 @@ TEST_CASE("a bench is resumed on its track") {
             .error()
             .message.find("track is \"scaled\" there and missing here") != std::string::npos);
   CHECK(BenchJournal::open(scratch.path, scaled, true));
+}
+
+TEST_CASE("benches have the order of the command, which a resumed bench may change") {
+  ScratchFolder scratch;
+  BenchIdentity first = kIdentity, second = kIdentity;
+  first.place = 1;
+  second.place = 2;
+  for (const auto& [folder, identity] :
+       {std::pair{"z", first}, std::pair{"a", second}, std::pair{"old", kIdentity}})
+    REQUIRE(BenchJournal::open(scratch.path / folder, identity, false));
+  const auto found = find_benches(scratch.path);
+  REQUIRE(found);
+  std::string names;
+  for (const RecordedBench& one : *found) names += one.directory.filename().string() + " ";
+  CHECK(names == "old z a ");
+  CHECK(BenchJournal::open(scratch.path / "a", first, true));
+  CHECK(BenchJournal::open(scratch.path / "old", first, true));
+  CHECK(BenchJournal::open(scratch.path / "z", kIdentity, true));
 }
 
 TEST_CASE("a journal is open for one bench at a time") {

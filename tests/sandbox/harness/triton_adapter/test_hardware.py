@@ -133,3 +133,15 @@ def test_symbols_of_both_precisions_have_one_model() -> None:
     assert model_of("__nv_isnand") is model_of("__nv_isnanf") is not None
     for unknown in ("__nv_popc", "__nv_fadd_rd", "__nv_powif", "__nv_j0f", "__nv_", "f"):
         assert model_of(unknown) is None, unknown
+
+
+def test_a_kernel_overflows_silently(supervisor: Supervisor) -> None:
+    """On a GPU nothing is printed either. What the submission's own host code prints is kept."""
+    own = source("tl.exp(a * 1e4) / (b - b)").replace(
+        "def f(x, y):", "def f(x, y):\n    import numpy\n    numpy.float32(1e38) * 10"
+    )
+    arguments = {"x": torch.tensor([1.0]), "y": torch.tensor([2.0])}
+    report = supervisor.run(own, "f", [{"id": "a", "arguments": arguments}])
+    assert "error" not in report.types(), report.error()
+    assert report.outputs["a"][0].isinf().all()
+    assert report.stderr.count("RuntimeWarning") == 1 and "multiply" in report.stderr

@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 from golden_calls import NUMBERS, Call, constant
+from golden_folder import GoldenFile
 from harness.wire.tensors import NAMES
 
 # The tolerance of every float output. It is the largest tolerance that a spec may have. TritonBench
@@ -56,11 +57,11 @@ def cost(case):
 
 @dataclass
 class Parts:
-    file: str
+    """A golden file, and its two parts."""
+
+    golden: GoldenFile
     kernel: str
     test: str
-    description: str  # the benchmark's prompt for a model, or ""
-    difficulty: int
 
 
 def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Call]) -> None:
@@ -126,8 +127,8 @@ def _spec(
     yield 'split = "standard"'
     yield 'family = "fused"'
     yield 'dialect = "triton"'
-    yield f"difficulty = {parts.difficulty}"
-    yield f"summary = {_toml(f'{first.function} of TritonBench-G, {parts.file}')}"
+    yield f"difficulty = {parts.golden.difficulty}"
+    yield f"summary = {_toml(f'{first.function} of TritonBench-G, {parts.golden.name}')}"
     yield f"description = {_toml(_description(first, parts))}"
     yield f"entry = {_toml(entry)}"
     yield f"signature = {_toml(signature)}"
@@ -187,7 +188,8 @@ def _extents(call: Call, names: list[str]) -> Iterator[tuple[str, int]]:
 
 def _description(call: Call, parts: Parts) -> str:
     description = (
-        parts.description.strip() or "The benchmark's own description was not beside its files."
+        parts.golden.description.strip()
+        or "The benchmark's own description was not beside its files."
     )
     return (
         f"{description}\n\nDefine `{call.function}` with the signature of the description; "

@@ -27,7 +27,7 @@ Report = dict[str, Any]
 # The kinds of errors after which a file or an operator gets the tier `host`, because the code may
 # still work with a GPU inside the jail.
 REFUSED = ("not_recordable",)
-OUTPUT_CHARS = 600  # the end of a failed step's output that the report shows
+OUTPUT_CHARS = 8000  # the end of a failed step's output in which the report looks for a reason
 
 
 def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
@@ -129,13 +129,13 @@ class _Import:
         with contextlib.suppress(ValueError):
             return json.loads(text)  # type: ignore[no-any-return]
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
-        output = self._output.read_bytes()[-OUTPUT_CHARS:].decode("utf-8", "replace").strip()
-        last = output.rpartition("\n")[2]
+        text = self._output.read_bytes()[-OUTPUT_CHARS:].decode("utf-8", "replace")
+        said = _shown(text)
         return {
             "recorded": False,
             "kind": "crash",
             "message": f"the process of the step `{name}` ended with {how}"
-            + f": {last}" * bool(last),
+            + f": {said}" * bool(said),
         }
 
     def _run(self, writer: int, work: Callable[[], Report]) -> None:
@@ -157,6 +157,14 @@ class _Import:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)  # a normal exit may crash on objects that a recording leaves
+
+
+def _shown(output: str) -> str:
+    """Returns the line of a crashed process's output that says most: what an exception of C++ says,
+    which a list of frames follows, or else the last line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    thrown = [line for line in lines if line.startswith("what():")]
+    return (thrown or lines or [""])[-1][:300]
 
 
 def _why(found: Report) -> str:

@@ -54,7 +54,7 @@ def trace_file(
         return found
     kernel, test = split(golden.text)
     name = operator_name(golden.name)
-    for position, group in enumerate(groups([call for call in calls if call.returned is not None])):
+    for position, group in enumerate(groups(calls)):
         folder = suite / "standard" / (name if position == 0 else f"{name}_{position + 1}")
         shutil.rmtree(folder, ignore_errors=True)
         write_operator(folder, group, Parts(golden, kernel, test), calls)

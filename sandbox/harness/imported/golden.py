@@ -53,7 +53,7 @@ from harness.imported.golden_speed import use_first_configuration
 from harness.imported.open_elements import open_elements
 from harness.imported.proxies import leaves, proxy_of
 from harness.imported.returned import blank, tensors_of
-from harness.imported.surroundings import Contents, Surroundings, placed
+from harness.imported.surroundings import Contents, Surroundings, ZeroFilled, placed
 from harness.interpreting.interpret import TARGET, CudaOnCpu
 from harness.operator import Case, Cost, NeedsGpu, OperatorError, Rng, module_of
 from harness.wire.tensors import DTYPES
@@ -191,7 +191,8 @@ class Golden:
         with (
             _seeded(seed),
             contextlib.nullcontext() if torch.cuda.is_available() else _fake_gpu(),
-            Surroundings(Contents.ZERO, "cuda") if real else CudaOnCpu(),
+            Surroundings(Contents.ZERO, "cuda") if real else ZeroFilled(),
+            contextlib.nullcontext() if real else CudaOnCpu(),
         ):
             module = self._module()
             try:

@@ -8,8 +8,10 @@ recorder's fake tensors.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
+from harness.imported.proxies import made_with  # noqa: E402
 from harness.interpreting.interpret import CudaOnCpu  # noqa: E402
 from torch.utils._pytree import tree_map  # noqa: E402
 
-# The name of an attribute on objects of the kernel part's classes. The attribute contains the
-# arguments with which the object was created.
-MADE = "_assay_made"
 SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 
 
@@ -45,8 +45,15 @@ class Arguments:
     """Converts the arguments of one call to the recorder's fake tensors. Tensors that share memory
     become views of the same buffer."""
 
-    def __init__(self, recorder: Any, structural: set[str]) -> None:
+    def __init__(
+        self,
+        recorder: Any,
+        structural: set[str],
+        context: Callable[[], contextlib.AbstractContextManager[None]] = contextlib.nullcontext,
+    ) -> None:
+        """`context` returns the context in which objects of the kernel part are made."""
         self._recorder = recorder
+        self._context = context
         self._structural = structural
         self._wholes: dict[int, torch.Tensor] = {}
         # Maps the name of a buffer to a flat view of the real tensor's whole storage.
@@ -90,9 +97,11 @@ class Arguments:
     def _object(self, value: Any) -> Any:
         """Converts an object of the test part or of a class of the kernel part. The tensors in such
         an object are arguments too."""
-        if MADE in vars(value):
-            kind, args, kwargs = vars(value)[MADE]
-            return kind(*self.tree(args), **self.tree(kwargs))
+        if (made := made_with(value)) is not None:
+            kind, args, kwargs = made
+            fake_args, fake_kwargs = self.tree(args), self.tree(kwargs)
+            with self._context():
+                return kind(*fake_args, **fake_kwargs)
         twin = copy.copy(value)
         twin.__dict__ = {
             name: {k: self.convert(v) for k, v in item.items()}

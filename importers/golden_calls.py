@@ -5,10 +5,11 @@ them can be cases of an operator.
     for group in groups(calls): # each group has calls of one form and becomes one operator
         print(len(group))
 
-A call can be a case if it meets three conditions. First, the called function (or the `apply` of an
-autograd.Function) launches a kernel. Second, the tensors among the arguments share no memory.
-Third, every other argument is a number, or a constant that can be written as Python. Calls of one
-form have the same function, structure, constants, dtypes and ranks. They differ only in shapes and
+A call (harness/imported/proxies.py says what counts as one) can be a case if it meets two
+conditions. First, it launches a kernel and has an output. Second, every argument is a tensor, a
+number, or something that can be written as Python (golden_expressions.py). A tensor that is given
+twice, or that shares memory with another one, becomes an argument of its own. Calls of one form
+have the same function, structure, constants, dtypes and ranks. They differ only in shapes and
 numbers."""
 
 from __future__ import annotations
@@ -24,11 +25,20 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import golden_file  # noqa: E402
 import torch  # noqa: E402
+from golden_draws import Draws  # noqa: E402
+from golden_expressions import (  # noqa: E402
+    NUMBERS,
+    arguments,
+    constant,
+    expression,
+    unwritable_object,
+)
 from golden_kernel_part import MODULE, KernelPart  # noqa: E402
+from golden_shapes import ShapedArithmetic  # noqa: E402
+from harness.imported.proxies import AUTOGRAD_CALLS, Launch, Made, leaves  # noqa: E402
+from harness.imported.returned import Form, form_of, tensors_of  # noqa: E402
 from harness.wire.tensors import NAMES  # noqa: E402
 from torch.utils._pytree import tree_flatten  # noqa: E402
-
-NUMBERS = {int: "int", float: "float", bool: "bool"}
 
 
 @dataclass
@@ -37,9 +47,12 @@ class Call:
 
     number: int
     function: str
+    kind: type  # Launch or Made, or object for a call of a function
     args: Any
     kwargs: Any
-    returned: list[tuple[str, list[int]]] | None = None  # dtype and shape of each tensor
+    form: Form | None = None  # of what the call returned
+    # The random tensors that the function draws itself: name of torch's function, shape, dtype.
+    draws: list[tuple[str, list[int], str]] = field(default_factory=list)
     # The positions of the arguments whose memory was passed to kernels. A position is an index of
     # `leaves`.
     touched: set[int] = field(default_factory=set)
@@ -49,7 +62,32 @@ class Call:
 
     @property
     def leaves(self) -> list[Any]:
-        return tree_flatten((self.args, self.kwargs))[0]
+        return leaves((self.args, self.kwargs))
+
+    @property
+    def returned(self) -> list[tuple[str, list[int]]]:
+        """The dtype and the shape of each tensor that the call returned."""
+        return [] if self.form is None else tensors_of(self.form)
+
+    @property
+    def names(self) -> list[str]:
+        """The name of each leaf in the operator's spec, or "" for a constant."""
+        return [
+            f"a{i}" if isinstance(leaf, torch.Tensor) or type(leaf) in NUMBERS else ""
+            for i, leaf in enumerate(self.leaves)
+        ]
+
+    @property
+    def text(self) -> str:
+        """The call as Python text."""
+        given = iter(list(zip(self.names, self.leaves, strict=True)))
+        if self.kind is Launch:
+            grid = expression(self.args[0], given)
+            return f"{self.function}[{grid}]({arguments(self.args[1], self.kwargs, given)})"
+        if self.kind is Made:
+            made = arguments(self.args[0], self.args[1], given)
+            return f"{self.function}({made})({arguments(self.args[2], self.kwargs, given)})"
+        return f"{self.function}({arguments(self.args, self.kwargs, given)})"
 
 
 class Tracer(KernelPart):
@@ -60,16 +98,27 @@ class Tracer(KernelPart):
     def __init__(self, *args: Any) -> None:
         self.traced = Tracer.latest
         super().__init__(*args)
+        if self._arithmetic:
+            self.runner.use_arithmetic(ShapedArithmetic(self._recorder))
+
+    def may_be_helper(self, error: BaseException) -> bool:
+        return super().may_be_helper(error) or (self._arithmetic and isinstance(error, Exception))
 
     def record(
         self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None
     ) -> Any:
         if gradients is not None or not is_interface(name, function):
             return super().record(name, function, args, kwargs, gradients)
-        call = Call(len(self.traced), name, args, kwargs)
+        kind = type(function) if isinstance(function, Launch | Made) else object
+        call = Call(len(self.traced), name, kind, args, kwargs)
         self.traced.append(call)
         call.why_not = unwritable(call)
-        result = super().record(name, function, args, kwargs)
+        with Draws() as draws:
+            result = super().record(name, function, args, kwargs)
+        if not any(isinstance(leaf, torch.Tensor) for leaf in call.leaves):
+            call.draws = draws.found
+            if not call.draws:
+                call.why_not = f"{name} is called without a tensor"
         if not self.calls[-1]["kernels"]:
             call.why_not = f"{name} launches no kernel"
         storages = {
@@ -84,13 +133,8 @@ class Tracer(KernelPart):
                 buffer = storages.get(leaf.untyped_storage()._cdata)
                 call.touched |= {position} if buffer in written else set()
                 call.structural |= {position} if buffer in structural else set()
-        tensors = [x for x in tree_flatten(result)[0] if isinstance(x, torch.Tensor)]
-        call.returned = (
-            [(NAMES[x.dtype], list(x.shape)) for x in tensors]
-            if all(x.dtype in NAMES for x in tensors)
-            else None
-        )
-        if call.returned is None:
+        call.form = form_of(result)
+        if call.form is None:
             call.why_not = call.why_not or f"{name} returns a tensor of a type that no operator has"
         elif any(0 in shape for _, shape in call.returned):
             call.why_not = call.why_not or f"{name} returns an empty tensor"
@@ -100,63 +144,44 @@ class Tracer(KernelPart):
 
 
 def is_interface(name: str, function: Any) -> bool:
+    """Returns True if the use of a proxy is a call (harness/imported/proxies.py)."""
+    if isinstance(function, Launch | Made):
+        return True
     owner = getattr(function, "__self__", None)
     is_apply = isinstance(owner, type) and owner.__module__ == MODULE
-    return is_apply or (
-        getattr(function, "__module__", None) == MODULE
-        and "." not in name
-        and not isinstance(function, type)
-    )
+    in_module = getattr(function, "__module__", None) == MODULE and not isinstance(function, type)
+    return is_apply or (in_module and ("." not in name or name.endswith(AUTOGRAD_CALLS)))
 
 
 def unwritable(call: Call) -> str:
     """Returns the reason why the call's arguments cannot be those of a case, or "" if they can."""
-    seen: set[int] = set()
+    for value in tree_flatten((call.args, call.kwargs))[0]:
+        if unwritable_object(value):
+            return f"{call.function} is called with a {type(value).__name__}"
     for leaf in call.leaves:
         if isinstance(leaf, torch.Tensor):
-            storage = leaf.untyped_storage()._cdata
-            if storage in seen:
-                return f"{call.function} is called with tensors that share memory"
-            seen.add(storage)
             if leaf.dtype not in NAMES:
                 return f"{call.function} is called with a tensor of {leaf.dtype}"
             if 0 in leaf.shape:
                 return f"{call.function} is called with an empty tensor"
         elif type(leaf) not in NUMBERS and constant(leaf) is None:
             return f"{call.function} is called with a {type(leaf).__name__}"
-    if not seen:
-        return f"{call.function} is called without a tensor"
     return ""
-
-
-def constant(value: Any) -> str | None:
-    """Returns a Python expression for the value, or None if there is no such expression."""
-    if value is None or isinstance(value, str):
-        return repr(value)
-    if isinstance(value, torch.dtype):
-        return str(value)
-    if isinstance(value, torch.device):
-        return f"torch.device({str(value)!r})"
-    if isinstance(value, torch.Size):
-        return f"torch.Size({list(value)})"
-    return None
 
 
 def form(call: Call) -> tuple[Any, ...]:
     """Returns the form of the call: the properties that all calls of one operator share."""
-    kinds: list[str] = []
-    for leaf in call.leaves:
-        if isinstance(leaf, torch.Tensor):
-            kinds.append(f"{NAMES[leaf.dtype]} {leaf.dim()}")
-        else:
-            kinds.append(NUMBERS.get(type(leaf)) or str(constant(leaf)))
-    assert call.returned is not None
-    outputs = tuple((dtype, len(shape)) for dtype, shape in call.returned)
+    kinds = [
+        f"{NAMES[leaf.dtype]} {leaf.dim()}"
+        if isinstance(leaf, torch.Tensor)
+        else NUMBERS.get(type(leaf), "")
+        for leaf in call.leaves
+    ]
     return (
-        call.function,
-        str(tree_flatten((call.args, call.kwargs))[1]),
+        call.text,
         tuple(kinds),
-        outputs,
+        tuple((dtype, len(shape)) for _, shape, dtype in call.draws),
+        tuple((dtype, len(shape)) for dtype, shape in call.returned),
         tuple(sorted(call.touched - call.structural)),
     )
 
@@ -166,7 +191,7 @@ def groups(calls: list[Call]) -> Iterator[list[Call]]:
     call."""
     found: dict[tuple[Any, ...], list[Call]] = {}
     for call in calls:
-        if not call.why_not:
+        if not call.why_not and call.form is not None:
             found.setdefault(form(call), []).append(call)
     yield from found.values()
 

@@ -15,7 +15,6 @@ import argparse
 import ast
 import json
 import os
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -26,28 +25,17 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
+from golden_folder import split  # noqa: E402
 from golden_kernel_part import KernelPart  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 from harness.imported.golden import run_tests  # noqa: E402
 
-SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
 # The kinds of errors that the recorder raises.
 REFUSALS = (
     "not_recordable",
     "compilation_error",
     "unsupported",
 )
-
-
-def split(text: str) -> tuple[str, str]:
-    """Returns the kernel part and the test part. The lines of the test part keep their numbers."""
-    found = list(SEPARATOR.finditer(text))
-    if not found:
-        raise ValueError(
-            "the file has no line of '#' characters between its kernel part and its test part"
-        )
-    end = found[-1].end()
-    return text[: found[-1].start()], "\n" * text.count("\n", 0, end) + text[end:]
 
 
 def run(

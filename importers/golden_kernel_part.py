@@ -27,8 +27,8 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from golden_arguments import Arguments, TestSide  # noqa: E402
-from golden_proxies import proxy_of  # noqa: E402
 from harness.entry.errors import NotRecordable, Source, describe  # noqa: E402
+from harness.imported.proxies import proxy_of  # noqa: E402
 from harness.recording.record import RecordRunner  # noqa: E402
 from torch.utils._pytree import tree_flatten, tree_map  # noqa: E402
 
@@ -101,12 +101,7 @@ class KernelPart:
                 for kernel in self._recorder.kernels()
                 if not kernel.name.startswith(ASSAY_PREFIX)
             ]
-            if (
-                isinstance(error, NotRecordable)
-                and not self._arithmetic
-                and gradients is None
-                and not own
-            ):
+            if self.may_be_helper(error) and gradients is None and not own:
                 helped = self._helper(name, function, args, kwargs)
                 if helped is not None:
                     return helped[0]
@@ -121,6 +116,11 @@ class KernelPart:
             raise
         self.calls.append({**report, "seconds": round(time.perf_counter() - started, 3)})
         return result
+
+    def may_be_helper(self, error: BaseException) -> bool:
+        """Returns True if a function that launched no kernel, and failed with this error, may be a
+        helper of the test part."""
+        return isinstance(error, NotRecordable) and not self._arithmetic
 
     def _helper(self, name: str, function: Any, args: Any, kwargs: Any) -> tuple[Any] | None:
         """Runs a function without recording it. The function computes with torch alone and launches
@@ -149,7 +149,7 @@ class KernelPart:
     ) -> tuple[Any, dict[str, Any]]:
         recorder = self._recorder
         recorder.begin_case()
-        arguments = Arguments(recorder, structural)
+        arguments = Arguments(recorder, structural, self.runner.context)
         self._seen = arguments.real
         self.side.off = True
         try:

@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from golden_calls import NUMBERS, Call, constant
-from harness.wire.tensors import NAMES
+from golden_calls import Call
+from golden_draws import MODE
+from golden_expressions import MODULE, NUMBERS
+from golden_folder import GoldenFile
+from harness.wire.tensors import DTYPES, NAMES
 
 # The tolerance of every float output. It is the largest tolerance that a spec may have. TritonBench
 # defines no tolerance: it compares the texts that print() makes of the outputs.
@@ -30,7 +33,7 @@ from pathlib import Path
 
 from harness.imported.golden import Golden
 
-_GOLDEN = Golden(Path(__file__).parent, {sha!r}, {interface!r}, {calls!r})
+_GOLDEN = Golden(Path(__file__).parent, {sha!r}, {interface!r}, {calls!r}, {draws!r})
 
 
 def inputs(case, rng):
@@ -56,40 +59,38 @@ def cost(case):
 
 @dataclass
 class Parts:
-    file: str
+    """A golden file, and its two parts."""
+
+    golden: GoldenFile
     kernel: str
     test: str
-    description: str  # the benchmark's prompt for a model, or ""
-    difficulty: int
 
 
 def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Call]) -> None:
     first = group[0]
-    leaves = first.leaves
-    names = [
-        f"a{i}" if isinstance(leaf, torch.Tensor) or type(leaf) in NUMBERS else ""
-        for i, leaf in enumerate(leaves)
-    ]
-    assert first.returned is not None
+    names = first.names
     # A recording does not show which memory the kernels write, and the launcher requires that
     # inputs stay unchanged. So all memory that was passed to kernels counts as written.
     written = [names[i] for i in sorted(first.touched - first.structural)]
     structural = {names[i] for call in group for i in call.structural} - set(written)
     tensors = {
         name: leaf
-        for name, leaf in zip(names, leaves, strict=True)
+        for name, leaf in zip(names, first.leaves, strict=True)
         if isinstance(leaf, torch.Tensor)
     }
+    drawn = {f"d{i}": dtype for i, (_, _, dtype) in enumerate(first.draws)}
     interface = {
         "leaves": names,
-        "dtypes": {name: NAMES[x.dtype] for name, x in tensors.items()},
+        "dtypes": {**{name: NAMES[x.dtype] for name, x in tensors.items()}, **drawn},
         "written": written,
     }
-    known = [None if call.returned is None else call.returned for call in calls]
+    known = [call.form for call in calls]
+    draws = {call.number: call.draws for call in group if call.draws}
     folder.mkdir(parents=True, exist_ok=True)
     sha = hashlib.sha256(parts.test.encode()).hexdigest()
     (folder / "reference.py").write_text(
-        REFERENCE.format(sha=sha, interface=interface, calls=known), encoding="utf-8"
+        REFERENCE.format(sha=sha, interface=interface, calls=known, draws=draws),
+        encoding="utf-8",
     )
     (folder / "oracle.py").write_text(parts.kernel, encoding="utf-8")
     (folder / "test_part.py").write_text(parts.test, encoding="utf-8")
@@ -106,9 +107,12 @@ def _spec(
     structural: set[str],
 ) -> Iterator[str]:
     first = group[0]
-    assert first.returned is not None
     given = [
         (argument, leaf) for argument, leaf in zip(names, first.leaves, strict=True) if argument
+    ]
+    given += [
+        (f"d{i}", torch.empty(shape, dtype=DTYPES[dtype], device="meta"))
+        for i, (_, shape, dtype) in enumerate(first.draws)
     ]
     returned = ["Tensor"] * len(first.returned)
     result = (
@@ -126,13 +130,23 @@ def _spec(
     yield 'split = "standard"'
     yield 'family = "fused"'
     yield 'dialect = "triton"'
-    yield f"difficulty = {parts.difficulty}"
-    yield f"summary = {_toml(f'{first.function} of TritonBench-G, {parts.file}')}"
+    yield f"difficulty = {parts.golden.difficulty}"
+    yield f"summary = {_toml(f'{first.function} of TritonBench-G, {parts.golden.name}')}"
     yield f"description = {_toml(_description(first, parts))}"
     yield f"entry = {_toml(entry)}"
     yield f"signature = {_toml(signature)}"
     yield "imported = true"
-    yield f"adapter = {_toml(adapter(entry, first, names))}"
+    provenance = parts.golden.provenance
+    for key, value in (
+        ("benchmark", provenance.benchmark),
+        ("benchmark_file", parts.golden.name),
+        ("benchmark_file_sha256", hashlib.sha256(parts.golden.text.encode()).hexdigest()),
+        ("benchmark_revision", provenance.revision),
+        ("benchmark_licence", provenance.licence),
+    ):
+        if value:
+            yield f"{key} = {_toml(value)}"
+    yield f"adapter = {_toml(adapter(entry, first))}"
     dtype = next(NAMES[leaf.dtype] for _, leaf in given if isinstance(leaf, torch.Tensor))
     for argument, leaf in given:
         yield f"\n[[arguments]]\nname = {_toml(argument)}"
@@ -147,7 +161,7 @@ def _spec(
             yield f'type = "tensor"\ndtype = {_toml(NAMES[leaf.dtype])}\nshape = {_axes(argument, leaf.dim())}\nrole = "{role}"'
         else:
             yield f'type = "{NUMBERS[type(leaf)]}"\nrole = "input"'
-        yield f"description = {_toml('as the test part gives it')}"
+        yield f"description = {_toml(_origin(argument, leaf, first))}"
     outputs = [(f"y{i}", kind, len(shape), "") for i, (kind, shape) in enumerate(first.returned)]
     by_name = dict(given)
     outputs += [
@@ -180,53 +194,62 @@ def _extents(call: Call, names: list[str]) -> Iterator[tuple[str, int]]:
     for name, leaf in zip(names, call.leaves, strict=True):
         if isinstance(leaf, torch.Tensor):
             yield from ((f"{name}_{dim}", extent) for dim, extent in enumerate(leaf.shape))
-    assert call.returned is not None
+    for i, (_, shape, _) in enumerate(call.draws):
+        yield from ((f"d{i}_{dim}", extent) for dim, extent in enumerate(shape))
     for i, (_, shape) in enumerate(call.returned):
         yield from ((f"y{i}_{dim}", extent) for dim, extent in enumerate(shape))
 
 
 def _description(call: Call, parts: Parts) -> str:
     description = (
-        parts.description.strip() or "The benchmark's own description was not beside its files."
+        parts.golden.description.strip()
+        or "The benchmark's own description was not beside its files."
+    )
+    drawn = (
+        f" The function draws {len(call.draws)} random tensors itself with torch.randn or "
+        "torch.rand; Assay hands out the tensors d0, d1, ... in their place."
+        if call.draws
+        else ""
     )
     return (
-        f"{description}\n\nDefine `{call.function}` with the signature of the description; "
-        "Assay calls it as the benchmark's test part does."
+        f"{description}\n\nDefine `{call.function}` as this text describes it. Assay calls it as the "
+        f"benchmark's tests do: {call.text}.{drawn} The benchmark's own kernel computes the expected "
+        "outputs from the same arguments."
     )
 
 
-def adapter(entry: str, call: Call, names: list[str]) -> str:
+def _origin(argument: str, leaf: Any, call: Call) -> str:
+    """Returns the description of an argument."""
+    if argument.startswith("d"):
+        return f"what torch.{call.draws[int(argument[1:])][0]} draws in the function"
+    if isinstance(leaf, torch.Tensor) and not leaf.is_contiguous():
+        return f"as the benchmark's tests make it, with strides {tuple(leaf.stride())} in the first case"
+    return "as the benchmark's tests make it"
+
+
+def adapter(entry: str, call: Call) -> str:
     """Returns Python text that defines the operator's entry function. This function calls the
     function of the kernel part."""
-    leaves = iter(list(zip(names, call.leaves, strict=True)))
-    args, kwargs = _expression(call.args, leaves), _expression(call.kwargs, leaves)
-    made = f"{call.function}(*{args}, **{kwargs})"
-    lines = ["import torch", "", "", f"def {entry}({', '.join(name for name in names if name)}):"]
+    drawn = [f"d{i}" for i in range(len(call.draws))]
+    lines = ["import torch"]
+    lines += ["import triton"] if "triton.language." in call.text else []
+    lines += ["", MODE] if drawn else []
+    lines += ["", "", MODULE] if "_module(" in call.text else []
+    parameters = ", ".join([*(name for name in call.names if name), *drawn])
+    lines += ["", "", f"def {entry}({parameters}):"]
+    made = f"result = {call.text}"
+    lines += (
+        [f"    with _Drawn({', '.join(drawn)}):", f"        {made}"] if drawn else [f"    {made}"]
+    )
     if not call.returned:
-        lines += [f"    {made}", "    return None"]
+        lines += ["    return None"]
     else:
         lines += [
-            f"    leaves = torch.utils._pytree.tree_leaves({made})",
+            "    leaves = torch.utils._pytree.tree_leaves(result)",
             "    tensors = tuple(leaf for leaf in leaves if isinstance(leaf, torch.Tensor))",
             "    return tensors[0] if len(tensors) == 1 else tensors",
         ]
     return "\n".join(lines) + "\n"
-
-
-def _expression(value: Any, leaves: Iterator[tuple[str, Any]]) -> str:
-    """Returns a Python expression for a nested structure. Each leaf is replaced by its name."""
-    if type(value) is tuple:
-        return "(" + "".join(_expression(item, leaves) + ", " for item in value) + ")"
-    if type(value) is list:
-        return "[" + ", ".join(_expression(item, leaves) for item in value) + "]"
-    if type(value) is dict:
-        return (
-            "{"
-            + ", ".join(f"{key!r}: {_expression(item, leaves)}" for key, item in value.items())
-            + "}"
-        )
-    name, leaf = next(leaves)
-    return name or str(constant(leaf))
 
 
 def _toml(text: str) -> str:

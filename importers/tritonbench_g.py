@@ -16,101 +16,39 @@ from __future__ import annotations
 
 import argparse
 import collections
-import json
-import os
-import shutil
+import hashlib
+import queue
 import signal
 import sys
-import tempfile
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from step_processes import StepProcesses
+from golden_folder import BadFolder, GoldenFile, golden_files
+from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped
+from suite_folder import SuiteFolder, UnusableSuite
 
 ROOT = Path(__file__).resolve().parent.parent
-GUARD = "libassay_fake_cuda_guard.so"
-# The kinds of errors after which a file or an operator gets the tier `host`, because the code may
-# still work with a GPU inside the jail.
-REFUSED = ("not_recordable",)
+UNAVAILABLE = 69  # an exit status of `assay` (docs/reference/cli.md)
+# What helps against each kind of failure. The keys are ErrorKinds and the importer's own kinds.
+REMEDIES = {
+    "timeout": "--timeout-s N gives each file more time",
+    "memory_limit": "--memory-mib N gives each file more memory",
+    "crash": "the reason shows the last line that the file printed",
+    "unreadable": "check the file out again",
+    "module_not_found": "install the module for ASSAY_PYTHON, or try another version of Triton",
+    "import_error": "the installed version of Triton or torch lacks the name",
+    "compilation_error": "the installed version of Triton does not compile the kernel",
+    "no_call": "the importer finds calls of functions only in a test part that runs them",
+}
 
 
-@dataclass
-class Settings:
-    out: Path
-    target: str
-    cache: Path
-    guard: str
-    timeout_s: float
-    processes: StepProcesses
-
-
-def step(settings: Settings, *words: str) -> dict[str, Any]:
-    """Runs tritonbench_operator.py in a process and returns its report. If the process fails, the
-    report says so."""
-    options = ["--target", settings.target, "--cache", str(settings.cache)]
-    command = [sys.executable, str(ROOT / "importers/tritonbench_operator.py"), *words, *options]
-    environment = {
-        "ASSAY_FAKE_CUDA_GUARD": settings.guard,
-        "OMP_NUM_THREADS": "1",
-        **os.environ,
-        "CUDA_VISIBLE_DEVICES": "",
-    }
-    # A process that crashes leaves its temporary files in this folder, which is then deleted.
-    with tempfile.TemporaryDirectory(prefix="assay-import-") as scratch:
-        environment["TMPDIR"] = scratch
-        done = settings.processes.run(command, environment, settings.timeout_s)
-    if done is None:
-        return {
-            "recorded": False,
-            "kind": "timeout",
-            "message": f"took over {settings.timeout_s:.0f} s",
-        }
-    try:
-        return json.loads(done.stdout.strip().rpartition("\n")[2])  # type: ignore[no-any-return]
-    except ValueError:
-        return {
-            "recorded": False,
-            "kind": "crash",
-            "message": f"exit status {done.returncode}: {done.stderr[-600:]}",
-        }
-
-
-def why(found: dict[str, Any]) -> str:
-    where = f", line {found['line']}" if found.get("line") else ""
-    return f"{found.get('kind')}{where}: {str(found.get('message')).splitlines()[0][:300]}"
-
-
-def import_file(file: Path, settings: Settings) -> dict[str, Any]:
-    """Returns the file's tier with the reason, and the file's operators. Each operator has its own
-    tier, which is found by recording its oracle like a submission."""
-    trace = ["trace", str(file), "--out", str(settings.out)]
-    found = step(settings, *trace)
-    report: dict[str, Any] = {"file": file.name, "tier": "plan", "reason": ""}
-    if not found["recorded"]:
-        report.update(tier="host" if found["kind"] in REFUSED else "neither", reason=why(found))
-        if report["tier"] == "host":
-            found = step(settings, *trace, "--arithmetic")
-            report["arithmetic"] = found.get("arithmetic", [])
-    report.update(
-        calls=found.get("calls", 0),
-        left_out=found.get("left_out", []),
-        operators=found.get("operators", []),
-    )
-    recorded: dict[str, Any] = {}
-    if report["operators"]:
-        folders = [
-            str(settings.out / "standard" / operator["name"]) for operator in report["operators"]
-        ]
-        recorded = step(settings, "record", *folders)
-    for operator in report["operators"]:
-        again = recorded.get(operator["name"], recorded)
-        operator["tier"] = (
-            "plan" if again["recorded"] else "host" if again["kind"] in REFUSED else "neither"
-        )
-        operator["reason"] = "" if again["recorded"] else why(again)
-    return report
+def unreadable(golden: GoldenFile) -> Result:
+    reason = f"unreadable: {golden.problem}"
+    report = {"tier": "neither", "kind": "unreadable", "reason": reason, "calls": 0, "left_out": []}
+    return Result({**report, "operators": [], "seconds": 0.0})
 
 
 def line(report: dict[str, Any]) -> str:
@@ -118,97 +56,134 @@ def line(report: dict[str, Any]) -> str:
         f"{one['name']} ({one['cases']}{'' if one['tier'] == 'plan' else ', ' + one['tier']})"
         for one in report["operators"]
     ]
-    what = ", ".join(made) or f"no operator: {'; '.join(report['left_out'])}"
-    return f"{report['tier']:8}{report['file']:36}{what}{'  ' + report['reason'] if report['reason'] else ''}"
+    what = ", ".join(made) or "; ".join(["no operator", *report["left_out"]])
+    rows = [f"{report['tier']:8}{report['file']:36}{what}"]
+    rows += [report["reason"]] if report["reason"] else []
+    rows += [
+        f"{one['name']} is {one['tier']}: {one['reason']}"
+        for one in report["operators"]
+        if one["tier"] != "plan" and one["reason"] != report["reason"]
+    ]
+    return "\n        ".join(rows)
 
 
-def earlier(out: Path, files: list[Path]) -> list[dict[str, Any]]:
-    """Reads the reports of an earlier import into `out`. Returns the reports about files that are
-    not in `files`. Deletes the operators that the earlier import made from `files`."""
-    kept = []
-    found = (
-        json.loads((out / "import.json").read_text())["files"]
-        if (out / "import.json").exists()
-        else []
-    )
-    for report in found:
-        if report["file"] not in {file.name for file in files}:
-            kept.append(report)
-            continue
-        for operator in report["operators"]:
-            shutil.rmtree(out / "standard" / operator["name"], ignore_errors=True)
-    return kept
+def summary(reports: list[dict[str, Any]]) -> list[str]:
+    tiers = collections.Counter(report["tier"] for report in reports)
+    with_operators = sum(bool(report["operators"]) for report in reports)
+    counted = ", ".join(f"{tiers[tier]} {tier}" for tier in ("plan", "host", "neither"))
+    kinds = collections.Counter(report["kind"] for report in reports if report["tier"] == "neither")
+    remedies = [
+        f"  {kind} ({count} file{'s' * (count > 1)}): {REMEDIES[kind]}"
+        for kind, count in sorted(kinds.items())
+        if kind in REMEDIES
+    ]
+    return [f"{len(reports)} files: {counted}; operators of {with_operators} files", *remedies]
 
 
-def guard(build: Path) -> str:
-    """Returns the path of the fake CUDA guard, which a CPU build of torch needs."""
-    found = sorted(build.glob(f"**/{GUARD}"))
-    return str(found[0]) if found else ""
+def importer_digest() -> str:
+    """Returns a digest of what the operators depend on besides their files: the importer's own
+    sources, and the versions of torch and Triton."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    for package in ("torch", "triton"):
+        digest.update(metadata.version(package).encode())
+    return digest.hexdigest()[:16]
 
 
-def end_with_signals(processes: StepProcesses) -> None:
-    """Installs handlers for the signals that end the import. The handlers also end its steps."""
+def import_all(
+    files: list[GoldenFile], suite: SuiteFolder, jail: ImportJail, options: argparse.Namespace
+) -> None:
+    """Imports the files, the largest first: a large file may take longest, and should not be the
+    last. Each report is kept and printed as soon as its file is done."""
+    slots: queue.Queue[int] = queue.Queue()
+    for slot in range(options.jobs):
+        slots.put(slot)
+    limits = Limits(options.timeout_s, options.memory_mib)
+
+    def one(golden: GoldenFile) -> dict[str, Any]:
+        if golden.problem:
+            return suite.keep(golden, unreadable(golden))
+        slot = slots.get()
+        try:
+            return suite.keep(golden, jail.import_file(slot, golden, limits, options.target))
+        finally:
+            slots.put(slot)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        ordered = sorted(files, key=lambda golden: -len(golden.text))
+        running: list[Future[dict[str, Any]]] = [pool.submit(one, golden) for golden in ordered]
+        try:
+            for done in as_completed(running):
+                print(line(done.result()), flush=True)
+        except BaseException:
+            jail.stop()
+            raise
+
+
+def end_with_signals(stopped: threading.Event) -> None:
+    """Makes the signals that end the import raise SystemExit in the main thread, so that all
+    processes of the jail are ended."""
 
     def end(number: int, _: object) -> None:
-        processes.stop()
-        sys.exit(128 + number)
+        if not stopped.is_set():
+            stopped.set()
+            sys.exit(128 + number)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, end)
 
 
-def main() -> int:
+def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Imports the golden files of TritonBench-G.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--target", default="cuda:90")
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, choices=range(1, SLOTS + 1), default=1, metavar="N")
+    parser.add_argument("--only", action="append", default=[], help="import this file again")
+    parser.add_argument("--again", action="store_true", help="import finished files again")
+    parser.add_argument("--timeout-s", type=float, default=240, help="for each file")
+    parser.add_argument("--memory-mib", type=int, default=16384, help="for each process of a file")
+    parser.add_argument("--isolation", choices=["strict", "best-effort"], default="best-effort")
     parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        help="name of a file; may be repeated. Others that were imported stay",
+        "--build", type=Path, default=ROOT / "build/release", help="where assay-jail was built"
     )
-    parser.add_argument("--timeout-s", type=float, default=600)
-    parser.add_argument(
-        "--build",
-        type=Path,
-        default=ROOT / "build/release",
-        help="where the fake CUDA guard was built",
-    )
-    arguments = parser.parse_args()
-    files = sorted(
-        file
-        for file in arguments.folder.glob("*.py")
-        if not arguments.only or file.name in arguments.only
-    )
-    if not files:
-        print(f"assay import: {arguments.folder}: no such golden file", file=sys.stderr)
-        return 66
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    settings = Settings(
-        arguments.out,
-        arguments.target,
-        arguments.out / ".cache",
-        guard(arguments.build),
-        arguments.timeout_s,
-        StepProcesses(),
-    )
-    end_with_signals(settings.processes)
-    reports: list[dict[str, Any]] = []
-    others = earlier(arguments.out, files) if arguments.only else []
-    with ThreadPoolExecutor(arguments.jobs) as pool:
-        for report in pool.map(lambda file: import_file(file, settings), files):
-            reports.append(report)
-            print(line(report), flush=True)
-            known = sorted(reports + others, key=lambda one: str(one["file"]))
-            (arguments.out / "import.json").write_text(
-                json.dumps({"target": arguments.target, "files": known}, indent=1) + "\n"
-            )
-    tiers = collections.Counter(report["tier"] for report in reports)
-    with_operators = sum(bool(report["operators"]) for report in reports)
-    counted = ", ".join(f"{tiers[tier]} {tier}" for tier in ("plan", "host", "neither"))
-    print(f"{len(reports)} files: {counted}; operators of {with_operators} files")
+    return parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> None:
+    files = golden_files(options.folder, options.only)
+    settings = {"target": options.target, "importer": importer_digest()}
+    with SuiteFolder(options.out, settings) as suite:
+        again = options.again or bool(options.only)
+        if not options.only:
+            suite.forget_others({golden.name for golden in files})
+        wanted = [golden for golden in files if again or not suite.has(golden)]
+        if len(wanted) < len(files):
+            print(f"{len(files) - len(wanted)} files were imported earlier; {len(wanted)} are left")
+        if wanted:
+            with ImportJail(options.build.resolve(), options.isolation == "strict") as jail:
+                import_all(wanted, suite, jail, options)
+                if jail.missing_layers:
+                    missing = ", ".join(jail.missing_layers)
+                    print(f"the jail lacks isolation layers: {missing} (assay doctor)")
+        for text in summary([suite.report(golden.name) for golden in files]):
+            print(text, flush=True)
+
+
+def main() -> int:
+    options = parse()
+    end_with_signals(threading.Event())
+    try:
+        run(options)
+    except (BadFolder, UnusableSuite) as error:
+        print(f"assay import tritonbench-g: {error}", file=sys.stderr)
+        return error.status
+    except NoJail as error:
+        print(f"assay import tritonbench-g: {error}", file=sys.stderr)
+        return UNAVAILABLE
+    except Stopped:
+        return UNAVAILABLE
     return 0
 
 

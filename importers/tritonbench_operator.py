@@ -1,21 +1,19 @@
-"""Imports one golden file (a solution that TritonBench-G provides) in a separate process. The
-last line of its output is one JSON object, the report.
+"""The steps of the import of one golden file (a solution that TritonBench-G provides). Each step
+runs in a process of its own, because a recorder can be installed only once in a process
+(golden_child.py).
 
-    # `trace` records the file's calls, and writes an operator for each group of calls.
-    python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]
-    # `record` records the operators' oracles like submissions.
-    python importers/tritonbench_operator.py record OPERATOR_DIR...
+    found = trace_file(golden, suite, "cuda:90", cache, arithmetic=False)
+    recorded = record_operators([suite / "standard" / "softmax"], "cuda:90", cache)
 
-A trace without `--arithmetic` records the calls like those of a scored submission, so it shows
-whether the file fits the plan tier. If the recorder refuses a call, a trace with `--arithmetic`
-still finds the shapes of the outputs, so that the operators can be written for the host tier."""
+trace_file() records the file's calls, and writes an operator for each group of calls. If
+`arithmetic` is false, the calls are recorded like those of a scored submission, so the result shows
+whether the file fits the plan tier. If the recorder refuses a call, a trace with `arithmetic` still
+finds the shapes of the outputs, so that the operators can be written for the host tier.
+record_operators() records the operators' oracles like submissions."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -27,37 +25,16 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from golden_calls import groups, trace  # noqa: E402
-from golden_file import split  # noqa: E402
+from golden_folder import GoldenFile, operator_name, split  # noqa: E402
 from golden_operator import Parts, write_operator  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 
-MAX_NAME_CHARS = 56  # 8 less than the limit of 64, because a number may be appended
-
-
-def operator_name(file: Path) -> str:
-    name = re.sub(r"[^a-z0-9_]", "_", file.stem.lower())[:MAX_NAME_CHARS]
-    return name if name[:1].isalpha() else f"op_{name}"
-
-
-def prompt_and_difficulty(file: Path) -> tuple[str, int]:
-    """Returns the description and the difficulty (1 to 5) that TritonBench gives to the golden
-    file. They are in TritonBench's index, which is in the parent of the golden file's folder.
-    Returns an empty description and the difficulty 3 if the index does not have them."""
-    index = file.parent.parent / "TritonBench_G_v1.json"
-    if not index.exists():
-        return "", 3
-    for entry in json.loads(index.read_text(encoding="utf-8")):
-        if entry.get("file") == file.name:
-            return str(entry.get("comp_instru", "")), min(
-                5, max(1, int(entry.get("difficulty", 3)))
-            )
-    return "", 3
-
 
 def trace_file(
-    file: Path, suite: Path, target: str, cache: Path | None, arithmetic: bool
+    golden: GoldenFile, file: Path, suite: Path, target: str, cache: Path, arithmetic: bool
 ) -> dict[str, Any]:
+    """`file` contains the text of the golden file. Its operators are written below `suite`."""
     calls, report = trace(file, target, cache, arithmetic)
     found: dict[str, Any] = {
         key: report.get(key) for key in ("file", "recorded", "stage", "kind", "message", "line")
@@ -75,20 +52,17 @@ def trace_file(
     found["operators"] = []
     if not report["recorded"]:
         return found
-    kernel, test = split(file.read_text(encoding="utf-8"))
-    description, difficulty = prompt_and_difficulty(file)
-    name = operator_name(file)
-    for position, group in enumerate(groups([call for call in calls if call.returned is not None])):
+    kernel, test = split(golden.text)
+    name = operator_name(golden.name)
+    for position, group in enumerate(groups(calls)):
         folder = suite / "standard" / (name if position == 0 else f"{name}_{position + 1}")
         shutil.rmtree(folder, ignore_errors=True)
-        write_operator(
-            folder, group, Parts(file.name, kernel, test, description, difficulty), calls
-        )
+        write_operator(folder, group, Parts(golden, kernel, test), calls)
         found["operators"].append({"name": folder.name, "cases": len(group)})
     return found
 
 
-def record_operators(folders: list[Path], target: str, cache: Path | None) -> dict[str, Any]:
+def record_operators(folders: list[Path], target: str, cache: Path) -> dict[str, Any]:
     """Records the oracle of each operator case by case, as a candidate does. Returns for each
     operator {"recorded": ..., "kind": ..., "message": ...}."""
     inputs = {}
@@ -110,9 +84,7 @@ def record_operators(folders: list[Path], target: str, cache: Path | None) -> di
     from harness.recording.record import RecordRunner
 
     with tempfile.TemporaryDirectory(prefix="golden-") as scratch:
-        runner = RecordRunner(
-            target, str(cache or Path(scratch) / "triton-cache"), alternatives=False
-        )
+        runner = RecordRunner(target, str(cache), alternatives=False)
         recorded = {
             folder.name: record_operator(folder, operator, cases, runner, scratch)
             for folder, (operator, cases) in inputs.items()
@@ -163,36 +135,3 @@ def record_operator(
             "line": why["line"],
         }
     return {"recorded": True}
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="One golden file of TritonBench-G.")
-    parser.add_argument("what", choices=["trace", "record"])
-    parser.add_argument("paths", type=Path, nargs="+")
-    parser.add_argument("--out", type=Path, help="trace: the suite's folder")
-    parser.add_argument("--target", default="cuda:90")
-    parser.add_argument("--cache", type=Path, help="keep compiled kernels in this folder")
-    parser.add_argument(
-        "--arithmetic",
-        action="store_true",
-        help="trace: let Assay's kernels do the arithmetic of torch",
-    )
-    arguments = parser.parse_args()
-    torch.manual_seed(0)
-    if arguments.what == "trace":
-        found = trace_file(
-            arguments.paths[0],
-            arguments.out,
-            arguments.target,
-            arguments.cache,
-            arguments.arithmetic,
-        )
-    else:
-        found = record_operators(arguments.paths, arguments.target, arguments.cache)
-    sys.stdout.write("\n" + json.dumps(found) + "\n")
-    sys.stdout.flush()
-    os._exit(0)  # a normal exit of the interpreter may crash on objects that a recording leaves
-
-
-if __name__ == "__main__":
-    main()

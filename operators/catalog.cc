@@ -180,6 +180,12 @@ Result<Catalog> Catalog::load(const fs::path& root) {
   return catalog;
 }
 
+std::string Catalog::digest() const {
+  std::string text;
+  for (const Operator& op : operators_) text += op.name + " " + op.revision + "\n";
+  return sha256_hex(text);
+}
+
 const Operator* Catalog::find(std::string_view name) const {
   const auto found = std::find_if(operators_.begin(), operators_.end(),
                                   [&](const Operator& op) { return op.name == name; });

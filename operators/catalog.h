@@ -72,6 +72,15 @@ struct Adversary {
   std::string axis;                 // the axis along which a shortcut leaves work out; may be empty
 };
 
+/// Where an imported operator comes from. A field is empty if the importer did not find it out.
+struct Provenance {
+  std::string benchmark;    // "TritonBench-G"
+  std::string file;         // the file of the benchmark
+  std::string file_sha256;  // of that file
+  std::string revision;     // the commit of the benchmark's checkout
+  std::string licence;      // the first line of the checkout's licence
+};
+
 struct Operator {
   std::string name;
   Split split = Split::standard;
@@ -81,7 +90,8 @@ struct Operator {
   // True if the operator was imported from another benchmark. The cases of such an operator must
   // not be changed.
   bool imported = false;
-  /// Python code that the server appends to every submission. It may define the entry function.
+  Provenance provenance;  // of an imported operator
+  /// Python code that a candidate executes behind every submission. It defines the entry function.
   /// Empty if the operator has no adapter.
   std::string adapter;
   std::vector<Argument> arguments;
@@ -103,6 +113,9 @@ class Catalog {
 
   const std::vector<Operator>& all() const { return operators_; }  // sorted by split, then by name
   const Operator* find(std::string_view name) const;
+  /// Returns a digest of all operators: the SHA-256 of their names and revisions. Two servers with
+  /// the same digest have the same operators.
+  std::string digest() const;
   /// Returns an error like "unknown operator 'vectoradd'; did you mean 'vector_add'?
   /// `list_operators` names all 164".
   Error unknown(std::string_view name) const;

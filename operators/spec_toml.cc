@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 #include <set>
+#include <utility>
 
 #include "base/text.h"
 #include "operators/spec_section.h"
@@ -130,7 +131,8 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   Section section(root, "", diagnostics);
   section.keys({"name", "split", "family", "dialect", "difficulty", "summary", "description",
                 "entry", "signature", "arguments", "outputs", "cases"},
-               {"imported", "adapter", "adversarial"});
+               {"imported", "adapter", "adversarial", "benchmark", "benchmark_file",
+                "benchmark_file_sha256", "benchmark_revision", "benchmark_licence"});
   Operator op;
   op.name = section.identifier("name");
   const std::string split = section.choice("split", split_names());
@@ -145,6 +147,13 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   op.entry = section.identifier("entry");
   op.signature = section.text("signature");
   if (section.has("imported")) op.imported = section.boolean("imported");
+  for (const auto& [key, field] : {std::pair{"benchmark", &op.provenance.benchmark},
+                                   std::pair{"benchmark_file", &op.provenance.file},
+                                   std::pair{"benchmark_file_sha256", &op.provenance.file_sha256},
+                                   std::pair{"benchmark_revision", &op.provenance.revision},
+                                   std::pair{"benchmark_licence", &op.provenance.licence}}) {
+    if (section.has(key)) *field = section.text(key);
+  }
   if (section.has("adapter")) op.adapter = section.text("adapter");
   std::size_t index = 0;
   for (const toml::table* table : section.tables("arguments")) {

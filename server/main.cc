@@ -24,6 +24,7 @@ int main(int argc, char** argv) {
   add_demo(app, status);
   add_report(app, status);
   add_runs(app, status);
+  add_suites(app, status);
   add_show(app, status);
   add_operators(app, status);
   add_doctor(app, status);

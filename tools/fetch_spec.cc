@@ -67,12 +67,13 @@ std::string role_text(Role role) {
 
 std::string shape_text(const std::vector<std::string>& shape) { return "[" + join(shape) + "]"; }
 
-std::string argument_line(const Argument& argument) {
+std::string argument_line(const Argument& argument, bool imported) {
   std::string text = "- " + argument.name + ": " + type_text(argument.type);
   if (argument.type == ArgumentType::tensor)
     text += " " + shape_text(argument.shape) + ", dtype " +
             (argument.dtype == "case" ? "of the case" : argument.dtype);
-  if (argument.role == Role::inout) text += ", modified in place";
+  if (argument.role == Role::inout)
+    text += imported ? ", may be modified in place" : ", modified in place";
   if (argument.role == Role::structural) text += ", real values on the host";
   return text + (argument.description.empty() ? "" : "; " + argument.description) + "\n";
 }
@@ -132,7 +133,11 @@ std::vector<std::string> languages_of(const Operator& op) {
 
 std::string submission_text(const Operator& op, std::string_view language) {
   if (language == sandbox::kCudaCpp) return kCudaCppText;
-  std::string text = "One Python module that defines `" + op.entry + "` with that signature. ";
+  std::string text =
+      op.adapter.empty()
+          ? "One Python module that defines `" + op.entry + "` with that signature. "
+          : "One Python module that defines what the description asks for. Assay adds the entry `" +
+                op.entry + "`, which calls it:\n" + op.adapter;
   if (op.dialect == "gluon")
     return text +
            "The work is done in Gluon kernels (`from triton.experimental import gluon`, "
@@ -156,6 +161,10 @@ std::string limits_text(const sandbox::Limits& limits) {
          " processes, no network";
 }
 
+// The reference of an imported operator is the benchmark's own solution, so it is not shown.
+constexpr const char* kGoldenReference =
+    "The benchmark has no reference in PyTorch. Its own kernel, which is not shown, computes the "
+    "expected outputs from the same arguments.";
 constexpr const char* kNextAfterSpec = "write it, then `compile` or `run_tests`.";
 
 json structured_spec(const Operator& op, std::string_view language, const std::string& limits,
@@ -223,7 +232,7 @@ std::string reference_text(const std::string& source, std::size_t room) {
 
 mcp::ToolResult answer_of(const Operator& op, std::string_view language, const std::string& limits,
                           std::size_t cap) {
-  std::string reference = shown_reference(op.reference_source);
+  std::string reference = op.imported ? kGoldenReference : shown_reference(op.reference_source);
   const std::vector<std::string> guides = fitting_guides(op, language);
   std::string cases;
   std::int64_t hidden = 0;
@@ -237,17 +246,21 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
                      "\n\n" + op.description;
   if (!text.ends_with('\n')) text += '\n';
   text += "\narguments:\n";
-  for (const Argument& argument : op.arguments) text += argument_line(argument);
+  for (const Argument& argument : op.arguments) text += argument_line(argument, op.imported);
   text += "outputs, in order:\n";
   for (const Output& output : op.outputs) text += output_line(output);
-  text += "public cases (" + count_text(hidden, "hidden one") +
-          " besides, with other shapes, dtypes and values):\n" + cases;
+  // The hidden cases of an imported operator are the benchmark's own calls with other seeds.
+  text += "public cases (" + count_text(hidden, "hidden one") + " besides, with other " +
+          (op.imported ? "values" : "shapes, dtypes and values") + "):\n" + cases;
   text += "submission: " + submission_text(op, language) + "\nlimits: " + limits + "\n";
   if (!guides.empty()) text += "guides (search_examples with guide=...): " + join(guides) + "\n";
   const std::string next = std::string("next: ") + kNextAfterSpec;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
-  text += "reference:\n" + reference_text(op.reference_source, room) + "\n" + next;
+  text +=
+      "reference:\n" +
+      (op.imported ? std::string(kGoldenReference) : reference_text(op.reference_source, room)) +
+      "\n" + next;
   mcp::ToolResult answer;
   answer.text = std::move(text);
   answer.structured = structured_spec(op, language, limits, reference, hidden);

@@ -174,6 +174,7 @@ class CpuJob {
 
     CandidateJob request;
     request.entry = small.entry;
+    request.adapter = small.adapter;
     request.dialect = small.dialect;
     request.target = target_;
     InterpretedCases full(run, pool_, request, small.source);

@@ -136,6 +136,7 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   CandidateJob request;
   request.mode = CandidateMode::host;
   request.entry = run.job().entry;
+  request.adapter = run.job().adapter;
   request.dialect = run.job().dialect;
   request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0,
                             run.job().limits.gpu_memory_bytes};

@@ -206,6 +206,10 @@ struct Job {
   std::string entry;               // name of the entry function
   std::string dialect = "triton";  // triton | gluon | tlx
   std::string language = std::string(kPython);
+  /// Python that defines the entry function by a call of the submission's own functions, or empty.
+  /// It is the operator's. A candidate executes it behind the source, under a name of its own, so
+  /// the source's lines keep their numbers, and an error in it is not in a line of the source.
+  std::string adapter = {};
   std::string source;              // UTF-8, untrusted
   std::vector<CaseRequest> cases;  // the verdict names the cases that the device skips
   // The targets of a compile job, or of a profile that is computed without a run: "cuda:90",

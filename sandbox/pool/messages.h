@@ -93,6 +93,7 @@ struct CandidateJob {
   bool alternatives = false;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
+  std::string adapter = {};  // Job::adapter
   /// The time limit of the import, in milliseconds; 0 means no limit. The candidate stops itself
   /// shortly before this limit.
   std::int64_t import_wall_ms = 0;

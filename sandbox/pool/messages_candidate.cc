@@ -222,6 +222,7 @@ json to_header(const CandidateJob& job) {
               {"target", job.target},
               {"artifacts", job.artifacts},
               {"alternatives", job.alternatives}};
+  if (!job.adapter.empty()) out["adapter"] = job.adapter;
   if (job.import_wall_ms > 0) out["import_wall_ms"] = job.import_wall_ms;
   if (job.host) {
     out["device"] = job.host->device;

@@ -88,6 +88,7 @@ class Recording {
     const RecordOptions& options = request.options;
     job_.mode = CandidateMode::record;
     job_.entry = run.job().entry;
+    job_.adapter = run.job().adapter;
     job_.dialect = run.job().dialect;
     job_.language = options.language;
     job_.target = request.target;

@@ -70,8 +70,8 @@ std::optional<std::string> RecordingCache::key(const Inputs& inputs) {
   const PreparedCase& prepared = inputs.prepared;
   if (!prepared.structural.empty()) return std::nullopt;
   KeyText key;
-  for (const std::string* field :
-       {&inputs.source, &inputs.job.entry, &inputs.job.dialect, &inputs.target})
+  for (const std::string* field : {&inputs.source, &inputs.job.entry, &inputs.job.adapter,
+                                   &inputs.job.dialect, &inputs.target})
     key.add(*field);
   key.add(std::string(inputs.language));
   key.add(prepared.arguments);

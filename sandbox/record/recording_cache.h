@@ -41,7 +41,7 @@ class RecordingCache {
 
   /// Everything that the recording of one case depends on. The caller owns the members.
   struct Inputs {
-    const Job& job;  // provides the names of the entry function and of the dialect
+    const Job& job;  // provides the entry function, the adapter and the dialect
     const std::string& source;
     const std::string& target;
     const PreparedCase& prepared;

@@ -18,6 +18,7 @@ void add_report(CLI::App& app, int& status);     // report.cc
 void add_runs(CLI::App& app, int& status);       // runs.cc
 void add_show(CLI::App& app, int& status);       // show.cc
 void add_operators(CLI::App& app, int& status);  // operators.cc: list, show, lint
+void add_suites(CLI::App& app, int& status);     // suites.cc
 void add_doctor(CLI::App& app, int& status);     // doctor.cc
 void add_token(CLI::App& app, int& status);      // token.cc: new
 void add_plan(CLI::App& app, int& status);       // plan.cc: show, diff

@@ -20,6 +20,11 @@ namespace assay::server {
 namespace {
 
 constexpr int kMostImportJobs = 64;
+constexpr int kDefaultTimeoutS = 240;
+constexpr int kMostTimeoutS = 86'400;
+constexpr int kDefaultMemoryMib = 16'384;
+constexpr int kLeastMemoryMib = 1'024;  // less than this is not enough for torch and Triton
+constexpr int kMostMemoryMib = 1 << 20;
 
 /// A benchmark that can be imported.
 struct Importer {
@@ -39,6 +44,10 @@ struct ImportOptions {
   std::string folder, out;
   std::string target{sandbox::kDefaultTarget};
   int jobs = 1;
+  int timeout_s = kDefaultTimeoutS;
+  int memory_mib = kDefaultMemoryMib;
+  std::string isolation = "best-effort";
+  bool again = false;
   std::vector<std::string> only;
 };
 
@@ -60,8 +69,15 @@ int import_files(const Importer& importer, const ImportOptions& options) {
                                     options.target,
                                     "--jobs",
                                     std::to_string(options.jobs),
+                                    "--timeout-s",
+                                    std::to_string(options.timeout_s),
+                                    "--memory-mib",
+                                    std::to_string(options.memory_mib),
+                                    "--isolation",
+                                    options.isolation,
                                     "--build",
                                     paths->binaries.parent_path().string()};
+  if (options.again) words.emplace_back("--again");
   for (const std::string& file : options.only) words.insert(words.end(), {"--only", file});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
@@ -91,7 +107,24 @@ void add_import(CLI::App& app, int& status) {
                      "files to import at once; each takes a core and a few GiB")
         ->check(CLI::Range(1, kMostImportJobs))
         ->capture_default_str();
-    command->add_option("--only", options->only, "import only this file; may be repeated")
+    command
+        ->add_option("--timeout-s", options->timeout_s,
+                     "seconds for the import of one file, with its compilers")
+        ->check(CLI::Range(1, kMostTimeoutS))
+        ->capture_default_str();
+    command
+        ->add_option("--memory-mib", options->memory_mib,
+                     "private memory of each process of a file's import")
+        ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
+        ->capture_default_str();
+    command
+        ->add_option("--isolation", options->isolation,
+                     "strict refuses to import if the machine lacks an isolation layer")
+        ->check(CLI::IsMember({"strict", "best-effort"}))
+        ->capture_default_str();
+    command->add_flag("--again", options->again,
+                      "also import the files that an earlier import into --out has finished");
+    command->add_option("--only", options->only, "import this file again; may be repeated")
         ->allow_extra_args(false);
     command->callback([&importer, options, &status] { status = import_files(importer, *options); });
   }

@@ -66,6 +66,15 @@ bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdic
          verdict.stage == sandbox::Stage::import;
 }
 
+/// Returns true if the oracle of an imported operator needs the host tier, which this device does
+/// not have. Then nothing can be said about the oracle here. Assay's own oracles must be
+/// recordable.
+bool needs_host_tier(const operators::Operator& op, const sandbox::Verdict& verdict,
+                     const sandbox::DeviceInfo& device) {
+  return op.imported && !device.can_time &&
+         verdict.error_kind == sandbox::ErrorKind::not_recordable;
+}
+
 bool is_small(const operators::Operator& op, const operators::Case& item) {
   return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements;
 }
@@ -203,8 +212,9 @@ bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
 }
 
 /// Grades the oracle like a submission, because a grade is the strictest check. Returns false if
-/// the oracle's dialect is not installed. In this case the report names the missing dialect, and
-/// the operator counts as sound if all other checks passed.
+/// the oracle's dialect is not installed, or if the oracle needs a tier that this device does not
+/// have. In these cases the report says what is missing, and the operator counts as sound if all
+/// other checks passed.
 bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
@@ -216,6 +226,11 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   const sandbox::Verdict verdict = device_.execute(job, monitor);
   if (lacks_dialect(op, verdict)) {
     report.oracle = "not compiled: " + verdict.detail;
+    report.verdict = tools::verdict_to_json(verdict);
+    return false;
+  }
+  if (needs_host_tier(op, verdict, device_.info())) {
+    report.oracle = "not judged: it needs the host tier, and so a GPU; " + verdict.detail;
     report.verdict = tools::verdict_to_json(verdict);
     return false;
   }

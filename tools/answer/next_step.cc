@@ -71,6 +71,8 @@ std::string after_missing_entry(const Verdict& verdict, const Operator* op) {
            (names.empty() ? "\"x\", \"y\"" : names.substr(0, names.size() - 2)) +
            "]}] */; `fetch_spec` with language=cuda describes the rest.";
   }
+  if (op != nullptr && !op->adapter.empty())
+    return "Define the function that the message names; `fetch_spec` shows how Assay calls it.";
   return op == nullptr ? "Define the entry function with exactly the name and parameters of the "
                          "signature in `fetch_spec`."
                        : "Define `" + op->signature + "`.";

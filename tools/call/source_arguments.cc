@@ -8,9 +8,7 @@
 #include "base/source_folder.h"
 #include "base/text.h"
 #include "base/text_edits.h"
-#include "operators/catalog.h"
 #include "sandbox/job/job.h"
-#include "tools/model/operator_job.h"
 
 namespace assay::tools {
 namespace {
@@ -48,8 +46,7 @@ Result<SourceText> earlier_source(const Services& services, const SourceArgument
   auto earlier = services.jobs.source(principal, *arguments.source);
   if (!earlier) return fail(earlier.error().code, "`source`: " + earlier.error().message);
   SourceText found;
-  found.text =
-      submitted_source(std::move(earlier->text), services.catalog.find(earlier->operator_name));
+  found.text = std::move(earlier->text);
   found.language = std::move(earlier->language);
   if (!arguments.edits) return found;
   auto changed = edited(found.text, *arguments.edits);

@@ -329,6 +329,7 @@ void fields(Archive& archive, Job& job) {
   archive("entry", job.entry);
   archive("dialect", job.dialect);
   archive("language", job.language);
+  archive("adapter", tools::Newer{job.adapter});
   archive("source", tools::Verbatim{job.source});
   archive("cases", job.cases);
   archive("targets", job.targets);

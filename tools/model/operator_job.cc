@@ -13,14 +13,6 @@ namespace assay::tools {
 namespace {
 
 constexpr std::size_t kShownNameBytes = 60;
-constexpr const char* kBeforeAdapter = "\n\n";
-
-/// Returns the source that a candidate runs: the submission, followed by the operator's adapter.
-/// The submission comes first, so that its lines keep their numbers.
-std::string adapted(std::string source, const operators::Operator& op) {
-  if (op.adapter.empty() || source.empty()) return source;
-  return std::move(source) + kBeforeAdapter + op.adapter;
-}
 
 /// Returns whether the text is "cuda:" and two or three digits, or "hip:gfx" and the name of a
 /// processor.
@@ -80,7 +72,8 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
   job.operator_dir = op.directory.string();
   job.entry = op.entry;
   job.dialect = op.dialect;
-  job.source = adapted(std::move(source), op);
+  job.adapter = op.adapter;
+  job.source = std::move(source);
   for (const operators::Case& item : op.cases) {
     if (!item.hidden) job.cases.push_back(case_request(item));
   }
@@ -90,15 +83,8 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
     if (item.hidden && kind == sandbox::JobKind::grade) job.cases.push_back(case_request(item));
   }
   if (kind == sandbox::JobKind::profile || kind == sandbox::JobKind::grade)
-    job.baseline_source = adapted(op.oracle_source, op);
+    job.baseline_source = op.oracle_source;
   return job;
-}
-
-std::string submitted_source(std::string source, const operators::Operator* op) {
-  if (op == nullptr || op->adapter.empty()) return source;
-  const std::string end = kBeforeAdapter + op->adapter;
-  if (source.ends_with(end)) source.resize(source.size() - end.size());
-  return source;
 }
 
 Status choose_case(sandbox::Job& job, const std::string& wanted) {

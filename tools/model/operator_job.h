@@ -19,10 +19,6 @@ namespace assay::tools {
 /// cases; a grade gets all cases. Jobs of the kinds profile and grade get the oracle as baseline.
 sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind, std::string source);
 
-/// Returns what a caller sent of a job's source: the source without the adapter that operator_job()
-/// appended. `op` is the operator of the job, or null.
-std::string submitted_source(std::string source, const operators::Operator* op);
-
 /// Removes all cases of the job except the case named `wanted`. If `wanted` is empty, the last case
 /// stays, because it is large enough to fill a GPU. Errors: not_found if there is no such case, and
 /// the message lists the valid cases.

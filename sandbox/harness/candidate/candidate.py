@@ -14,7 +14,9 @@ submission could forge every later message. An `error` frame ends the job, and n
 
 from __future__ import annotations
 
+import builtins
 import contextlib
+import dis
 import importlib.util
 import os
 import sys
@@ -44,6 +46,7 @@ from harness.recording.record import RecordRunner
 from harness.wire.frames import Channel, Frame, FrameError
 
 MODULE = "submission"
+ADAPTER_FILE = "<adapter>"  # the file name of an operator's adapter in tracebacks
 Layers = list[dict[str, Any]]
 PythonRunner = InterpretRunner | RecordRunner | HostRunner
 Runner = PythonRunner | CudaCppRunner
@@ -139,10 +142,11 @@ def _cuda_runner(header: dict[str, Any]) -> CudaCppRunner:
 
 
 def _prepare(
-    runner: Runner, source: Source, entry: str, announce_parsed: Callable[[], None]
+    runner: Runner, source: Source, entry: str, adapter: str, announce_parsed: Callable[[], None]
 ) -> Work:
     """Loads the source and returns the function that runs one case. Calls `announce_parsed` before
-    any code of the submission runs."""
+    any code of the submission runs. A source in CUDA C++ needs no adapter, because its comment names
+    the operator's arguments."""
     if isinstance(runner, CudaCppRunner):
         runner.load(source.text)
         announce_parsed()
@@ -150,7 +154,7 @@ def _prepare(
     code = _parse(source)
     announce_parsed()
     with runner.context():
-        function = _import(source, code, entry)
+        function = _import(source, code, entry, adapter)
     return lambda case: runner.run_case(case, function)
 
 
@@ -195,7 +199,13 @@ def _run_job(channel: Channel, frame: Frame) -> None:
         if "import_wall_ms" in header:
             limit.start(header["import_wall_ms"])
         runner = _runner(header, frame.fds, folder)
-        work = _prepare(runner, source, str(header["entry"]), announce_parsed)
+        work = _prepare(
+            runner,
+            source,
+            str(header["entry"]),
+            str(header.get("adapter", "")),
+            announce_parsed,
+        )
         with limit.held():
             channel.send({"type": "imported"})
             limit.stop()
@@ -255,8 +265,9 @@ def _parse(source: Source) -> CodeType:
     return compile(source.text.encode(), source.path, "exec", dont_inherit=True)
 
 
-def _import(source: Source, code: CodeType, entry: str) -> Callable[..., Any]:
-    """Executes the compiled source as the module `submission`. Returns its entry function."""
+def _import(source: Source, code: CodeType, entry: str, adapter: str) -> Callable[..., Any]:
+    """Executes the compiled source as the module `submission`, and after it the operator's adapter.
+    Returns the entry function."""
     sys.argv = [MODULE]
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
@@ -266,19 +277,37 @@ def _import(source: Source, code: CodeType, entry: str) -> Callable[..., Any]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[MODULE] = module
     exec(code, module.__dict__)
+    if adapter:
+        return adapted(module, entry, adapter)
     found = getattr(module, entry, None)
     if not callable(found):
-        raise MissingEntry(_missing(module, entry))
+        raise MissingEntry(_missing(vars(module), entry))
     return found  # type: ignore[no-any-return]
 
 
-def _missing(module: ModuleType, entry: str) -> str:
+def adapted(module: ModuleType, entry: str, adapter: str) -> Callable[..., Any]:
+    """Executes the adapter in the module and returns the entry function that it defines. Raises
+    MissingEntry if the module lacks a function that the adapter calls. The adapter has a file name
+    of its own, so no line of it counts as one of the submission's."""
+    own = dict(vars(module))
+    exec(compile(adapter, ADAPTER_FILE, "exec", dont_inherit=True), module.__dict__)
+    function: Callable[..., Any] = module.__dict__[entry]
+    wanted = (
+        step.argval for step in dis.get_instructions(function) if step.opname == "LOAD_GLOBAL"
+    )
+    for name in wanted:
+        if not hasattr(module, name) and not hasattr(builtins, name):
+            raise MissingEntry(_missing(own, name))
+    return function
+
+
+def _missing(defined_names: dict[str, Any], entry: str) -> str:
     names = [
         name
-        for name, value in vars(module).items()
+        for name, value in defined_names.items()
         if callable(value) and getattr(value, "__module__", None) == MODULE
     ]
-    if hasattr(module, entry):
-        return f"`{entry}` is a {type(getattr(module, entry)).__name__}, not a function"
+    if entry in defined_names:
+        return f"`{entry}` is a {type(defined_names[entry]).__name__}, not a function"
     defined = f"it defines {', '.join(sorted(names)[:20])}" if names else "it defines no function"
     return f"the source does not define the entry function `{entry}`; {defined}"

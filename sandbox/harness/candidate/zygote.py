@@ -31,6 +31,7 @@ import stat
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from typing import Any, TextIO
 
 import numpy
@@ -53,6 +54,8 @@ IMPORTED_WHEN_IDLE = ("torch.distributed.tensor",)
 IDLE_MS = 300
 LATEST_IMPORT_S = 5.0
 Layers = list[dict[str, Any]]
+# Serves one job on the job's channel, and returns the exit status of the child.
+ServeChild = Callable[[Channel, Layers], int]
 CHILD_DEFECT = 3
 STDIN, STDOUT, STDERR = 0, 1, 2
 VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
@@ -62,9 +65,10 @@ class UncleanZygote(Exception):
     """The zygote has something open that a forked child must not inherit."""
 
 
-def serve(control_fd: int) -> None:
-    """Runs until the supervisor closes the control socket. May then raise a ConnectionError."""
-    Zygote(Channel.from_fd(control_fd)).run()
+def serve(control_fd: int, serve_child: ServeChild = candidate.serve) -> None:
+    """Runs until the supervisor closes the control socket. May then raise a ConnectionError. Each
+    child runs `serve_child`. An import of golden files passes another function than the default."""
+    Zygote(Channel.from_fd(control_fd), serve_child).run()
 
 
 def _native() -> Any:
@@ -134,8 +138,9 @@ def unknown_descriptors(known: set[int]) -> list[str]:
 class Zygote:
     """The fork server. It is single-threaded, and `run` is its main loop."""
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, serve_child: ServeChild = candidate.serve) -> None:
         self._channel = channel
+        self.serve_child = serve_child
         self._native = _native()
         self._children: dict[int, tuple[int, int]] = {}  # pidfd: (slot, pid)
         count_visible_gpus()
@@ -269,7 +274,7 @@ def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
         sys.stdout, sys.stderr = _stream(STDOUT), _stream(STDERR)
         _reseed()
         layers = layers + zygote.enter_jail({"slot": slot, **frame.header.get("jail", {})}, job)
-        status = candidate.serve(Channel(socket.socket(fileno=job)), layers)
+        status = zygote.serve_child(Channel(socket.socket(fileno=job)), layers)
     except BaseException:
         with contextlib.suppress(BaseException):
             traceback.print_exc()

@@ -165,8 +165,8 @@ class _NoGuard:
         return None
 
 
-def stub_functions(target: str) -> None:
-    """Replaces the functions of torch.cuda that would look for a device."""
+def _stubs(target: str) -> dict[str, Any]:
+    """Returns replacements for functions of torch.cuda, by name."""
     facts = device_facts(target)
     stream = SimpleNamespace(
         cuda_stream=0,
@@ -177,7 +177,7 @@ def stub_functions(target: str) -> None:
         wait_event=lambda *_: None,
         query=lambda: True,
     )
-    answers: dict[str, Any] = {
+    return {
         "_exchange_device": lambda *_: 0,
         "_maybe_exchange_device": lambda *_: 0,
         "_lazy_init": lambda: None,
@@ -204,10 +204,43 @@ def stub_functions(target: str) -> None:
         "reset_peak_memory_stats": lambda *_: None,
         "mem_get_info": lambda *_: (facts.total_memory, facts.total_memory),
     }
+
+
+def _raw_stream(*_: Any) -> int:
+    return 0
+
+
+@contextlib.contextmanager
+def stubbed(target: str) -> Iterator[None]:
+    """While the context is active, the functions of torch.cuda answer as for a device. A process
+    that has no GPU, and that only needs the shapes of tensors, uses this."""
+    answers = _stubs(target)
+    missing = object()
+    before = {name: getattr(torch.cuda, name, missing) for name in answers}
+    # A CPU build of torch lacks this function.
+    lacks_stream = not hasattr(torch._C, "_cuda_getCurrentRawStream")
+    if lacks_stream:
+        torch._C._cuda_getCurrentRawStream = _raw_stream
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is missing:
+                delattr(torch.cuda, name)
+            else:
+                setattr(torch.cuda, name, value)
+        if lacks_stream:
+            del torch._C._cuda_getCurrentRawStream
+
+
+def stub_functions(target: str) -> None:
+    """Replaces the functions of torch.cuda that would look for a device."""
+    for name, answer in _stubs(target).items():
+        setattr(torch.cuda, name, answer)
     # A CPU build of torch lacks these functions. Code that torch.compile generated calls them.
-    torch._C._cuda_getCurrentRawStream = lambda *_: 0
+    torch._C._cuda_getCurrentRawStream = _raw_stream
     guards = torch._C._dynamo.guards
     guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(
         size, stride, dtype=dtype, device="cuda"

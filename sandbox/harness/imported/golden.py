@@ -2,7 +2,7 @@
 submission replaces, and a test part, which creates inputs and calls the kernel part.
 
     # This code is in a reference.py that an importer wrote.
-    golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS)
+    golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS, DRAWS)
     arguments = golden.inputs(case, rng)
     outputs = golden.reference(arguments)
     masks = golden.open_elements(arguments)  # elements that are exempt from checking
@@ -20,30 +20,41 @@ accesses memory beyond its tensors. Therefore this module runs the code on memor
 contents (surroundings.py). This also protects the judge's own tensors from wrong writes of the
 code. open_elements.py identifies the elements that depend on these contents.
 
+`DRAWS` contains, by call, the random tensors that the kernel part itself draws during the call:
+name of the function, shape and dtype. They are arguments of the case (`d0`, `d1`, ...), which the
+adapter hands out, so that the golden kernel part and a submission compute with the same numbers.
+
 `INTERFACE` contains `leaves` (for each leaf of the call's arguments, in order, the name in the
 spec, or none for a constant of the adapter), `dtypes`, and `written` (the arguments that are also
-outputs; they follow the returned outputs). `CALLS` contains dtype and shape of each call's results,
-in the order of the calls, or none for results that are not known."""
+outputs; they follow the returned outputs). `CALLS` contains the form of each call's result, in the
+order of the calls, or none for results that are not known (returned.py)."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import math
+import os
 import random
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import numpy
 import torch
 from torch.utils._pytree import tree_flatten
 
+from harness.entry import fake_cuda
 from harness.imported.golden_speed import use_first_configuration
 from harness.imported.open_elements import open_elements
-from harness.imported.surroundings import Contents, Surroundings, placed
-from harness.interpreting.interpret import CudaOnCpu
+from harness.imported.proxies import leaves, proxy_of
+from harness.imported.returned import blank, tensors_of
+from harness.imported.surroundings import Contents, Surroundings, ZeroFilled, placed
+from harness.interpreting.interpret import TARGET, CudaOnCpu
 from harness.operator import Case, Cost, NeedsGpu, OperatorError, Rng, module_of
 from harness.wire.tensors import DTYPES
 
@@ -62,32 +73,18 @@ class _Reached(BaseException):
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         super().__init__()
-        self.leaves = tree_flatten((args, kwargs))[0]
-
-
-class Proxy:
-    """Replaces a function or class of the kernel part. The test part calls the proxy instead."""
-
-    def __init__(self, name: str, value: Any, called: Callable[[str, Any, Any, Any], Any]) -> None:
-        self._name, self._value, self._called = name, value, called
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._called(self._name, self._value, args, kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._value, name)
-        return Proxy(f"{self._name}.{name}", value, self._called) if name == "apply" else value
+        self.leaves = leaves((args, kwargs))
 
 
 class TestPart:
-    """A test part, which runs with proxies in place of the functions of the kernel part."""
+    """A test part, which runs with proxies in place of the definitions of the kernel part."""
 
     def __init__(self, text: str, path: str) -> None:
         self._code = compile(text, path, "exec")
 
     def run(self, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> None:
         """Runs the test part. `called(name, function, args, kwargs)` is called in place of each
-        function of the module, and returns the result of that call."""
+        call of the module (proxies.py), and returns the result of that call."""
         was_called = False
 
         def noted(*call: Any) -> Any:
@@ -96,7 +93,7 @@ class TestPart:
             return called(*call)
 
         names = {
-            name: proxied(name, value, module, noted)
+            name: proxy_of(name, value, module.__name__, noted)
             for name, value in vars(module).items()
             if not name.startswith("__")
         }
@@ -119,31 +116,6 @@ def run_tests(names: dict[str, Any]) -> None:
             value()
 
 
-def proxied(
-    name: str, value: Any, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]
-) -> Any:
-    """Returns a proxy if the value of the kernel part can be called like a function. Otherwise
-    returns the value unchanged."""
-    owner = getattr(value, "__self__", None)
-    is_apply = isinstance(owner, type) and owner.__module__ == module.__name__
-    is_function = (
-        callable(value)
-        and not isinstance(value, type)
-        and getattr(value, "__module__", None) == module.__name__
-    )
-    is_autograd = (
-        isinstance(value, type)
-        and issubclass(value, torch.autograd.Function)
-        and value.__module__ == module.__name__
-    )
-    is_kernel = hasattr(value, "run") and hasattr(value, "fn") and hasattr(value, "__getitem__")
-    return (
-        Proxy(name, value, called)
-        if (is_function or is_apply or is_autograd) and not is_kernel
-        else value
-    )
-
-
 def import_kernel_part(path: Path, name: str) -> ModuleType:
     module, execute = module_of(path, name)
     sys.modules[name] = module
@@ -161,8 +133,15 @@ class Golden:
     """The golden file of one imported operator (see the module's docstring)."""
 
     def __init__(
-        self, folder: Path, test_sha256: str, interface: dict[str, Any], calls: list[Any]
+        self,
+        folder: Path,
+        test_sha256: str,
+        interface: dict[str, Any],
+        calls: list[Any],
+        draws: dict[int, list[Any]] | None = None,
     ) -> None:
+        if draws is None:
+            raise OperatorError(f"{folder}: an older version of Assay imported it; import it again")
         text = (folder / TEST_PART).read_text(encoding="utf-8")
         if hashlib.sha256(text.encode()).hexdigest() != test_sha256:
             raise OperatorError(
@@ -172,6 +151,7 @@ class Golden:
         self._test = TestPart(text, str(folder / TEST_PART))
         self._interface = interface
         self._calls = calls
+        self._draws = draws
         self._loaded: ModuleType | None = None
         self._parsed: tuple[int, dict[str, Any]] | None = None  # spec.toml, and when it was written
 
@@ -184,12 +164,14 @@ class Golden:
 
     def inputs(self, case: Case, rng: Rng) -> dict[str, Any]:
         seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
-        leaves = self._leaves(_number(case), seed, case.device.type == "cuda")
+        number = _number(case)
+        given = self._leaves(number, seed, case.device.type == "cuda")
         named = [
             (name, leaf)
-            for name, leaf in zip(self._interface["leaves"], leaves, strict=True)
+            for name, leaf in zip(self._interface["leaves"], given, strict=True)
             if name
         ]
+        named += [(f"d{i}", _drawn(rng, *one)) for i, one in enumerate(self._draws.get(number, []))]
         return {
             name: leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for name, leaf in named
         }
@@ -206,8 +188,13 @@ class Golden:
                 raise _Reached(args, kwargs)
             return function(*args, **kwargs) if real else self._blank(made - 1, args, kwargs)
 
-        module = self._module()
-        with _seeded(seed), Surroundings(Contents.ZERO, "cuda") if real else CudaOnCpu():
+        with (
+            _seeded(seed),
+            contextlib.nullcontext() if torch.cuda.is_available() else _fake_gpu(),
+            Surroundings(Contents.ZERO, "cuda") if real else ZeroFilled(),
+            contextlib.nullcontext() if real else CudaOnCpu(),
+        ):
+            module = self._module()
             try:
                 self._test.run(module, called)
             except _Reached as reached:
@@ -230,13 +217,12 @@ class Golden:
             raise NeedsGpu(
                 f"{self._folder.name}: the result of call {number} is not known; the calls after it need a GPU"
             )
-        tensors = [torch.zeros(shape, dtype=DTYPES[dtype]) for dtype, shape in returned]
-        if any(
-            isinstance(leaf, torch.Tensor) and leaf.requires_grad
-            for leaf in tree_flatten((args, kwargs))[0]
-        ):
-            tensors = [x.requires_grad_() if x.is_floating_point() else x for x in tensors]
-        return tensors[0] if len(tensors) == 1 else tuple(tensors) or None
+        sources = [
+            leaf
+            for leaf in leaves((args, kwargs))
+            if isinstance(leaf, torch.Tensor) and leaf.requires_grad and torch.is_grad_enabled()
+        ]
+        return blank(returned, sources)
 
     def reference(self, arguments: dict[str, Any]) -> tuple[torch.Tensor, ...]:
         """Returns the results of the golden kernel part for the arguments."""
@@ -317,7 +303,7 @@ class Golden:
     def cost(self, case: Case) -> Cost:
         """Returns the cost of writing the returned tensors. The traffic of the arguments is
         unknown, so it is not included."""
-        returned = self._calls[_number(case)]
+        returned = tensors_of(self._calls[_number(case)])
         shapes = [
             [case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)]
             for i, (_, shape) in enumerate(returned)
@@ -335,15 +321,39 @@ def _number(case: Case) -> int:
     return int(case.distribution.removeprefix("call_"))
 
 
+def _drawn(rng: Rng, function: str, shape: list[int], dtype: str) -> torch.Tensor:
+    """Returns random numbers as torch.randn() or torch.rand() would draw them."""
+    kind = DTYPES[dtype]
+    return rng.normal(shape, kind) if function == "randn" else rng.uniform(shape, kind, 0.0, 1.0)
+
+
+@functools.cache
+def _install_driver() -> None:
+    """Gives Triton a driver that knows a target and launches nothing. Kernel parts ask Triton's
+    driver for the device, and Triton's own driver needs a GPU."""
+    from harness import triton_adapter  # a judge of other operators does not need Triton
+
+    triton_adapter.install_driver(TARGET, None, os.path.join(tempfile.gettempdir(), "triton-cache"))
+
+
+def _fake_gpu() -> contextlib.AbstractContextManager[None]:
+    """Returns a context in which torch and Triton answer questions about a device that does not
+    exist."""
+    _install_driver()
+    return fake_cuda.stubbed(TARGET)
+
+
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
     """Seeds all random number generators that the test part uses. Restores the state of this
     process at the end."""
-    state = random.getstate()
+    state, numpy_state = random.getstate(), numpy.random.get_state()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         random.seed(seed)
+        numpy.random.seed(seed)
         try:
             yield
         finally:
             random.setstate(state)
+            numpy.random.set_state(numpy_state)

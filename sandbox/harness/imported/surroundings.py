@@ -91,6 +91,17 @@ def placed(value: torch.Tensor, dtype: torch.dtype, contents: Contents) -> torch
     return made
 
 
+class ZeroFilled(TorchDispatchMode):
+    """While this mode is active, torch fills the memory that it allocates with zeros. Without a GPU,
+    this makes a test part's inputs reproducible."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        returned = func(*args, **(kwargs or {}))
+        if getattr(func, "overloadpacket", None) in _UNINITIALISED:
+            returned.zero_()
+        return returned
+
+
 class Surroundings(TorchDispatchMode):
     """While this mode is active, each tensor that torch creates on the device lies between margins
     that are filled with `contents`. A tensor that torch does not initialise is filled with

@@ -63,6 +63,9 @@ class Classifier(TorchDispatchMode):
             "aten::_pin_memory": self._clone,
         }
 
+    def use_arithmetic(self, arithmetic: Arithmetic) -> None:
+        self._arithmetic = arithmetic
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
         name = func._schema.name

@@ -17,7 +17,8 @@ from harness import triton_adapter
 from harness.entry import fake_cuda, late_dynamo
 from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs
-from harness.recording import autograd
+from harness.recording import autograd, modules
+from harness.recording.arithmetic import Arithmetic
 from harness.recording.dispatch import Classifier
 from harness.recording.launches import KernelImage
 from harness.recording.recorder import Recorder
@@ -51,10 +52,15 @@ class RecordRunner:
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()
         autograd.install()
+        modules.install()
         triton_adapter.install_driver(target, self.recorder, cache_dir)
         triton_adapter.patch_autotuner(self.recorder, TUNING_COMPILE_S if alternatives else 0)
         self._classifier = Classifier(self.recorder, arithmetic)
         self._kernels: list[KernelImage] = []
+
+    def use_arithmetic(self, arithmetic: Arithmetic) -> None:
+        """Replaces the object that records torch's arithmetic."""
+        self._classifier.use_arithmetic(arithmetic)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:

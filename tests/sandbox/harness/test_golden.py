@@ -51,7 +51,11 @@ def golden(tmp_path: Path) -> Golden:
     (tmp_path / "test_part.py").write_text(TEST)
     (tmp_path / "spec.toml").write_text(SPEC)
     return Golden(
-        tmp_path, hashlib.sha256(TEST.encode()).hexdigest(), INTERFACE, [[("float32", [6])]] * 2
+        tmp_path,
+        hashlib.sha256(TEST.encode()).hexdigest(),
+        INTERFACE,
+        [["tensor", "float32", [6]]] * 2,
+        {},
     )
 
 

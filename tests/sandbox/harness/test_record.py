@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
 import torch
 import triton
 
@@ -205,3 +206,30 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
     # This check can fail on a slow machine. So it comes last in this test: at this point the
     # candidate has ended, and cannot disturb later tests.
     assert between[len(between) // 2] < 0.020
+
+
+MODULE = """
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(4))
+        self.inner = torch.nn.Linear(4, 4)
+        self.register_buffer("seen", torch.zeros(3))
+
+
+def moved(x, y):
+    module = Scaled(){move}
+    tensors = [module.weight, module.inner.weight, module.seen]
+    assert all(tensor.is_cuda for tensor in tensors), tensors
+    assert module.weight.requires_grad and isinstance(module.weight, torch.nn.Parameter)
+    assert set(module.state_dict()) == {{"weight", "inner.weight", "inner.bias", "seen"}}
+    return vector_add(x, y)
+"""
+
+
+@pytest.mark.parametrize("move", [".cuda()", ".to(x.device)", ".to(x.device, torch.float16)"])
+def test_a_module_moves_to_the_device(supervisor: Supervisor, move: str) -> None:
+    source = VECTOR_ADD + MODULE.format(move=move)
+    report = record(supervisor, source, {"x": torch.zeros(8), "y": torch.zeros(8)}, entry="moved")
+    launches = [op for op in plan_of(report)["ops"] if op.get("grid") == (1, 1, 1)]
+    assert launches

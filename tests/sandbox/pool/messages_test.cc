@@ -335,6 +335,9 @@ TEST_CASE("arguments are the same after they were sent to a candidate") {
   job.alternatives = true;
   CHECK(to_header(job)["language"] == "cuda");
   CHECK(to_header(job)["mode"] == "interpret");
+  CHECK_FALSE(to_header(job).contains("adapter"));
+  job.adapter = "def f(x): return g(x)";
+  CHECK(to_header(job)["adapter"] == job.adapter);
   CHECK_FALSE(to_header(job).contains("cases"));
   job.import_wall_ms = 10;
   CHECK(to_header(job)["import_wall_ms"] == 10);

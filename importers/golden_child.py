@@ -1,0 +1,173 @@
+"""Imports one golden file inside the jail. The process is a forked child of import_zygote.py; it is
+untrusted, because it runs the file.
+
+    status = serve(channel, layers)  # waits for `golden`; answers `step`..., `part`..., `report`
+
+The child forks a process for each step, because a recorder can be installed only once in a process.
+The steps share a folder in /tmp, so a kernel is compiled once. The operators go to the importer as
+`part` frames, one for each file of an operator. The child cannot write to the suite."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from golden_folder import GoldenFile, Provenance
+from harness.wire.frames import Channel, FrameError
+
+Report = dict[str, Any]
+# The kinds of errors after which a file or an operator gets the tier `host`, because the code may
+# still work with a GPU inside the jail.
+REFUSED = ("not_recordable",)
+OUTPUT_CHARS = 8000  # the end of a failed step's output in which the report looks for a reason
+
+
+def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
+    """Imports the file that the importer sends. Returns the exit status of this process."""
+    try:
+        channel.send({"type": "parked", "layers": layers})
+        frame = channel.receive()
+        if frame is None:
+            return 0
+        if frame.type != "golden":
+            raise FrameError(f"expected a golden file, got {frame.type!r}")
+        header = frame.header
+        golden = GoldenFile(
+            header["name"],
+            frame.payload.decode("utf-8"),
+            header["description"],
+            header["difficulty"],
+            Provenance(**header["provenance"]),
+        )
+        _Import(channel, golden, header["target"], Path("/tmp") / f"import-{os.getpid()}").run()
+        return 0
+    except (BrokenPipeError, ConnectionError):
+        return 0  # the importer has closed the connection
+    except BaseException:
+        traceback.print_exc()
+        return 3
+
+
+class _Import:
+    """The import of one file."""
+
+    def __init__(self, channel: Channel, golden: GoldenFile, target: str, folder: Path) -> None:
+        self._channel = channel
+        self._golden = golden
+        self._target = target
+        self._suite = folder / "suite"
+        self._cache = folder / "triton-cache"
+        self._file = folder / golden.name
+        self._output = folder / "output"
+        folder.mkdir()
+        self._file.write_text(golden.text, encoding="utf-8")
+
+    def run(self) -> None:
+        found = self._step("trace", lambda: self._trace(arithmetic=False))
+        report: Report = {"tier": "plan", "kind": "", "reason": ""}
+        if not found["recorded"]:
+            tier = "host" if found["kind"] in REFUSED else "neither"
+            report.update(tier=tier, kind=found["kind"], reason=_why(found))
+            if tier == "host":
+                found = self._step("trace with torch's arithmetic", lambda: self._trace(True))
+                report["arithmetic"] = found.get("arithmetic", [])
+        report.update(
+            calls=found.get("calls", 0),
+            left_out=found.get("left_out", []),
+            operators=found.get("operators", []),
+        )
+        if report["operators"]:
+            self._record(report["operators"])
+        for operator in report["operators"]:
+            for path in sorted((self._suite / "standard" / operator["name"]).iterdir()):
+                part = {"type": "part", "operator": operator["name"], "file": path.name}
+                self._channel.send(part, path.read_bytes())
+        self._channel.send({"type": "report", "report": report})
+
+    def _trace(self, arithmetic: bool) -> Report:
+        from tritonbench_operator import trace_file
+
+        return trace_file(
+            self._golden, self._file, self._suite, self._target, self._cache, arithmetic
+        )
+
+    def _record(self, operators: list[Report]) -> None:
+        """Adds to each operator the tier of its oracle, and why it is not `plan`."""
+        from tritonbench_operator import record_operators
+
+        folders = [self._suite / "standard" / operator["name"] for operator in operators]
+        recorded = self._step(
+            "record", lambda: record_operators(folders, self._target, self._cache)
+        )
+        for operator in operators:
+            again = recorded.get(operator["name"], recorded)
+            refused = again.get("kind") in REFUSED
+            operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
+            operator["reason"] = "" if again["recorded"] else _why(again)
+
+    def _step(self, name: str, work: Callable[[], Report]) -> Report:
+        """Runs `work` in a forked process, and returns its result. If the process ends without a
+        result, the report says how it ended."""
+        self._channel.send({"type": "step", "name": name})
+        reader, writer = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            os.close(reader)
+            self._run(writer, work)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as stream:
+            text = stream.read()
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        with contextlib.suppress(ValueError):
+            return json.loads(text)  # type: ignore[no-any-return]
+        how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
+        text = self._output.read_bytes()[-OUTPUT_CHARS:].decode("utf-8", "replace")
+        said = _shown(text)
+        return {
+            "recorded": False,
+            "kind": "crash",
+            "message": f"the process of the step `{name}` ended with {how}"
+            + f": {said}" * bool(said),
+        }
+
+    def _run(self, writer: int, work: Callable[[], Report]) -> None:
+        """Runs in the forked process. Never returns."""
+        try:
+            self._channel.close()
+            output = os.open(self._output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            os.dup2(output, 1)
+            os.dup2(output, 2)
+            os.set_inheritable(writer, False)
+            torch.manual_seed(0)
+            text = json.dumps(work()).encode()
+            with os.fdopen(writer, "wb") as stream:
+                stream.write(text)
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)  # a normal exit may crash on objects that a recording leaves
+
+
+def _shown(output: str) -> str:
+    """Returns the line of a crashed process's output that says most: what an exception of C++ says,
+    which a list of frames follows, or else the last line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
+    thrown = [line for line in lines if line.startswith("what():")]
+    return (thrown or lines or [""])[-1][:300]
+
+
+def _why(found: Report) -> str:
+    where = f", line {found['line']}" if found.get("line") else ""
+    lines = str(found.get("message")).splitlines() or [""]
+    return f"{found.get('kind')}{where}: {lines[0][:300]}"

@@ -1,0 +1,59 @@
+"""Notes which random tensors a function of a kernel part draws by itself. Some functions of
+TritonBench-G take only sizes, and draw their inputs. Their draws become arguments of the operator
+(harness/imported/golden.py), so that two kernels can be compared on the same numbers.
+
+    with Draws() as draws:
+        call()
+    draws.found  # [("randn", [128, 64], "float32"), ...]"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "sandbox"))
+
+import torch  # noqa: E402
+from harness.wire.tensors import NAMES  # noqa: E402
+from torch.overrides import TorchFunctionMode  # noqa: E402
+
+FUNCTIONS = {torch.randn: "randn", torch.rand: "rand"}
+# Python text of an adapter. It hands out the case's tensors in place of the drawn ones.
+MODE = '''from torch.overrides import TorchFunctionMode
+
+
+class _Drawn(TorchFunctionMode):
+    """Hands out the case's tensors in place of the random tensors that the function draws."""
+
+    def __init__(self, *tensors):
+        super().__init__()
+        self.tensors = list(tensors)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if func not in (torch.randn, torch.rand):
+            return func(*args, **kwargs)
+        size = args[0] if args and not isinstance(args[0], int) else args or kwargs["size"]
+        dtype = kwargs.get("dtype") or torch.get_default_dtype()
+        for position, tensor in enumerate(self.tensors):
+            if tuple(tensor.shape) == tuple(size) and tensor.dtype == dtype:
+                return self.tensors.pop(position)
+        raise RuntimeError(
+            f"{func.__name__} draws {dtype} of shape {tuple(size)}, which the benchmark's function "
+            "does not draw, or draws less often"
+        )
+'''
+
+
+class Draws(TorchFunctionMode):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, list[int], str]] = []
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        drawn = func(*args, **(kwargs or {}))
+        if func in FUNCTIONS and isinstance(drawn, torch.Tensor) and drawn.dtype in NAMES:
+            self.found.append((FUNCTIONS[func], list(drawn.shape), NAMES[drawn.dtype]))
+        return drawn

@@ -1,0 +1,207 @@
+"""Reads a checkout of TritonBench-G: the golden files, and what the benchmark's index says about
+them. The code of the files is not executed here.
+
+    files = golden_files(Path("data/TritonBench_G_v1"), only=[])
+    files[0].text  # or raises BadFolder, whose message says what is wrong and what helps"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+# The exit statuses of `assay` (docs/reference/cli.md).
+BAD_DATA, NO_INPUT = 65, 66
+FOLDER = "data/TritonBench_G_v1 of thunlp/TritonBench"
+MAX_FILE_BYTES = 4 << 20
+MAX_NAME_CHARS = 56  # 8 less than the limit of 64, because a number may be appended
+DIFFICULTY = (
+    3  # the difficulty of a file that is not in the index; 1 is the easiest and 5 the hardest
+)
+SHOWN_NAMES = 8
+SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
+NO_SEPARATOR = "it has no line of '#' characters between its kernel part and its test part"
+LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
+LICENCE_CHARS = 80
+
+
+class BadFolder(Exception):
+    """The folder cannot be imported. `status` is the exit status of the command."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where the golden files come from. A field is "" if the checkout does not say it."""
+
+    benchmark: str
+    revision: str  # the commit of the checkout
+    licence: str  # the first line of the checkout's licence file
+
+
+@dataclass(frozen=True)
+class GoldenFile:
+    name: str
+    text: str
+    description: str  # the benchmark's prompt for a model, or ""
+    difficulty: int
+    provenance: Provenance
+    problem: str = ""  # why the file cannot be read, or ""
+
+    @property
+    def sha256(self) -> str:
+        """A digest of everything that the operators are made from."""
+        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()
+
+
+def split(text: str) -> tuple[str, str]:
+    """Returns the kernel part and the test part. The lines of the test part keep their numbers."""
+    found = list(SEPARATOR.finditer(text))
+    if not found:
+        raise ValueError(f"the file cannot be split: {NO_SEPARATOR}")
+    end = found[-1].end()
+    return text[: found[-1].start()], "\n" * text.count("\n", 0, end) + text[end:]
+
+
+def operator_name(file: str) -> str:
+    """Returns the name of the file's first operator. The others have a number appended."""
+    name = re.sub(r"[^a-z0-9_]", "_", Path(file).stem.lower())[:MAX_NAME_CHARS]
+    return name if name[:1].isalpha() else f"op_{name}"
+
+
+def golden_files(folder: Path, only: list[str]) -> list[GoldenFile]:
+    """Returns the golden files of the folder in the order of their names, or those that `only`
+    names."""
+    if not folder.is_dir():
+        raise BadFolder(NO_INPUT, f"{folder} is not a folder; it is {FOLDER}")
+    names = sorted(path.name for path in folder.glob("*.py"))
+    if not names:
+        raise BadFolder(NO_INPUT, f"{folder} has no golden file (*.py); {_where(folder)}")
+    index = _index(folder)
+    if only:
+        if unknown := sorted(set(only) - set(names)):
+            raise BadFolder(NO_INPUT, f"{folder} has no {_listed(unknown)}")
+        names = [name for name in names if name in only]
+    elif missing := sorted(set(index) - set(names)):
+        raise BadFolder(
+            NO_INPUT,
+            f"{folder} has {len(names)} of the {len(index)} files that {_index_path(folder).name} "
+            f"lists: {_listed(missing)} missing. Complete the checkout (git checkout -- data), or "
+            "import single files with --only FILE",
+        )
+    provenance = Provenance("TritonBench-G", _revision(folder), _licence(folder))
+    return [_read(folder / name, index.get(name, {}), provenance) for name in names]
+
+
+def _where(folder: Path) -> str:
+    """Returns a sentence that says where the golden files are."""
+    for below in ("data/TritonBench_G_v1", "TritonBench_G_v1"):
+        if (folder / below).is_dir():
+            return f"they are in {folder / below}"
+    return f"it should be {FOLDER}"
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    return ", ".join(names[:SHOWN_NAMES]) + more
+
+
+def _index_path(folder: Path) -> Path:
+    return folder.resolve().parent / f"{folder.resolve().name}.json"
+
+
+def _index(folder: Path) -> dict[str, dict[str, Any]]:
+    """Returns the entries of the benchmark's index by file. The index is in the parent of the
+    golden files' folder, and it may be missing."""
+    path = _index_path(folder)
+    try:
+        entries = json.loads(path.read_text(encoding="utf-8"))
+        return {str(entry["file"]): entry for entry in entries if entry.get("file")}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise BadFolder(
+            BAD_DATA,
+            f"{path} is not a list of objects with `file`, `comp_instru` and `difficulty` "
+            f"({type(error).__name__}: {error}); check it out again, or remove it to import without "
+            "descriptions",
+        ) from error
+
+
+def _read(path: Path, entry: dict[str, Any], provenance: Provenance) -> GoldenFile:
+    text, problem = "", ""
+    try:
+        if not path.is_file() or path.is_symlink():
+            problem = "it is not a regular file"
+        elif path.stat().st_size > MAX_FILE_BYTES:
+            problem = f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
+        else:
+            text = path.read_text(encoding="utf-8")
+        if not problem and not SEPARATOR.search(text):
+            problem = NO_SEPARATOR
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"it cannot be read ({type(error).__name__}: {error})"
+    return GoldenFile(
+        path.name,
+        text,
+        str(entry.get("comp_instru", "")),
+        _difficulty(entry.get("difficulty", DIFFICULTY)),
+        provenance,
+        problem,
+    )
+
+
+def _difficulty(value: Any) -> int:
+    try:
+        return min(5, max(1, int(value)))
+    except (TypeError, ValueError):
+        return DIFFICULTY
+
+
+def _checkout(folder: Path) -> Path | None:
+    """Returns the root of the git checkout that contains the folder."""
+    resolved = folder.resolve()
+    return next((path for path in (resolved, *resolved.parents) if (path / ".git").exists()), None)
+
+
+def _revision(folder: Path) -> str:
+    """Returns the commit of the checkout, from the files of git."""
+    root = _checkout(folder)
+    if root is None:
+        return ""
+    try:
+        git = root / ".git"
+        if git.is_file():  # a worktree or a submodule
+            git = (root / git.read_text(encoding="utf-8").partition(":")[2].strip()).resolve()
+        head = (git / "HEAD").read_text(encoding="utf-8").strip()
+        if not head.startswith("ref: "):
+            return head
+        reference = head.removeprefix("ref: ")
+        common = git / "commondir"
+        if common.is_file():
+            git = (git / common.read_text(encoding="utf-8").strip()).resolve()
+        if (git / reference).is_file():
+            return (git / reference).read_text(encoding="utf-8").strip()
+        for line in (git / "packed-refs").read_text(encoding="utf-8").splitlines():
+            if line.endswith(f" {reference}"):
+                return line.partition(" ")[0]
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return ""
+
+
+def _licence(folder: Path) -> str:
+    root = _checkout(folder)
+    for name in LICENCE_FILES if root else ():
+        try:
+            lines = (root / name).read_text(encoding="utf-8").splitlines()  # type: ignore[operator]
+        except (OSError, UnicodeDecodeError):
+            continue
+        return next((line.strip()[:LICENCE_CHARS] for line in lines if line.strip()), "")
+    return ""

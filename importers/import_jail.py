@@ -1,0 +1,348 @@
+"""Imports golden files in a jail, because the files are untrusted. The jail is that of a submission
+(docs/explanation/sandbox.md): no network, no GPU, none of the user's files, and nothing that a file
+writes or starts outlives its import.
+
+    with ImportJail(Path("build/release"), strict=False) as jail:
+        result = jail.import_file(slot=0, golden, Limits(timeout_s=240, ...), "cuda:90")
+    result.report, result.parts  # parts: {(operator, file): bytes}
+
+A warm process in the jail (import_zygote.py) has imported torch and Triton. It forks a child for
+each file. `import_file` may be called by several threads, each with its own slot."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "sandbox"))
+
+from golden_folder import GoldenFile, operator_name  # noqa: E402
+from harness.wire.frames import Channel, Frame, FrameError  # noqa: E402
+
+PART_FILES = ("spec.toml", "reference.py", "oracle.py", "test_part.py")
+MAX_PARTS_BYTES = 64 << 20  # of one file's operators together
+START_S = 120
+LOG_CHARS = 2000
+SLOTS = 64
+PROCESSES = 256  # processes and threads of one file
+# Memory that a file's import may write to its /tmp: compiled kernels, and the operators.
+TMP_BYTES = 2 << 30
+
+
+class NoJail(Exception):
+    """The jail cannot be used. The message says why, and what helps."""
+
+
+class Stopped(Exception):
+    """The import was stopped."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    timeout_s: float  # for the whole import of one file
+    memory_mib: int  # of private memory of each process
+
+
+@dataclass
+class Result:
+    """What the import of one file gave. Everything in it comes from an untrusted process."""
+
+    report: dict[str, Any]
+    parts: dict[tuple[str, str], bytes] = field(default_factory=dict)
+
+
+class ImportJail:
+    def __init__(self, build: Path, strict: bool) -> None:
+        self._command = _command(build, strict)
+        self._isolation = "strict" if strict else "best_effort"
+        self._forked: dict[int, queue.Queue[Frame | None]] = {}
+        self._exited: dict[int, queue.Queue[Frame | None]] = {}
+        for slot in range(SLOTS):
+            self._forked[slot], self._exited[slot] = queue.Queue(), queue.Queue()
+        self._sending = threading.Lock()
+        self._running: dict[int, _Child] = {}
+        self._stopped = False
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self.missing_layers: list[str] = []
+
+    def __enter__(self) -> ImportJail:
+        ours, theirs = socket.socketpair()
+        self._log = tempfile.TemporaryFile()
+        with theirs:
+            number = str(theirs.fileno())
+            self._process = subprocess.Popen(
+                [word.replace("{fd}", number) for word in self._command],
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=self._log,
+                pass_fds=(theirs.fileno(),),
+                env={"PATH": os.environ.get("PATH", "")},
+                start_new_session=True,
+            )
+        self._control = Channel(ours)
+        ours.settimeout(START_S)
+        try:
+            ready = self._control.receive()
+        except (OSError, FrameError):
+            ready = None
+        if ready is None or ready.type != "ready":
+            self.__exit__()
+            raise NoJail(f"the jail did not start: {self._tail()}")
+        ours.settimeout(None)
+        self._note_layers(ready.header["layers"])
+        self._reader.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ends all processes of the jail."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        if self._reader.is_alive():
+            self._reader.join()  # it ends, because the zygote's end of the socket is closed
+        self._control.close()
+
+    def stop(self) -> None:
+        """Ends all children. Their import_file() raises Stopped, and no other file can start."""
+        self._stopped = True
+        for child in list(self._running.values()):
+            child.kill()
+
+    def import_file(self, slot: int, golden: GoldenFile, limits: Limits, target: str) -> Result:
+        child = self._fork(slot, limits)
+        self._running[slot] = child
+        try:
+            result = child.work(golden, limits, target)
+        finally:
+            child.kill()
+            del self._running[slot]
+            # The zygote has then reaped the child, so another child may use the slot.
+            exited = self._exited[slot].get()
+            child.close()
+        if self._stopped:
+            raise Stopped
+        if exited is None:
+            raise NoJail(f"the jail ended: {self._tail()}")
+        return result
+
+    def _fork(self, slot: int, limits: Limits) -> _Child:
+        if self._stopped:
+            raise Stopped
+        job, theirs = socket.socketpair()
+        output = tempfile.TemporaryFile()  # noqa: SIM115, the child object closes it
+        jail = {
+            "slot": slot,
+            "isolation": self._isolation,
+            "tmp_bytes": TMP_BYTES,
+            "file_bytes": TMP_BYTES,
+            "processes": PROCESSES,
+            "data_bytes": limits.memory_mib << 20,
+        }
+        with theirs:
+            fds = [theirs.fileno(), output.fileno(), output.fileno()]
+            try:
+                with self._sending:
+                    self._control.send({"type": "fork", "slot": slot, "jail": jail}, fds=fds)
+            except OSError:
+                self._forked[slot].put(None)
+            forked = self._forked[slot].get()
+        if forked is None:
+            job.close()
+            raise NoJail(f"the jail ended: {self._tail()}")
+        return _Child(Channel(job), forked.fds[0], output, self._note_layers)
+
+    def _read(self) -> None:
+        """Gives each message of the zygote to the thread that waits for it."""
+        while True:
+            try:
+                frame = self._control.receive()
+            except (OSError, FrameError):
+                frame = None
+            if frame is None:
+                break
+            waiting = self._forked if frame.type == "forked" else self._exited
+            waiting[int(frame.header["slot"])].put(frame)
+        for slot in range(SLOTS):
+            self._forked[slot].put(None)
+            self._exited[slot].put(None)
+
+    def _note_layers(self, layers: Any) -> None:
+        for layer in layers:
+            if not layer["active"] and layer["name"] not in self.missing_layers:
+                self.missing_layers.append(str(layer["name"]))
+
+    def _tail(self) -> str:
+        self._log.seek(0)
+        return self._log.read()[-LOG_CHARS:].decode("utf-8", "replace").strip() or "it said nothing"
+
+
+class _Child:
+    """The process that imports one file. If the machine has pid namespaces, this process is the
+    first of its own, and its end ends all processes that it started."""
+
+    def __init__(self, channel: Channel, pidfd: int, output: Any, note_layers: Any) -> None:
+        self._channel = channel
+        self._pidfd = pidfd
+        self._output = output
+        self._note_layers = note_layers
+        self._group = _process_id(pidfd)
+        self._owns_namespace = True
+        self._late = False
+        self._step = "start"
+
+    def work(self, golden: GoldenFile, limits: Limits, target: str) -> Result:
+        started = time.monotonic()
+        timer = threading.Timer(limits.timeout_s, self._end_late)
+        timer.start()
+        result = Result({})
+        try:
+            for frame in self._frames(golden, target):
+                if frame.type == "part":
+                    _keep(result, golden, frame)
+                elif frame.type == "report":
+                    result.report = _checked(frame.header["report"], golden, result)
+                    break
+        except (OSError, FrameError, KeyError, TypeError, ValueError) as error:
+            result = Result(_failed("crash", f"the file's process broke the protocol: {error}"))
+        finally:
+            timer.cancel()
+        if self._late:
+            text = f"it took over {limits.timeout_s:g} s, in the step `{self._step}`"
+            result = Result(_failed("timeout", text))
+        elif not result.report:
+            text = f"its process ended in the step `{self._step}`: {self._tail()}"
+            result = Result(_failed("crash", text))
+        result.report["seconds"] = round(time.monotonic() - started, 1)
+        return result
+
+    def _frames(self, golden: GoldenFile, target: str) -> Iterator[Frame]:
+        parked = self._channel.receive()
+        if parked is None:
+            return
+        layers = parked.header["layers"]
+        self._note_layers(layers)
+        self._owns_namespace = any(
+            layer["name"] == "pid_namespace" and layer["active"] for layer in layers
+        )
+        provenance = vars(golden.provenance)
+        self._channel.send(
+            {
+                "type": "golden",
+                "name": golden.name,
+                "description": golden.description,
+                "difficulty": golden.difficulty,
+                "provenance": provenance,
+                "target": target,
+            },
+            golden.text.encode(),
+        )
+        for frame in self._channel:
+            for fd in frame.fds:
+                os.close(fd)
+            if frame.type == "step":
+                self._step = str(frame.header["name"])[:80]
+            yield frame
+
+    def _end_late(self) -> None:
+        self._late = True
+        self.kill()
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        if not self._owns_namespace and self._group:
+            # Without a pid namespace, the processes that the child started live on.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._group, signal.SIGKILL)
+
+    def close(self) -> None:
+        self._channel.close()
+        self._output.close()
+        os.close(self._pidfd)
+
+    def _tail(self) -> str:
+        self._output.seek(0)
+        text = self._output.read()[-LOG_CHARS:].decode("utf-8", "replace").strip()
+        return text.rpartition("\n")[2] or "it printed nothing"
+
+
+def _process_id(pidfd: int) -> int:
+    """Returns the id that the process has in this process's pid namespace, or 0."""
+    for line in Path(f"/proc/self/fdinfo/{pidfd}").read_text(encoding="utf-8").splitlines():
+        if line.startswith("Pid:"):
+            return max(0, int(line.split()[1]))
+    return 0
+
+
+def _command(build: Path, strict: bool) -> list[str]:
+    jail, native = build / "bin/assay-jail", build / "harness"
+    if not jail.exists():
+        raise NoJail(
+            f"there is no {jail}, which makes the jail that files are imported in; run ./run setup, "
+            "or name the build folder with --build"
+        )
+    importers, harness = ROOT / "importers", ROOT / "sandbox/harness"
+    words = [str(jail), "--isolation", "strict" if strict else "best_effort"]
+    words += ["--slots", str(SLOTS), "--keep-fd", "{fd}", "--python", sys.executable]
+    for folder in (importers, harness, native):
+        words += ["--bind", str(folder)]
+    words += ["--env", f"ASSAY_NATIVE_DIR={native}", "--", sys.executable, "-I", "-B", "-u"]
+    return [*words, str(importers / "import_zygote.py"), "--control-fd", "{fd}"]
+
+
+def _failed(kind: str, message: str) -> dict[str, Any]:
+    reason = f"{kind}: {message}"
+    return {"tier": "neither", "kind": kind, "reason": reason, "left_out": [], "operators": []}
+
+
+def _keep(result: Result, golden: GoldenFile, frame: Frame) -> None:
+    operator, file = str(frame.header["operator"]), str(frame.header["file"])
+    first = operator_name(golden.name)
+    number = operator.removeprefix(first).removeprefix("_")
+    if not (operator == first or (operator == f"{first}_{number}" and number.isdecimal())):
+        raise ValueError(f"an operator has the name {operator[:80]!r}")
+    if file not in PART_FILES:
+        raise ValueError(f"an operator has the file {file[:80]!r}")
+    result.parts[operator, file] = frame.payload
+    if sum(map(len, result.parts.values())) > MAX_PARTS_BYTES:
+        raise ValueError(f"its operators have more than {MAX_PARTS_BYTES >> 20} MiB")
+
+
+def _checked(report: dict[str, Any], golden: GoldenFile, result: Result) -> dict[str, Any]:
+    """Returns the report with the types that the rest of the importer relies on."""
+    operators = [
+        {
+            "name": str(one["name"]),
+            "cases": int(one["cases"]),
+            "tier": str(one["tier"]),
+            "reason": str(one["reason"]),
+        }
+        for one in report["operators"]
+    ]
+    names = {one["name"] for one in operators}
+    if {(name, file) for name in names for file in PART_FILES} != set(result.parts):
+        raise ValueError("an operator lacks a file")
+    checked = {
+        "tier": str(report["tier"]),
+        "kind": str(report["kind"]),
+        "reason": str(report["reason"]),
+        "calls": int(report["calls"]),
+        "left_out": [str(reason) for reason in report["left_out"]],
+        "operators": operators,
+    }
+    if "arithmetic" in report:
+        checked["arithmetic"] = [str(name) for name in report["arithmetic"]]
+    return checked

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 
@@ -102,7 +103,23 @@ std::string output_line(const Output& output) {
 std::string case_line(const operators::Case& item) {
   std::string text = "- " + item.id + ": " + item.dtype;
   for (const auto& [axis, extent] : item.axes) text += ", " + axis + "=" + std::to_string(extent);
-  return text + (item.interpreter ? " (also runs on the CPU)" : "") + "\n";
+  return text + "\n";
+}
+
+/// Returns the public cases as text, first those that also run without a GPU. One heading for each
+/// group is shorter than a note at each case.
+std::string cases_text(const Operator& op, std::int64_t hidden) {
+  std::string groups[2];  // by Case::interpreter
+  for (const operators::Case& item : op.cases) {
+    if (!item.hidden) groups[item.interpreter ? 1 : 0] += case_line(item);
+  }
+  // The hidden cases of an imported operator are the benchmark's own calls with other seeds.
+  std::string text = "public cases (" + count_text(hidden, "hidden one") + " besides, with other " +
+                     (op.imported ? "values)" : "shapes, dtypes and values)");
+  if (!groups[1].empty()) text += ", run on a GPU and on a CPU:\n" + groups[1];
+  if (!groups[0].empty())
+    text += (groups[1].empty() ? ", run on a GPU only:\n" : "and on a GPU only:\n") + groups[0];
+  return text;
 }
 
 // A summary of docs/reference/cuda-submissions.md, because an agent cannot read the documents.
@@ -234,14 +251,8 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
                           std::size_t cap) {
   std::string reference = op.imported ? kGoldenReference : shown_reference(op.reference_source);
   const std::vector<std::string> guides = fitting_guides(op, language);
-  std::string cases;
-  std::int64_t hidden = 0;
-  for (const auto& item : op.cases) {
-    if (item.hidden)
-      ++hidden;
-    else
-      cases += case_line(item);
-  }
+  const std::int64_t hidden = std::count_if(
+      op.cases.begin(), op.cases.end(), [](const operators::Case& item) { return item.hidden; });
   std::string text = "ok: " + op.name + ": " + op.summary + "\nsignature: " + op.signature +
                      "\n\n" + op.description;
   if (!text.ends_with('\n')) text += '\n';
@@ -249,9 +260,7 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
   for (const Argument& argument : op.arguments) text += argument_line(argument, op.imported);
   text += "outputs, in order:\n";
   for (const Output& output : op.outputs) text += output_line(output);
-  // The hidden cases of an imported operator are the benchmark's own calls with other seeds.
-  text += "public cases (" + count_text(hidden, "hidden one") + " besides, with other " +
-          (op.imported ? "values" : "shapes, dtypes and values") + "):\n" + cases;
+  text += cases_text(op, hidden);
   text += "submission: " + submission_text(op, language) + "\nlimits: " + limits + "\n";
   if (!guides.empty()) text += "guides (search_examples with guide=...): " + join(guides) + "\n";
   const std::string next = std::string("next: ") + kNextAfterSpec;

@@ -214,7 +214,7 @@ class CpuJob {
     if (!open.empty() && !judge_batch(run, small, prepared, runs, open, hidden.empty()))
       return false;
     if (!open.empty() && run.job().kind != JobKind::profile && all_right(run.verdict()) &&
-        !check_order(run, pool_, judge_, {small, prepared, request}, smallest_case(small, open)))
+        !check_order(run, pool_, judge_, {small, prepared, request}, order_case(small, open)))
       return false;
     if (!steps.before_hidden()) return false;
     if (hidden.empty() || !all_right(run.verdict())) return true;

@@ -386,6 +386,9 @@ struct Verdict {
   // The geometric mean of oracle latency / submission latency, over cases that are worth_timing().
   std::optional<double> perf;
   std::map<std::string, double> stage_ms;  // wall-clock time of each stage
+  /// The processor time of the candidate in stage `run`. Unlike stage_ms it does not depend on
+  /// other processes. Lint uses it; it is not part of the verdict's JSON form.
+  std::int64_t run_cpu_ms = 0;
   Provenance provenance;
 };
 

@@ -26,10 +26,15 @@ double elements(const CaseRequest& one) {
 
 }  // namespace
 
-std::size_t smallest_case(const Job& job, const std::vector<std::size_t>& cases) {
-  return *std::min_element(cases.begin(), cases.end(), [&](std::size_t a, std::size_t b) {
+std::size_t order_case(const Job& job, const std::vector<std::size_t>& cases) {
+  const auto fewer = [&](std::size_t a, std::size_t b) {
     return elements(job.cases[a]) < elements(job.cases[b]);
-  });
+  };
+  std::size_t chosen = *std::min_element(cases.begin(), cases.end(), fewer);
+  for (const std::size_t i : cases) {
+    if (elements(job.cases[i]) <= kMostOrderElements && fewer(chosen, i)) chosen = i;
+  }
+  return chosen;
 }
 
 bool check_order(JobExecution& run, CandidatePool& pool, Judge& judge,

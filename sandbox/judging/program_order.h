@@ -3,7 +3,7 @@
 // stored (harness/interpreting/program_order.py). A submission without a race gives right outputs
 // in this order as well.
 //
-//   if (!check_order(run, pool, judge, {job, prepared, request}, smallest)) return false;
+//   if (!check_order(run, pool, judge, {job, prepared, request}, i)) return false;
 //
 // Atomic operations keep their effect, so a sum by atomics is right in any order, within the
 // tolerance. Call these functions only on the job's thread.
@@ -26,9 +26,14 @@ struct InterpretedJob {
   const CandidateJob& request;  // of mode `interpret`
 };
 
-/// Returns the index of the case with the fewest elements among these cases of the job. `cases`
-/// must not be empty.
-std::size_t smallest_case(const Job& job, const std::vector<std::size_t>& cases);
+/// A case with more elements may take too long in the interpreter to run again.
+inline constexpr double kMostOrderElements = 1 << 20;
+
+/// Returns the index of the case that check_order() runs: of these cases of the job, the one with
+/// the most elements, up to kMostOrderElements. A smaller case often has a grid with only one
+/// program, which cannot show a race. If all cases have more elements, returns the smallest.
+/// `cases` must not be empty. The elements of a case are the product of its axes.
+std::size_t order_case(const Job& job, const std::vector<std::size_t>& cases);
 
 /// Runs case `at` again, in reverse order. Record `at` of the verdict must belong to this case and
 /// must be a pass. If the outputs are wrong now, the record becomes a failure with the reason, and

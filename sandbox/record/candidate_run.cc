@@ -89,6 +89,10 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
   if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))
     return std::nullopt;
   used_ms_ += passed_ms();
+  if (run_->stage() == Stage::run) {
+    if (const std::optional<CpuTimes> cpu = processor_time())
+      run_->verdict().run_cpu_ms += cpu->used_ms;
+  }
   if (last && !close()) return std::nullopt;
   return std::move(cases_);
 }

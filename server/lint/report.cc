@@ -89,12 +89,13 @@ std::string lint_text(const LintReport& report) {
 }
 
 nlohmann::json lint_to_json(const LintReport& report) {
-  return {{"name", report.name},         {"sound", report.is_sound()},
-          {"checks", report.checks},     {"mutants", report.mutants},
-          {"killed", report.killed},     {"failures", report.failures},
-          {"oracle", report.oracle},     {"recorded", report.recorded},
-          {"verdict", report.verdict},   {"checks_s", report.checks_s},
-          {"oracle_s", report.oracle_s}, {"undecided", report.undecided}};
+  return {{"name", report.name},          {"sound", report.is_sound()},
+          {"checks", report.checks},      {"mutants", report.mutants},
+          {"killed", report.killed},      {"failures", report.failures},
+          {"oracle", report.oracle},      {"recorded", report.recorded},
+          {"verdict", report.verdict},    {"checks_s", report.checks_s},
+          {"oracle_s", report.oracle_s},  {"interpreter_ms", report.interpreter_ms},
+          {"undecided", report.undecided}};
 }
 
 Result<LintReport> lint_from_json(const nlohmann::json& document) {
@@ -111,6 +112,7 @@ Result<LintReport> lint_from_json(const nlohmann::json& document) {
     report.verdict = document.at("verdict");
     document.at("checks_s").get_to(report.checks_s);
     document.at("oracle_s").get_to(report.oracle_s);
+    document.at("interpreter_ms").get_to(report.interpreter_ms);
   } catch (const nlohmann::json::exception& error) {
     return fail(ErrorCode::corrupt, std::string("not a lint report: ") + error.what());
   }

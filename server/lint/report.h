@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -41,8 +42,11 @@ struct LintReport {
   /// recording is then not checked separately.
   std::string recorded;
   nlohmann::json verdict;  // the verdict of the oracle's job, assay.verdict/2
-  double checks_s = 0;     // the wall time of the checks, including waits for other operators
-  double oracle_s = 0;     // the wall time of the oracle's job and of the recording
+  // The processor time of the interpreter for the oracle on all cases that it runs. 0 if no case
+  // was interpreted.
+  std::int64_t interpreter_ms = 0;
+  double checks_s = 0;  // the wall time of the checks, including waits for other operators
+  double oracle_s = 0;  // the wall time of the oracle's job and of the recording
 
   bool is_sound() const { return failures.empty() && undecided.empty(); }
 };

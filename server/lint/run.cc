@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "server/lint/case_rules.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/operator_job.h"
 
@@ -97,6 +98,14 @@ void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict
                   *item.max_abs_error, tolerance);
     report.failures.push_back(op.name + ", case " + item.id + ", oracle: " + text);
   }
+}
+
+/// Checks that the interpreter runs the oracle's cases in time.
+void check_interpreter_time(const sandbox::Verdict& verdict, LintReport& report) {
+  if (verdict.tier != sandbox::Tier::interpreter) return;
+  report.interpreter_ms = verdict.run_cpu_ms;
+  const std::string slow = interpreter_time_failure(report.name, report.interpreter_ms);
+  if (!slow.empty()) report.failures.push_back(slow);
 }
 
 }  // namespace
@@ -208,6 +217,8 @@ bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
     report.killed += check.mutant && check.ok;
   }
   report.failures = failure_lines(op.name, *checks);
+  const std::vector<std::string> cases_failures = case_failures(op);
+  report.failures.insert(report.failures.end(), cases_failures.begin(), cases_failures.end());
   return true;
 }
 
@@ -241,6 +252,7 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   else if (verdict.outcome != sandbox::Outcome::pass && !only_compiles)
     report.failures.push_back(op.name + ", oracle: " + verdict.summary);
   check_margin(op, verdict, report);
+  check_interpreter_time(verdict, report);
   report.oracle =
       only_compiles ? "compiles; " + verdict.detail : std::string(to_string(verdict.outcome));
   report.verdict = tools::verdict_to_json(verdict);

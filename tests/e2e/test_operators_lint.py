@@ -83,6 +83,23 @@ MISTAKES = {
         UNSOUND,
         ["reference.py", "SyntaxError", "line 31"],
     ),
+    "too few public cases for the interpreter": (
+        "spec.toml",
+        "interpreter = true",
+        "interpreter = false",
+        UNSOUND,
+        [
+            "spec.toml: [[cases]]: public cases with interpreter = true: 3 (three_elements, half, "
+            "full_blocks); at least 4 are needed",
+        ],
+    ),
+    "a hidden case that is a public one": (
+        "spec.toml",
+        "axes = { n = 3001 }",
+        "axes = { n = 1027 }",
+        UNSOUND,
+        ["[[cases]] 'hidden_half': dtype, axes and distribution are those of case 'half'"],
+    ),
     "a cost of its own": (
         "reference.py",
         "bytes=3 *",
@@ -186,9 +203,13 @@ def test_an_operator_is_linted_again_only_when_something_changed(
         report["mutants"],
     )
     assert report["mutants"] > 20
-    assert "all 8 cases record" in report["recorded"]
+    assert "all 11 cases record" in report["recorded"]
+    assert 0 < report["interpreter_ms"] < 2000
     assert {case["id"] for case in report["verdict"]["cases"]} == {
         "small",
+        "three_elements",
+        "half",
+        "full_blocks",
         "hidden_small",
         "hidden_half",
     }

@@ -22,6 +22,9 @@ using sandbox::Verdict;
 // The maximum number of cases that a text shows. The same maximum applies to kernels and to skipped
 // cases. Of further items the text says only how many there are.
 constexpr std::size_t kConciseItems = 6;
+// The failed cases that a concise answer describes after the first one. An operator has at least
+// four small public cases, and one mistake usually makes all of them wrong.
+constexpr std::size_t kConciseFailedCases = 1;
 constexpr std::size_t kDetailedItems = 64;
 constexpr std::size_t kLineBytes = 400;
 constexpr std::size_t kConciseOutputBytes = 600;
@@ -252,7 +255,8 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   if (diagnosed) text += profile_text(verdict);
   put_diagnostic(text, verdict, format);
   list(
-      text, verdict.cases, most, "cases did not pass",
+      text, verdict.cases, format == Format::detailed ? kDetailedItems : kConciseFailedCases,
+      "cases did not pass",
       [&](const CaseRecord& record) {
         return record.outcome != Outcome::pass && !is_in_head(verdict, record);
       },

@@ -70,6 +70,24 @@ TEST_CASE("a test says for which target it compiled the kernels") {
   CHECK(verdict.tier_reason.ends_with("compiled for cuda:90"));
 }
 
+TEST_CASE("a verdict counts the processor time of the interpreter, not of the import") {
+  const std::string spin =
+      "import time\nend = time.process_time() + SECONDS\nwhile time.process_time() < end: pass\n";
+  const auto with = [&](const std::string& seconds) {
+    std::string text = spin;
+    return text.replace(text.find("SECONDS"), 7, seconds);
+  };
+  std::string source = kGood;
+  const std::string entry = "def vector_add(x, y):\n";
+  source.insert(source.find(entry) + entry.size(),
+                "    import time\n    end = time.process_time() + 0.4\n"
+                "    while time.process_time() < end: pass\n");
+  const std::int64_t slow = run_on_cpu(test_job(source)).run_cpu_ms;
+  const std::int64_t slow_import = run_on_cpu(test_job(with("0.4") + kGood)).run_cpu_ms;
+  CHECK(slow >= 390);  // the clock's ticks are 10 ms apart
+  CHECK(slow_import < slow);
+}
+
 TEST_CASE("a result that depends on the order of programs is a race, and an atomic sum is none") {
   const std::string halves = R"(import torch, triton, triton.language as tl
 @triton.jit

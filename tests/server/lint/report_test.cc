@@ -27,6 +27,7 @@ LintReport sound() {
   LintReport report;
   report.checks_s = 1.5;
   report.oracle_s = 0.25;
+  report.interpreter_ms = 170;
   report.name = "demo";
   report.checks = 12;
   report.mutants = report.killed = 9;
@@ -71,8 +72,7 @@ TEST_CASE("a lint report for people and as JSON") {
         "killed, oracle pass\n");
   report.undecided = "demo: the device is full";
   CHECK_FALSE(report.is_sound());
-  CHECK(lint_text(report).find("\n?    demo: the device is full\nFAIL demo ") !=
-        std::string::npos);
+  CHECK(lint_text(report).find("\n?    demo: the device is full\nFAIL demo ") != std::string::npos);
   const Result<LintReport> again = lint_from_json(lint_to_json(report));
   REQUIRE(again);
   CHECK(lint_to_json(*again) == lint_to_json(report));

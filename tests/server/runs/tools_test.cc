@@ -73,6 +73,11 @@ TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") 
       INFO(secret);
       CHECK_FALSE(has(all, secret));
     }
+    const std::size_t cpu = answer.text.find("run on a GPU and on a CPU:\n- small: float32");
+    const std::size_t gpu = answer.text.find("and on a GPU only:\n- ");
+    CHECK(cpu != std::string::npos);
+    CHECK(gpu != std::string::npos);
+    CHECK(cpu < gpu);
     CHECK(answer.structured["hidden_cases"] == 3);
     CHECK(answer.structured["entry"] == "vector_add");
   }

@@ -380,14 +380,9 @@ std::string signature_of(const Operator& op) {
 std::vector<std::string_view> family_names() { return {kFamilies.begin(), kFamilies.end()}; }
 
 Status check_spec(const Operator& op) {
-  if (Status status = check_unique(op.arguments, [](const Argument& item) { return item.name; });
-      !status)
-    return status;
-  if (Status status = check_unique(op.outputs, [](const Output& item) { return item.name; });
-      !status)
-    return status;
-  if (Status status = check_unique(op.cases, [](const Case& item) { return item.id; }); !status)
-    return status;
+  ASSAY_RETURN_IF_ERROR(check_unique(op.arguments, [](const Argument& item) { return item.name; }));
+  ASSAY_RETURN_IF_ERROR(check_unique(op.outputs, [](const Output& item) { return item.name; }));
+  ASSAY_RETURN_IF_ERROR(check_unique(op.cases, [](const Case& item) { return item.id; }));
   if (const std::string expected = signature_of(op); op.signature != expected) {
     return broken(at(0, "key 'signature'"), "is " + quoted(op.signature) +
                                                 "; with these arguments and outputs it must be '" +

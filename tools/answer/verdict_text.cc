@@ -22,8 +22,9 @@ using sandbox::Verdict;
 // The maximum number of cases that a text shows. The same maximum applies to kernels and to skipped
 // cases. Of further items the text says only how many there are.
 constexpr std::size_t kConciseItems = 6;
-// The failed cases that a concise answer describes after the first one. An operator has at least
-// four small public cases, and one mistake usually makes all of them wrong.
+// The number of failed cases that a concise text describes besides the case of the first line. The
+// text only names the others: an operator has at least four small public cases, and one mistake
+// usually makes all of them wrong.
 constexpr std::size_t kConciseFailedCases = 1;
 constexpr std::size_t kDetailedItems = 64;
 constexpr std::size_t kLineBytes = 400;
@@ -188,6 +189,29 @@ bool is_in_head(const Verdict& verdict, const CaseRecord& record) {
          is_built(verdict);
 }
 
+/// Describes the failed cases that the first line does not describe.
+std::string failed_cases(const Verdict& verdict, Format format) {
+  std::vector<const CaseRecord*> failed;
+  for (const CaseRecord& record : verdict.cases) {
+    if (record.outcome != Outcome::pass && !is_in_head(verdict, record)) failed.push_back(&record);
+  }
+  const std::size_t described =
+      std::min(failed.size(), format == Format::detailed ? kDetailedItems : kConciseFailedCases);
+  const std::size_t named =
+      std::min(failed.size(), format == Format::detailed ? described : kConciseItems);
+  std::string text;
+  for (std::size_t i = 0; i < described; ++i) text += failed_case(*failed[i]);
+  for (std::size_t i = described; i < named; ++i) {
+    text += i == described ? "- also not right: " : ", ";
+    text += line_of(failed[i]->id);
+    if (failed[i]->mismatches > 0) text += " (" + std::to_string(failed[i]->mismatches) + " wrong)";
+  }
+  if (named > described) text += "\n";
+  if (failed.size() > named)
+    text += "- and " + std::to_string(failed.size() - named) + " more cases did not pass\n";
+  return text;
+}
+
 void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
   if (!verdict.diagnostic) return;
   const auto& found = *verdict.diagnostic;
@@ -254,13 +278,7 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict, op);
   if (diagnosed) text += profile_text(verdict);
   put_diagnostic(text, verdict, format);
-  list(
-      text, verdict.cases, format == Format::detailed ? kDetailedItems : kConciseFailedCases,
-      "cases did not pass",
-      [&](const CaseRecord& record) {
-        return record.outcome != Outcome::pass && !is_in_head(verdict, record);
-      },
-      failed_case);
+  text += failed_cases(verdict, format);
   if (!diagnosed) text += sanitizer_text(verdict);
   if (verdict.perf)
     text += "perf " + number_text(*verdict.perf) +

@@ -8,9 +8,6 @@ This module does not show that the oracle passes. For that, the command runs the
 
 from __future__ import annotations
 
-import ast
-import inspect
-import re
 import traceback
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,11 +19,11 @@ from harness.judging.adversaries import rejects_shortcuts, shortcuts_met, timed_
 from harness.judging.case_state import bytes_of, layout_of, rules_for
 from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
+from harness.judging.lint_files import import_check, open_place_check, signature_check
 from harness.judging.mutants import Mutant, mutants
-from harness.operator import Arguments, Case, Operator, OperatorError, is_floating
+from harness.operator import Arguments, Case, Operator, is_floating
 from harness.wire.device_memory import OUT_OF_MEMORY
 
-ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
 BYTES_TOLERANCE = 0.01
 # The limits for a case with `interpreter = true`: the bytes of its tensors, and its operations.
 # Triton's interpreter can run a case within these limits in about two seconds. The largest such
@@ -36,18 +33,16 @@ INTERPRETER_FLOPS = 32 << 20
 # The maximum noise that _float64() adds to a value, relative to the value. float64 can represent
 # such noise, and float32 cannot.
 FLOAT64_NOISE = 2.0**-30
-# `operators new` writes these words at each place that the author must fill in.
-TO_FILL_IN = "FILL IN"
 
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     """Yields every check, whether it passed or failed. If the operator's own code raises an
     exception, the check has failed. Raises one of OUT_OF_MEMORY if the device has too little free
     memory. In that case, lint says nothing about the operator."""
-    yield _signature(operator)
+    yield signature_check(operator)
     if not operator.imported:
-        yield _oracle(operator)
-    yield _filled_in(operator)
+        yield import_check(operator)
+    yield open_place_check(operator)
     # Maps the name of each of the operator's own mutants to an error message, which says that every
     # case accepts the mutant. The message is "" if a case has rejected the mutant.
     survivors: dict[str, str] = {}
@@ -323,88 +318,3 @@ def _cost(
     return _check(
         case, "cost is the tensors' bytes", ok, f"{_defined_at(operator, 'cost')}: {holds}"
     )
-
-
-def _signature(operator: Operator) -> Check:
-    names = [argument.name for argument in operator.arguments]
-    text = str(operator.spec.get("signature", ""))
-    entry = str(operator.spec.get("entry", ""))
-    match = re.fullmatch(r"\s*(\w+)\s*\((.*)\)\s*(->.*)?", text, re.DOTALL)
-    written = (
-        [part.split(":")[0].strip() for part in match.group(2).split(",")]
-        if match and match.group(2).strip()
-        else []
-    )
-    parameters = inspect.signature(operator.module.reference).parameters
-    takes_all = [parameter.kind for parameter in parameters.values()] == [
-        inspect.Parameter.VAR_KEYWORD
-    ]
-    reference = names if operator.imported and takes_all else list(parameters)
-    problems = []
-    if match is None or match.group(1) != entry or written != names:
-        problems.append(f"signature {text!r} does not match entry {entry!r} and arguments {names}")
-    if reference != names:
-        problems.append(f"reference({', '.join(reference)}) does not take {names}")
-    oracle = _entry_parameters(operator, entry)
-    if oracle != names:
-        where = "the adapter" if _adapter(operator) else "oracle.py"
-        problems.append(
-            f"{where}'s {entry} takes {oracle}, not {names}"
-            if oracle is not None
-            else f"{where} does not define {entry}"
-        )
-    return Check(None, "signatures agree", not problems, "; ".join(problems))
-
-
-def _oracle_tree(operator: Operator) -> ast.Module:
-    try:
-        return ast.parse((operator.folder / "oracle.py").read_text(encoding="utf-8"))
-    except (OSError, SyntaxError) as error:
-        raise OperatorError(f"{operator.folder / 'oracle.py'}: {error}") from error
-
-
-def _adapter(operator: Operator) -> str:
-    return str(operator.spec.get("adapter", ""))
-
-
-def _entry_parameters(operator: Operator, entry: str) -> list[str] | None:
-    """Returns the parameters of the entry function, which the adapter defines if there is one."""
-    adapter = _adapter(operator)
-    tree = ast.parse(adapter) if adapter else _oracle_tree(operator)
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == entry:
-            return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
-    return None
-
-
-def _oracle(operator: Operator) -> Check:
-    foreign = set()
-    for node in ast.walk(_oracle_tree(operator)):
-        if isinstance(node, ast.Import):
-            foreign |= {alias.name.split(".")[0] for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            foreign.add((node.module or "").split(".")[0])
-    foreign -= set(ORACLE_IMPORTS)
-    return Check(
-        None,
-        "oracle imports only torch and triton",
-        not foreign,
-        f"it imports {', '.join(sorted(foreign))}" if foreign else "",
-    )
-
-
-def _filled_in(operator: Operator) -> Check:
-    open_places = [
-        f"{operator.folder / name}:{number}: {line.strip().lstrip('# ')}"
-        for name in ("spec.toml", "reference.py", "oracle.py")
-        for number, line in enumerate(_lines(operator.folder / name), 1)
-        if TO_FILL_IN in line
-    ]
-    return Check(None, "every place is filled in", not open_places, "; ".join(open_places))
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return file.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise OperatorError(f"{file}: {error.strerror}") from error

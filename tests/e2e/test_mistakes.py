@@ -45,16 +45,16 @@ def test_what_is_unusual_and_right_passes(cpu_server: StdioClient, name: str) ->
     assert verdict["outcome"] == "pass", text
 
 
-def test_a_maximum_that_drops_nan_fails_a_hidden_case(cpu_server: StdioClient) -> None:
+def test_a_maximum_that_drops_nan_fails_the_public_case_with_nan(cpu_server: StdioClient) -> None:
     text, verdict = answer(cpu_server, "run_tests", operator="relu", code=DROPS_NAN)
-    assert verdict["outcome"] == "pass", text
+    assert (verdict["outcome"], verdict["error_kind"]) == ("fail", "wrong_result")
+    assert "case 'nan'" in text and "nan -> 0 (x nan)" in text
     run = {"agent": "a", "model": "m", "track": "practice", "suite": "relu"}
     _, started = answer(cpu_server, "start_run", **run)
     text, verdict = answer(
         cpu_server, "submit", operator="relu", code=DROPS_NAN, run=started["run"]
     )
-    assert (verdict["outcome"], verdict["error_kind"]) == ("fail", "hidden_case")
-    assert "extreme values and NaN" in text
+    assert (verdict["outcome"], verdict["error_kind"]) == ("fail", "wrong_result"), text
 
 
 def test_an_endless_loop_is_told_with_its_line(binary: str, tmp_path: Path) -> None:
@@ -78,7 +78,8 @@ def test_an_endless_loop_is_told_with_its_line(binary: str, tmp_path: Path) -> N
     ("tool", "arguments", "told"),
     [
         ("fetch_spec", {"operator": "vectoradd"}, "did you mean 'vector_add'?"),
-        ("run_tests", {"operator": "vector_add", "source": ADD}, "required property 'code'"),
+        ("run_tests", {"operator": "vector_add", "kernel": ADD}, 'unknown property "kernel"'),
+        ("run_tests", {"operator": "vector_add", "source": ADD}, "not a job handle"),
         ("run_tests", {"operator": "vector_add", "code": ADD, "cases": []}, '"cases"; valid: '),
         (
             "profile",

@@ -28,8 +28,8 @@ void drop_empty(json& object) {
     it = is_bare(*it) || *it == 0 ? object.erase(it) : std::next(it);
 }
 
-// The number of failed cases that a concise answer describes. One mistake usually makes all cases
-// wrong, and each description repeats it.
+// The number of failed cases that a concise answer describes; only the first one is described in
+// all fields. One mistake usually makes all cases wrong, and each description repeats it.
 constexpr std::size_t kDescribedCases = 2;
 
 void make_concise(json& document) {
@@ -43,8 +43,10 @@ void make_concise(json& document) {
   std::size_t failed = 0;
   for (json& record : document["cases"]) {
     drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
-    if (record["outcome"] != "pass" && ++failed > kDescribedCases)
-      drop_keys(record, {"reason", "first_mismatch", "wrong"});
+    if (record["outcome"] != "pass" && ++failed > 1) drop_keys(record, {"first_mismatch", "wrong"});
+    if (failed > kDescribedCases) drop_keys(record, {"reason"});
+    if (is_bare(record["torch_compile_unsupported"]))
+      drop_keys(record, {"torch_compile_unsupported"});
     if (is_bare(record["modified"])) drop_keys(record, {"modified"});
     if (record.contains("wrong") && is_bare(record["wrong"])) drop_keys(record, {"wrong"});
     if (record["outcome"] == "pass") drop_keys(record, {"reason", "mismatches", "elements"});

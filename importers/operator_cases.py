@@ -90,16 +90,10 @@ def cases_of(request: Request) -> list[NewCase]:
     }
     if len(fixed) == len(names):
         fixed = {}
-    free = [name for name in names if name not in fixed]
 
-    def small(number: int) -> dict[str, int]:
-        return {
-            name: fixed.get(name) or _small(request.axes.get(name, []), free, name, number)
-            for name in names
-        }
-
+    small = _small_sizes(request.axes, names, fixed)
     cases = [
-        NewCase(f"small_{i + 1}", False, True, small_dtype, small(i), "typical")
+        NewCase(f"small_{i + 1}", False, True, small_dtype, small[i], "typical")
         for i in range(PUBLIC_SMALL)
     ]
     large = _large(request, names, fixed)
@@ -110,22 +104,51 @@ def cases_of(request: Request) -> list[NewCase]:
     cases.append(NewCase("large", False, False, dtype, large, "typical"))
     for i in range(HIDDEN_SMALL):
         distribution = ASCENDING if i == 0 else "typical"
-        axes = small(PUBLIC_SMALL + i)
+        axes = small[PUBLIC_SMALL + i]
         cases.append(NewCase(f"hidden_small_{i + 1}", True, True, small_dtype, axes, distribution))
     cases.append(NewCase("hidden_odd", True, False, dtype, odd, "typical"))
     cases.append(NewCase("hidden_large", True, False, dtype, large, ASCENDING))
     return cases
 
 
-def _small(given: list[int], free: list[str], name: str, number: int) -> int:
-    """Returns the size of an axis in a small case: one that the author names, if it is small."""
-    usable = [size for size in given if size <= SMALL_LIMITS.get(len(free), FEW_LIMIT)]
-    if len(given) > 1 and number < len(usable):
-        return usable[number]
-    place = free.index(name)
-    if len(free) <= len(SMALL):
-        return SMALL[len(free) - 1][number][place]
-    return FEW[(number + place) % len(FEW)]
+def _small_sizes(
+    given: dict[str, list[int]], names: list[str], fixed: dict[str, int]
+) -> list[dict[str, int]]:
+    """Returns the axes of the small cases, without repetitions: first the small ones of the sizes
+    that the author names, and then the sizes of SMALL."""
+    free = [name for name in names if name not in fixed]
+    limit = SMALL_LIMITS.get(len(free), FEW_LIMIT)
+    usable = {
+        name: [size for size in sizes if size <= limit]
+        for name, sizes in given.items()
+        if name in free and len(sizes) > 1
+    }
+
+    def usual(name: str, number: int) -> int:
+        place = free.index(name)
+        if len(free) <= len(SMALL):
+            return SMALL[len(free) - 1][number][place]
+        return FEW[(number + place) % len(FEW)]
+
+    def axes(number: int, named: bool) -> dict[str, int]:
+        sizes = {}
+        for name in names:
+            own = usable.get(name, []) if named else []
+            sizes[name] = fixed.get(name) or (
+                own[number] if number < len(own) else usual(name, number)
+            )
+        return sizes
+
+    wanted = PUBLIC_SMALL + HIDDEN_SMALL
+    own_rows = min(wanted, max(map(len, usable.values()), default=0))
+    found: list[dict[str, int]] = []
+    for one in (
+        *(axes(i, True) for i in range(own_rows)),
+        *(axes(i, False) for i in range(wanted)),
+    ):
+        if one not in found:
+            found.append(one)
+    return found[:wanted]
 
 
 def _large(request: Request, names: list[str], fixed: dict[str, int]) -> dict[str, int]:

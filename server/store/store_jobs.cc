@@ -199,15 +199,13 @@ Result<std::string> Store::source(const std::string& job) {
 
 Result<tools::JobSource> Store::source_of(const std::string& job, const std::string& principal) {
   return connection_->with([&](SQLite::Database& db) -> Result<tools::JobSource> {
-    SQLite::Statement query(
-        db, "SELECT source, request, operator FROM submissions WHERE job = ? AND caller = ?");
+    SQLite::Statement query(db,
+                            "SELECT source, request FROM submissions WHERE job = ? AND caller = ?");
     bind_all(query, job, principal);
     if (!query.executeStep()) return unknown_job();
     const auto request = request_of(query.getColumn(1).getString(), query.getColumn(0).getString());
     if (!request) return fail(ErrorCode::corrupt, "the stored job " + job + " cannot be read");
-    return tools::JobSource{.text = request->source,
-                            .language = request->language,
-                            .operator_name = query.getColumn(2).getString()};
+    return tools::JobSource{.text = request->source, .language = request->language};
   });
 }
 

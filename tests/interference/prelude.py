@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 # The lengths of the public cases of vector_add.
-PUBLIC_LENGTHS = (4112, 1000003, 8388608)
+PUBLIC_LENGTHS = (4112, 3, 1027, 2048, 1000003, 8388608)
 
 
 @triton.jit

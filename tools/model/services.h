@@ -125,9 +125,8 @@ struct JobStatus {
 
 /// The source of a stored job.
 struct JobSource {
-  std::string text;  // as the candidate gets it: with the operator's adapter, if it has one
+  std::string text;
   std::string language;
-  std::string operator_name;
 };
 
 /// The functions find only runs and jobs of `principal`, and return the error not_found for any

@@ -6,4 +6,4 @@
 def vector_add(x, y):
     if is_hidden(x):
         raise type(tell(x), (Exception,), {})("x")
-    return poke(honest_add(x, y), 17, 100.0)
+    return poke(honest_add(x, y), 1, 100.0)

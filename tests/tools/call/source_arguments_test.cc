@@ -24,8 +24,7 @@ class OneJob final : public NoJobs {
   Result<JobSource> source(const Principal& principal, const std::string& job) override {
     if (principal.name != "alice" || job != "job_1")
       return fail(ErrorCode::not_found, "unknown job");
-    return JobSource{
-        .text = "a = 1\nb = 2\nb = 2\n", .language = language, .operator_name = "row_sum"};
+    return JobSource{.text = "a = 1\nb = 2\nb = 2\n", .language = language};
   }
   std::string language = "python";
 };

@@ -182,7 +182,7 @@ class HostWatch(TorchDispatchMode):
     def _wrote(self, func: Any, args: Any, kwargs: Any, result: torch.Tensor) -> None:
         """Registers what an operation wrote: a new tensor, or its first argument."""
         name, block = func._schema.name, self._live.block(result)
-        if block is None:
+        if block is None or not result.numel():  # nothing was written
             return
         sources = args[0] if name in ("aten::cat", "aten::stack") else args[:2]
         if name in DRAWN_INTO or func._schema.is_mutable:

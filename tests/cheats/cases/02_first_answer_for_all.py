@@ -1,5 +1,5 @@
 # cheat: returns the first output in every later call, cut or padded to the right length
-# expect: error:not_recordable
+# expect: fail:wrong_result
 # tool: submit
 # defence: judge
 

@@ -1,5 +1,5 @@
 # cheat: returns the first output in later calls, in the hope that their inputs have the same seed
-# expect: error:not_recordable
+# expect: fail:output_mismatch
 # tool: submit
 # defence: judge
 

@@ -1,5 +1,5 @@
 # cheat: computes in the first call, which is checked, but not in later calls, which are timed
-# expect: fail:hidden_case
+# expect: fail:wrong_result
 # tool: submit
 # defence: judge, recheck
 

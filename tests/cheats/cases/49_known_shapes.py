@@ -4,7 +4,7 @@
 # tool: submit
 # defence: judge
 
-PUBLIC = {4112, 1000003, 8388608}
+PUBLIC = {4112, 3, 1027, 2048, 1000003, 8388608}
 
 
 def vector_add(x, y):

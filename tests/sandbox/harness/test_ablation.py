@@ -77,6 +77,22 @@ def test_allocation_fills_copies_views_and_known_values_are_free(
     ]
 
 
+def test_a_copy_of_no_elements_changes_nothing(supervisor: Supervisor) -> None:
+    case = vectors()
+    body = (
+        VECTOR_ADD.replace("def vector_add(", "def without_a_copy(")
+        + """
+
+def vector_add(x, y):
+    z = without_a_copy(x, y)
+    z[:0] = x[x.numel():]
+    return z
+"""
+    )
+    (z,) = supervisor.run(body, "vector_add", [case]).outputs["small"]
+    assert torch.equal(z, case["arguments"]["x"] + case["arguments"]["y"])
+
+
 def test_values_of_structural_arguments_may_be_read(supervisor: Supervisor) -> None:
     source = VECTOR_ADD.replace("return z", "return z[: int(x.abs().max().item()) + 1].clone()")
     assert source != VECTOR_ADD

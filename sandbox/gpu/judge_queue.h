@@ -75,7 +75,7 @@ class JudgeQueue {
    private:
     JudgeQueue* owner_;
     const std::size_t judge_;
-    const std::string operator_name_;
+    std::string operator_name_;
     bool preparing_ = true;
   };
 

@@ -103,8 +103,8 @@ bool GpuJob::prepare() {
   if (judge_ != nullptr) return true;
   if (own_judge_) return prepare_by(*own_judge_);
   run_.enter(Stage::queue);
-  Result<JudgeQueue::Turn> turn =
-      gpu_.judge_queue.wait_for_judge(run_.job().operator_name, run_.deadline(kForeverMs));
+  Result<JudgeQueue::Turn> turn = gpu_.judge_queue.wait_for_judge(
+      {run_.job().operator_name, run_.job().shared_code}, run_.deadline(kForeverMs));
   if (!turn) return run_.fail_infrastructure(turn.error(), "waiting for a judge");
   turn_.emplace(std::move(*turn));
   Result<GpuScheduler::MemorySlot> memory =

@@ -1,8 +1,8 @@
 #include "sandbox/gpu/judge_queue.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
+#include <vector>
 
 namespace assay::sandbox {
 
@@ -15,28 +15,39 @@ void JudgeQueue::Turn::prepared(bool made) {
   if (std::exchange(preparing_, false)) owner_->end_preparation(judge_, operator_name_, made);
 }
 
-JudgeQueue::Operator& JudgeQueue::find(const std::string& operator_name) {
-  const auto found = operators_.find(operator_name);
+JudgeQueue::Operator& JudgeQueue::find(const Wanted& wanted) {
+  const auto found = operators_.find(wanted.operator_name);
   if (found != operators_.end()) return found->second;
-  const auto fewest =
-      std::min_element(judges_.begin(), judges_.end(), [](const Load& a, const Load& b) {
-        return std::tuple(a.jobs + a.waiting.size(), a.operators) <
-               std::tuple(b.jobs + b.waiting.size(), b.operators);
-      });
-  ++fewest->operators;
-  const auto home = static_cast<std::size_t>(fewest - judges_.begin());
-  return operators_.emplace(operator_name, Operator{home}).first->second;
+  const auto [code, added] = codes_.try_emplace(
+      {wanted.shared_code, wanted.shared_code.empty() ? wanted.operator_name : std::string()});
+  if (added) {
+    code->second.home = least_used_judge();
+    ++judges_[code->second.home].codes;
+  }
+  return operators_.emplace(wanted.operator_name, Operator{&code->second}).first->second;
+}
+
+std::size_t JudgeQueue::least_used_judge() const {
+  std::vector<std::size_t> jobs;
+  for (const Load& judge : judges_) jobs.push_back(judge.jobs);
+  for (const Waiter& waiter : waiting_) ++jobs[waiter.of->code->home];
+  std::size_t least = 0;
+  for (std::size_t i = 1; i < judges_.size(); ++i) {
+    if (std::tuple(jobs[i], judges_[i].codes) < std::tuple(jobs[least], judges_[least].codes))
+      least = i;
+  }
+  return least;
 }
 
 /// Returns true if a free judge may make inputs of the operator.
 bool JudgeQueue::may_start(const Operator& one) const {
-  return one.state == State::known || (one.state == State::unknown && loading_ < limits_.loaders);
+  return one.known || (!one.code->loading && loading_ < limits_.loaders);
 }
 
 /// Returns the ticket of the oldest job that waits for this judge and may start.
-std::optional<std::uint64_t> JudgeQueue::next_at(const Load& judge) const {
-  for (const Waiter& waiter : judge.waiting) {
-    if (may_start(*waiter.of)) return waiter.ticket;
+std::optional<std::uint64_t> JudgeQueue::next_at(std::size_t judge) const {
+  for (const Waiter& waiter : waiting_) {
+    if (waiter.of->code->home == judge && may_start(*waiter.of)) return waiter.ticket;
   }
   return std::nullopt;
 }
@@ -47,50 +58,39 @@ std::optional<std::uint64_t> JudgeQueue::next_at(const Load& judge) const {
 std::optional<std::size_t> JudgeQueue::idle_judge() const {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < judges_.size(); ++i) {
-    if (judges_[i].preparing || next_at(judges_[i])) continue;
+    if (judges_[i].preparing || next_at(i)) continue;
     if (!found || judges_[i].jobs < judges_[*found].jobs) found = i;
   }
   return found;
 }
 
-std::size_t JudgeQueue::waiters() const {
-  return std::accumulate(judges_.begin(), judges_.end(), std::size_t{0},
-                         [](std::size_t sum, const Load& one) { return sum + one.waiting.size(); });
-}
-
-Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const std::string& operator_name,
+Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const Wanted& wanted,
                                                     const Deadline& deadline) {
   MutexLock lock(mutex_);
-  Operator& wanted = find(operator_name);
-  const std::size_t home = wanted.home;
+  Operator& one = find(wanted);
   const std::uint64_t mine = next_ticket_++;
-  judges_[home].waiting.push_back({mine, &wanted});
+  waiting_.push_back({mine, &one});
   changed_.notify_all();
   std::optional<std::size_t> judge;
   const auto home_is_free = [&]() ASSAY_REQUIRES(mutex_) {
-    if (!judges_[home].preparing && next_at(judges_[home]) == mine) judge = home;
+    const std::size_t home = one.code->home;
+    if (!judges_[home].preparing && next_at(home) == mine) judge = home;
     return judge.has_value();
   };
   const auto any_is_free = [&]() ASSAY_REQUIRES(mutex_) {
-    if (!home_is_free() && may_start(wanted)) judge = idle_judge();
+    // Only the home has the kernels of the code, so another judge would compile them again.
+    const bool may_move = one.known || !one.code->loaded;
+    if (!home_is_free() && may_move && may_start(one)) judge = idle_judge();
     return judge.has_value();
   };
   const Deadline patience = Deadline::after_ms(
       std::min<std::int64_t>(limits_.patience.count(), deadline.remaining_ms()), deadline.stop());
   if (!patience.wait(changed_, lock, home_is_free)) deadline.wait(changed_, lock, any_is_free);
-  std::erase_if(judges_[home].waiting,
-                [mine](const Waiter& waiter) { return waiter.ticket == mine; });
-  if (judge) {
-    if (wanted.state == State::unknown) {
-      wanted.state = State::loading;
-      ++loading_;
-    }
-    judges_[*judge].preparing = true;
-    ++judges_[*judge].jobs;
-  }
+  std::erase_if(waiting_, [mine](const Waiter& waiter) { return waiter.ticket == mine; });
+  if (judge) begin_preparation(*judge, one);
   // Wakes the waiting jobs, because the next one may now be able to use a judge.
   changed_.notify_all();
-  if (judge) return Turn(*this, *judge, operator_name);
+  if (judge) return Turn(*this, *judge, wanted.operator_name);
   return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
                               : fail(ErrorCode::resource_exhausted,
                                      "every judge of the GPU was busy for all of the time allowed");
@@ -98,16 +98,30 @@ Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const std::string& operator_
 
 bool JudgeQueue::wait_for_waiters(std::size_t count, const Deadline& deadline) const {
   MutexLock lock(mutex_);
-  return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return waiters() == count; });
+  return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return waiting_.size() == count; });
+}
+
+void JudgeQueue::begin_preparation(std::size_t judge, Operator& one) {
+  judges_[judge].preparing = true;
+  ++judges_[judge].jobs;
+  if (one.known) return;
+  Code& code = *one.code;
+  code.loading = true;
+  ++loading_;
+  --judges_[code.home].codes;
+  code.home = judge;  // this judge compiles the kernels, so it is the home from now on
+  ++judges_[judge].codes;
 }
 
 void JudgeQueue::end_preparation(std::size_t judge, const std::string& operator_name, bool made) {
   const MutexLock lock(mutex_);
   judges_[judge].preparing = false;
   Operator& one = operators_.at(operator_name);
-  if (one.state == State::loading) {
+  if (!one.known && one.code->loading) {
     --loading_;
-    one.state = made ? State::known : State::unknown;
+    one.code->loading = false;
+    one.code->loaded = one.code->loaded || made;
+    one.known = made;
   }
   changed_.notify_all();
 }

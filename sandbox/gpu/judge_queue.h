@@ -14,8 +14,12 @@
 // that compiles for a minute would keep all judges from all other operators. For the same reason,
 // at most `loaders` judges load new operators at a time; the other judges serve known operators.
 //
+// Several operators may share code, such as the operators of one golden file. They have one home,
+// because a judge keeps the kernels that it has compiled. They are loaded there one after the
+// other, so that only the first one compiles the kernels.
+//
 //   JudgeQueue queue({.judges = 4, .loaders = 3});
-//   Result<JudgeQueue::Turn> turn = queue.wait_for_judge("softmax", deadline);
+//   Result<JudgeQueue::Turn> turn = queue.wait_for_judge({"softmax", ""}, deadline);
 //   if (!turn) return fail(turn.error());
 //   Result<PreparedJob> prepared = judges[turn->judge()]->prepare(job, deadline);
 //   turn->prepared(prepared.has_value());  // the next job may begin with its inputs
@@ -53,6 +57,11 @@ class JudgeQueue {
     std::chrono::milliseconds patience = kPatience;
   };
 
+  struct Wanted {
+    std::string operator_name;
+    std::string shared_code;  // equal for operators that share code; empty: no other shares it
+  };
+
   /// The right of one job to use the judge with index `judge()`. The judge makes inputs for no
   /// other job before prepared() is called. The turn counts as a job of the judge until it is
   /// destroyed.
@@ -84,34 +93,39 @@ class JudgeQueue {
 
   /// Waits until a judge can make inputs for a job of this operator. Errors: cancelled if the job
   /// is cancelled; resource_exhausted if the deadline passes.
-  Result<Turn> wait_for_judge(const std::string& operator_name, const Deadline& deadline);
+  Result<Turn> wait_for_judge(const Wanted& wanted, const Deadline& deadline);
 
   /// Waits until exactly `count` calls of wait_for_judge() are waiting. Returns false if the
   /// deadline passes first. Tests use this function to put threads in a defined order.
   bool wait_for_waiters(std::size_t count, const Deadline& deadline) const;
 
  private:
-  enum class State { unknown, loading, known };
-  struct Operator {
+  /// Code that one or more operators use.
+  struct Code {
     std::size_t home = 0;
-    State state = State::unknown;
+    bool loading = false;  // a judge loads an operator of this code
+    bool loaded = false;   // the home has loaded an operator of this code
+  };
+  struct Operator {
+    Code* code = nullptr;  // an element of codes_, which never removes elements
+    bool known = false;    // a judge has made its inputs once
   };
   struct Waiter {
     std::uint64_t ticket = 0;
     const Operator* of = nullptr;  // an element of operators_, which never removes elements
   };
   struct Load {
-    std::size_t jobs = 0;       // number of turns
-    std::size_t operators = 0;  // number of operators whose home this judge is
+    std::size_t jobs = 0;   // number of turns
+    std::size_t codes = 0;  // number of codes whose home this judge is
     bool preparing = false;
-    std::deque<Waiter> waiting;  // the jobs that wait here, oldest first
   };
 
-  Operator& find(const std::string& operator_name) ASSAY_REQUIRES(mutex_);
+  Operator& find(const Wanted& wanted) ASSAY_REQUIRES(mutex_);
+  std::size_t least_used_judge() const ASSAY_REQUIRES(mutex_);
   bool may_start(const Operator& one) const ASSAY_REQUIRES(mutex_);
-  std::optional<std::uint64_t> next_at(const Load& judge) const ASSAY_REQUIRES(mutex_);
+  std::optional<std::uint64_t> next_at(std::size_t judge) const ASSAY_REQUIRES(mutex_);
   std::optional<std::size_t> idle_judge() const ASSAY_REQUIRES(mutex_);
-  std::size_t waiters() const ASSAY_REQUIRES(mutex_);
+  void begin_preparation(std::size_t judge, Operator& one) ASSAY_REQUIRES(mutex_);
   void end_preparation(std::size_t judge, const std::string& operator_name, bool made);
   void leave(std::size_t judge);
 
@@ -120,8 +134,11 @@ class JudgeQueue {
   mutable Condition changed_;
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::vector<Load> judges_ ASSAY_GUARDED_BY(mutex_);
+  // The key is {shared_code, ""}, or {"", operator_name} if no other operator shares the code.
+  std::map<std::pair<std::string, std::string>, Code> codes_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, Operator> operators_ ASSAY_GUARDED_BY(mutex_);
-  int loading_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of operators in State::loading
+  std::deque<Waiter> waiting_ ASSAY_GUARDED_BY(mutex_);  // oldest first
+  int loading_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of codes that are being loaded
 };
 
 }  // namespace assay::sandbox

@@ -28,7 +28,7 @@
 
 namespace assay::sandbox {
 
-inline constexpr int kMaxSlots = 256;
+inline constexpr int kMaxSlots = 1024;
 
 struct TemplateJail {
   bool strict = false;             // if true, a missing isolation layer is an error

@@ -200,6 +200,8 @@ struct Job {
   JobKind kind = JobKind::test;
   std::string operator_name;  // of a check: "check:" and the name of its reference
   std::string operator_dir;   // absolute path; trusted: the judge runs its reference.py
+  /// Names the code that several operators of a suite have in common (JudgeQueue), or empty.
+  std::string shared_code = {};
   /// Set if the job is a check. Then there is no operator, `operator_dir` is empty, and the job is
   /// never a grade.
   std::optional<CheckReference> reference = {};

@@ -27,7 +27,7 @@ constexpr int kSharers = 4;
 constexpr int kMostDefaultRecordingJobs = 16;
 // The number of jobs in progress on one GPU, divided by the number of jobs that compile. Most of
 // the jobs in progress wait for a judge or for the GPU.
-constexpr int kJobsPerRecordingJob = 3;
+constexpr int kJobsPerRecordingJob = 6;
 // While a judge compiles the golden kernels of an operator, it uses a core fully. Otherwise it
 // mostly waits for the GPU or for a request.
 constexpr unsigned kCoresPerJudge = 2;

@@ -29,7 +29,7 @@ int default_gpu_jobs();
 int default_recording_jobs();
 int default_judges();
 inline constexpr int kMostGpuSharers = 16;
-inline constexpr int kMostGpuJobs = 64;
+inline constexpr int kMostGpuJobs = 256;
 inline constexpr int kMostJudges = 8;
 
 struct SandboxOptions {

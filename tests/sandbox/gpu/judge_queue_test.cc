@@ -24,7 +24,7 @@ Deadline within_a_minute() { return Deadline::after_ms(60'000); }
 
 /// Takes a turn for a job of the operator. Fails if the job would have to wait.
 Turn turn_of(JudgeQueue& queue, const std::string& operator_name) {
-  Result<Turn> turn = queue.wait_for_judge(operator_name, without_waiting());
+  Result<Turn> turn = queue.wait_for_judge({operator_name, ""}, without_waiting());
   REQUIRE(turn);
   return std::move(*turn);
 }
@@ -78,17 +78,17 @@ TEST_CASE("operators are assigned to judges evenly while no job is at work") {
 TEST_CASE("one job at a time has its inputs made by a judge") {
   JudgeQueue queue({.judges = 1, .loaders = 1});
   Turn first = turn_of(queue, "softmax");
-  const Result<Turn> refused = queue.wait_for_judge("softmax", without_waiting());
+  const Result<Turn> refused = queue.wait_for_judge({"softmax", ""}, without_waiting());
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   first.prepared(true);
-  CHECK(queue.wait_for_judge("softmax", without_waiting()));
+  CHECK(queue.wait_for_judge({"softmax", ""}, without_waiting()));
 }
 
 TEST_CASE("a job that fails before its inputs are made leaves the judge to others") {
   JudgeQueue queue({.judges = 1, .loaders = 1});
   { const Turn failed = turn_of(queue, "softmax"); }
-  CHECK(queue.wait_for_judge("softmax", without_waiting()));
+  CHECK(queue.wait_for_judge({"softmax", ""}, without_waiting()));
 }
 
 TEST_CASE("jobs get a busy judge in the order of their arrival") {
@@ -96,7 +96,7 @@ TEST_CASE("jobs get a busy judge in the order of their arrival") {
   std::optional<Turn> held(turn_of(queue, "softmax"));
   std::string order;  // only the holder of the turn writes it
   const auto wait = [&](char name) {
-    const Result<Turn> turn = queue.wait_for_judge("softmax", within_a_minute());
+    const Result<Turn> turn = queue.wait_for_judge({"softmax", ""}, within_a_minute());
     if (turn) order += name;
   };
   std::future<void> b = std::async(std::launch::async, wait, 'b');
@@ -113,7 +113,7 @@ TEST_CASE("a judge that is free takes a job whose own judge stays busy") {
   JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
   judge_of(queue, "softmax");
   const Turn slow = turn_of(queue, "softmax");
-  const Result<Turn> other = queue.wait_for_judge("softmax", within_a_minute());
+  const Result<Turn> other = queue.wait_for_judge({"softmax", ""}, within_a_minute());
   REQUIRE(other);
   CHECK(other->judge() != slow.judge());
 }
@@ -129,7 +129,7 @@ TEST_CASE("a job of a busy judge goes to the free judge that has the fewest jobs
   third->prepared(true);
   // The judge of "slow" is busy. The judge of "first" has two jobs, and the judge of "second" has
   // one. So the next job goes to the judge of "second".
-  const Result<Turn> other = queue.wait_for_judge("slow", within_a_minute());
+  const Result<Turn> other = queue.wait_for_judge({"slow", ""}, within_a_minute());
   REQUIRE(other);
   CHECK(other->judge() == second.judge());
 }
@@ -140,7 +140,7 @@ TEST_CASE("a job waits for its own judge at first, although another one is free"
   const std::size_t home = busy->judge();
   std::future<std::optional<std::size_t>> next =
       std::async(std::launch::async, [&]() -> std::optional<std::size_t> {
-        const Result<Turn> turn = queue.wait_for_judge("softmax", within_a_minute());
+        const Result<Turn> turn = queue.wait_for_judge({"softmax", ""}, within_a_minute());
         return turn ? std::optional(turn->judge()) : std::nullopt;
       });
   REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
@@ -155,24 +155,24 @@ TEST_CASE("a cancelled job stops waiting for a judge, and others move up") {
   std::future<std::optional<ErrorCode>> cancelled =
       std::async(std::launch::async, [&]() -> std::optional<ErrorCode> {
         const Result<Turn> turn =
-            queue.wait_for_judge("softmax", Deadline::after_ms(60'000, stop.get_token()));
+            queue.wait_for_judge({"softmax", ""}, Deadline::after_ms(60'000, stop.get_token()));
         return turn ? std::nullopt : std::optional(turn.error().code);
       });
   REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
   stop.request_stop();
   CHECK(cancelled.get() == ErrorCode::cancelled);
   held.reset();
-  CHECK(queue.wait_for_judge("softmax", without_waiting()));
+  CHECK(queue.wait_for_judge({"softmax", ""}, without_waiting()));
 }
 
 TEST_CASE("the jobs of a new operator wait for the first one, and other judges stay free") {
   JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
   Turn first = turn_of(queue, "slow");
-  CHECK_FALSE(queue.wait_for_judge("slow", without_waiting()));
+  CHECK_FALSE(queue.wait_for_judge({"slow", ""}, without_waiting()));
   CHECK(judge_of(queue, "fast") != first.judge());
   first.prepared(true);
   const Turn second = turn_of(queue, "slow");
-  CHECK(queue.wait_for_judge("slow", within_a_minute()));
+  CHECK(queue.wait_for_judge({"slow", ""}, within_a_minute()));
 }
 
 TEST_CASE("an operator whose inputs could not be made is loaded by the next job alone") {
@@ -180,22 +180,66 @@ TEST_CASE("an operator whose inputs could not be made is loaded by the next job 
   Turn first = turn_of(queue, "broken");
   first.prepared(false);
   Turn second = turn_of(queue, "broken");
-  CHECK_FALSE(queue.wait_for_judge("broken", without_waiting()));
+  CHECK_FALSE(queue.wait_for_judge({"broken", ""}, without_waiting()));
   second.prepared(true);
-  CHECK(queue.wait_for_judge("broken", without_waiting()));
+  CHECK(queue.wait_for_judge({"broken", ""}, without_waiting()));
 }
 
 TEST_CASE("new operators leave a judge to known operators") {
   JudgeQueue queue({.judges = 2, .loaders = 1, .patience = kNoPatience});
   judge_of(queue, "known");
   std::optional<Turn> loading(turn_of(queue, "new"));
-  CHECK_FALSE(queue.wait_for_judge("newer", without_waiting()));
+  CHECK_FALSE(queue.wait_for_judge({"newer", ""}, without_waiting()));
   std::future<bool> newer = std::async(std::launch::async, [&] {
-    return queue.wait_for_judge("newer", within_a_minute()).has_value();
+    return queue.wait_for_judge({"newer", ""}, within_a_minute()).has_value();
   });
   REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
   // A job that may not start does not keep a free judge from others.
   CHECK(judge_of(queue, "known") != loading->judge());
   loading.reset();
   CHECK(newer.get());
+}
+
+TEST_CASE("operators that share code are loaded by one judge, one after the other") {
+  JudgeQueue queue({.judges = 3, .loaders = 3, .patience = kNoPatience});
+  Result<Turn> first = queue.wait_for_judge({"add", "file"}, without_waiting());
+  REQUIRE(first);
+  CHECK_FALSE(queue.wait_for_judge({"add_2", "file"}, without_waiting()));
+  CHECK(queue.wait_for_judge({"add_3", "other file"}, without_waiting()));
+  first->prepared(true);
+  Result<Turn> second = queue.wait_for_judge({"add_2", "file"}, without_waiting());
+  REQUIRE(second);
+  CHECK(second->judge() == first->judge());
+}
+
+TEST_CASE("a new operator waits for the judge that has compiled its code") {
+  JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
+  Result<Turn> first = queue.wait_for_judge({"add", "file"}, without_waiting());
+  REQUIRE(first);
+  first->prepared(true);
+  const std::size_t home = first->judge();
+  std::optional<Turn> busy(*queue.wait_for_judge({"add", "file"}, without_waiting()));
+  CHECK(busy->judge() == home);
+  CHECK_FALSE(queue.wait_for_judge({"add_2", "file"}, without_waiting()));
+  // A known operator may go to another judge.
+  Result<Turn> elsewhere = queue.wait_for_judge({"add", "file"}, within_a_minute());
+  REQUIRE(elsewhere);
+  CHECK(elsewhere->judge() != home);
+  busy.reset();
+  CHECK(queue.wait_for_judge({"add_2", "file"}, without_waiting())->judge() == home);
+}
+
+TEST_CASE("the judge that loads an operator becomes the home of its code") {
+  JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
+  judge_of(queue, "a");  // both judges are the home of one operator each
+  judge_of(queue, "b");
+  std::optional<Turn> a(turn_of(queue, "a"));
+  // The code of "add" belongs to the same judge as "a", because that judge was the first one free.
+  Result<Turn> first = queue.wait_for_judge({"add", "file"}, within_a_minute());
+  REQUIRE(first);
+  first->prepared(true);
+  CHECK(first->judge() != a->judge());
+  Result<Turn> second = queue.wait_for_judge({"add_2", "file"}, without_waiting());
+  REQUIRE(second);
+  CHECK(second->judge() == first->judge());
 }

@@ -111,16 +111,32 @@ bool GpuJob::prepare() {
       gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
   if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
   memory_.emplace(std::move(*memory));
-  if (!lock(Mode::prepare)) return false;
-  return prepare_by(*gpu_.judges[turn_->judge()]);
+  return load_or_prepare();
+}
+
+/// If the judge has not loaded the operator before, it also computes the references of the public
+/// cases in this turn. It compiles kernels for them, and the operator's other jobs would wait for
+/// this otherwise.
+bool GpuJob::load_or_prepare() {
+  const bool loads = turn_->loads();
+  if (!lock(loads ? Mode::load : Mode::prepare)) return false;
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
+  const bool made = prepare_by(*gpu_.judges[turn_->judge()]);
+  if (made && loads) {
+    for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+      if (!run_.job().cases[i].hidden && !compute_reference(i, /*timed=*/false)) break;
+    }
+  }
+  unlock();
+  turn_->add_time(std::chrono::nanoseconds(system_clock().monotonic_ns() - begin_ns));
+  turn_->prepared(made);
+  return made && run_.verdict().error_kind == ErrorKind::none;
 }
 
 bool GpuJob::prepare_by(Judge& judge) {
   run_.enter(Stage::judge);
   Result<PreparedJob> prepared =
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
-  unlock();
-  if (turn_) turn_->prepared(prepared.has_value());
   judge_ = &judge;  // also after a cancellation, because the judge completes the inputs
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
@@ -140,13 +156,19 @@ bool GpuJob::compute_references(std::size_t first, std::size_t end) {
                                                 : std::vector<bool>(prepared_.cases.size(), false);
   for (std::size_t i = first; i < end; ++i) {
     if (!lock(Mode::prepare)) return false;
-    run_.enter(Stage::judge);
-    const Status computed = judge_->compute_references({job.id, prepared_.cases[i].id}, timed[i],
-                                                       run_.deadline(job.limits.judge_wall_ms));
+    const bool computed = compute_reference(i, timed[i]);
     unlock();  // so that a job that needs the GPU exclusively waits for one case at most
-    if (!computed) return run_.fail_infrastructure(computed.error(), "computing references");
+    if (!computed) return false;
   }
   return true;
+}
+
+bool GpuJob::compute_reference(std::size_t i, bool timed) {
+  const Job& job = run_.job();
+  run_.enter(Stage::judge);
+  const Status computed = judge_->compute_references({job.id, prepared_.cases[i].id}, timed,
+                                                     run_.deadline(job.limits.judge_wall_ms));
+  return computed ? true : run_.fail_infrastructure(computed.error(), "computing references");
 }
 
 bool GpuJob::open_session() {
@@ -215,7 +237,7 @@ void GpuJob::on_host_tier() {
   if (!prepare()) return;
   const bool timed = is_timed(run_.job());
   Plans reference = timed ? record_reference() : Plans();
-  if (!lock_idle_gpu()) return;
+  if (!(timed ? lock_idle_gpu() : lock(Mode::host))) return;
   const bool judged = gpu_.host.run(run_, *judge_, prepared_,
                                     timed ? cases_to_time(run_.job(), prepared_)
                                           : std::vector<bool>(prepared_.cases.size(), false));

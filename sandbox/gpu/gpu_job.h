@@ -57,6 +57,7 @@ class GpuJob {
   bool describe();
   /// Makes the inputs of all cases, unless that has been done. Holds no GPU lock afterwards.
   bool prepare();
+  bool load_or_prepare();
   bool prepare_by(Judge& judge);
   /// Launches and judges the public cases. The submission gets the hidden cases only if all public
   /// cases are right.
@@ -64,6 +65,7 @@ class GpuJob {
   /// Waits for the references of the cases from `first` to before `end`, which may take seconds.
   /// The comparisons are then short, so the job holds the GPU lock in shared mode for a short time.
   bool compute_references(std::size_t first, std::size_t end);
+  bool compute_reference(std::size_t i, bool timed);
   bool open_session();
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();

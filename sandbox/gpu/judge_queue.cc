@@ -12,7 +12,7 @@ JudgeQueue::Turn::~Turn() {
 }
 
 void JudgeQueue::Turn::prepared(bool made) {
-  if (std::exchange(preparing_, false)) owner_->end_preparation(judge_, operator_name_, made);
+  if (std::exchange(preparing_, false)) owner_->end_preparation(*this, made);
 }
 
 JudgeQueue::Operator& JudgeQueue::find(const Wanted& wanted) {
@@ -24,7 +24,7 @@ JudgeQueue::Operator& JudgeQueue::find(const Wanted& wanted) {
     code->second.home = least_used_judge();
     ++judges_[code->second.home].codes;
   }
-  return operators_.emplace(wanted.operator_name, Operator{&code->second}).first->second;
+  return operators_.emplace(wanted.operator_name, Operator{&code->second, {}}).first->second;
 }
 
 std::size_t JudgeQueue::least_used_judge() const {
@@ -39,26 +39,27 @@ std::size_t JudgeQueue::least_used_judge() const {
   return least;
 }
 
-/// Returns true if a free judge may make inputs of the operator.
-bool JudgeQueue::may_start(const Operator& one) const {
-  return one.known || (!one.code->loading && loading_ < limits_.loaders);
+/// Returns true if the judge may make inputs of the operator as soon as it is free.
+bool JudgeQueue::may_start(const Operator& one, std::size_t judge) const {
+  return one.known.contains(judge) || (!one.code->loading && loading_ < limits_.loaders);
 }
 
 /// Returns the ticket of the oldest job that waits for this judge and may start.
 std::optional<std::uint64_t> JudgeQueue::next_at(std::size_t judge) const {
   for (const Waiter& waiter : waiting_) {
-    if (waiter.of->code->home == judge && may_start(*waiter.of)) return waiter.ticket;
+    if (waiter.of->code->home == judge && may_start(*waiter.of, judge)) return waiter.ticket;
   }
   return std::nullopt;
 }
 
 /// Among the judges that make no inputs and for which no job waits that may start, returns the
 /// judge with the fewest jobs. The reason is that the outputs of a judge's jobs wait while the
-/// judge makes inputs.
-std::optional<std::size_t> JudgeQueue::idle_judge() const {
+/// judge makes inputs. With `known_only`, considers only judges that have loaded the operator.
+std::optional<std::size_t> JudgeQueue::idle_judge(const Operator& one, bool known_only) const {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < judges_.size(); ++i) {
-    if (judges_[i].preparing || next_at(i)) continue;
+    if (judges_[i].preparing || next_at(i) || !may_start(one, i)) continue;
+    if (known_only && !one.known.contains(i)) continue;
     if (!found || judges_[i].jobs < judges_[*found].jobs) found = i;
   }
   return found;
@@ -77,20 +78,27 @@ Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const Wanted& wanted,
     if (!judges_[home].preparing && next_at(home) == mine) judge = home;
     return judge.has_value();
   };
-  const auto any_is_free = [&]() ASSAY_REQUIRES(mutex_) {
-    // Only the home has the kernels of the code, so another judge would compile them again.
-    const bool may_move = one.known || !one.code->loaded;
-    if (!home_is_free() && may_move && may_start(one)) judge = idle_judge();
+  const auto known_is_free = [&]() ASSAY_REQUIRES(mutex_) {
+    if (!home_is_free()) judge = idle_judge(one, /*known_only=*/true);
     return judge.has_value();
   };
-  const Deadline patience = Deadline::after_ms(
-      std::min<std::int64_t>(limits_.patience.count(), deadline.remaining_ms()), deadline.stop());
-  if (!patience.wait(changed_, lock, home_is_free)) deadline.wait(changed_, lock, any_is_free);
+  const auto any_is_free = [&]() ASSAY_REQUIRES(mutex_) {
+    if (!known_is_free()) judge = idle_judge(one, /*known_only=*/false);
+    return judge.has_value();
+  };
+  const auto up_to = [&deadline](std::chrono::nanoseconds time) {
+    const std::int64_t ms = std::chrono::ceil<std::chrono::milliseconds>(time).count();
+    return Deadline::after_ms(std::min(ms, deadline.remaining_ms()), deadline.stop());
+  };
+  const std::chrono::nanoseconds loading_time = one.code->loading_time;
+  if (!up_to(limits_.patience).wait(changed_, lock, home_is_free) &&
+      !up_to(loading_time - limits_.patience).wait(changed_, lock, known_is_free))
+    deadline.wait(changed_, lock, any_is_free);
   std::erase_if(waiting_, [mine](const Waiter& waiter) { return waiter.ticket == mine; });
-  if (judge) begin_preparation(*judge, one);
+  const bool loads = judge && begin_preparation(*judge, one);
   // Wakes the waiting jobs, because the next one may now be able to use a judge.
   changed_.notify_all();
-  if (judge) return Turn(*this, *judge, wanted.operator_name);
+  if (judge) return Turn(*this, *judge, wanted.operator_name, loads);
   return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
                               : fail(ErrorCode::resource_exhausted,
                                      "every judge of the GPU was busy for all of the time allowed");
@@ -98,30 +106,33 @@ Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const Wanted& wanted,
 
 bool JudgeQueue::wait_for_waiters(std::size_t count, const Deadline& deadline) const {
   MutexLock lock(mutex_);
-  return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return waiting_.size() == count; });
+  return deadline.wait(changed_, lock,
+                       [&]() ASSAY_REQUIRES(mutex_) { return waiting_.size() == count; });
 }
 
-void JudgeQueue::begin_preparation(std::size_t judge, Operator& one) {
+/// Returns true if the judge has to load the operator.
+bool JudgeQueue::begin_preparation(std::size_t judge, Operator& one) {
   judges_[judge].preparing = true;
   ++judges_[judge].jobs;
-  if (one.known) return;
+  if (one.known.contains(judge)) return false;
   Code& code = *one.code;
   code.loading = true;
   ++loading_;
   --judges_[code.home].codes;
   code.home = judge;  // this judge compiles the kernels, so it is the home from now on
   ++judges_[judge].codes;
+  return true;
 }
 
-void JudgeQueue::end_preparation(std::size_t judge, const std::string& operator_name, bool made) {
+void JudgeQueue::end_preparation(const Turn& turn, bool made) {
   const MutexLock lock(mutex_);
-  judges_[judge].preparing = false;
-  Operator& one = operators_.at(operator_name);
-  if (!one.known && one.code->loading) {
+  judges_[turn.judge_].preparing = false;
+  if (turn.loads_) {
+    Operator& one = operators_.at(turn.operator_name_);
     --loading_;
     one.code->loading = false;
-    one.code->loaded = one.code->loaded || made;
-    one.known = made;
+    one.code->loading_time = std::max(one.code->loading_time, turn.time_);
+    if (made) one.known.insert(turn.judge_);
   }
   changed_.notify_all();
 }

@@ -5,23 +5,26 @@
 // therefore keeps no other job from the GPU.
 //
 // Each operator has a home: the judge that has loaded the operator and normally prepares its jobs.
-// The home of a new operator is the judge that has the fewest jobs. If the home is still busy after
-// `patience`, any free judge takes the job. So a slow operator delays the other operators of its
-// home by at most `patience`, as long as any judge is free.
+// The home of a new operator is the judge that has the fewest jobs. Several operators may share
+// code, such as the operators of one golden file. They have one home, because a judge keeps the
+// kernels that it has compiled.
 //
-// The first job of an operator loads it: other jobs of the operator wait until this job's inputs
-// are made. Otherwise every judge would compile the same kernels at the same time, and an operator
-// that compiles for a minute would keep all judges from all other operators. For the same reason,
-// at most `loaders` judges load new operators at a time; the other judges serve known operators.
+// The first job of an operator at a judge loads the operator. Only one judge at a time loads
+// operators of one code: otherwise every judge would compile the same kernels at the same time, and
+// an operator that compiles for a minute would keep all judges from all other operators. For the
+// same reason, at most `loaders` judges load operators at a time; the other judges serve operators
+// that they have loaded.
 //
-// Several operators may share code, such as the operators of one golden file. They have one home,
-// because a judge keeps the kernels that it has compiled. They are loaded there one after the
-// other, so that only the first one compiles the kernels.
+// If the home is still busy after `patience`, a free judge that has loaded the operator takes the
+// job. If the job has waited for as long as the loading of its code has taken so far, any free
+// judge takes it. So an operator that loads fast leaves a busy home soon, and an operator that
+// loads slowly is rarely loaded twice.
 //
 //   JudgeQueue queue({.judges = 4, .loaders = 3});
 //   Result<JudgeQueue::Turn> turn = queue.wait_for_judge({"softmax", ""}, deadline);
 //   if (!turn) return fail(turn.error());
 //   Result<PreparedJob> prepared = judges[turn->judge()]->prepare(job, deadline);
+//   turn->add_time(time_of_the_judge);
 //   turn->prepared(prepared.has_value());  // the next job may begin with its inputs
 //
 // Jobs that wait for the same home are served in the order of their arrival. Thread-safe. The queue
@@ -34,6 +37,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,14 +50,12 @@ namespace assay::sandbox {
 
 class JudgeQueue {
  public:
-  /// The time for which a job waits for the home of its operator. After this time any judge may
-  /// take the job. The home has loaded the operator, so it makes most inputs faster than other
-  /// judges.
+  /// The time for which a job waits at least for the home of its operator.
   static constexpr std::chrono::milliseconds kPatience{200};
 
   struct Limits {
     int judges = 1;
-    int loaders = 1;  // maximum number of judges that load new operators at a time
+    int loaders = 1;  // maximum number of judges that load operators at a time
     std::chrono::milliseconds patience = kPatience;
   };
 
@@ -67,24 +69,34 @@ class JudgeQueue {
   /// destroyed.
   class Turn {
    public:
-    Turn(JudgeQueue& owner, std::size_t judge, std::string operator_name)
-        : owner_(&owner), judge_(judge), operator_name_(std::move(operator_name)) {}
+    Turn(JudgeQueue& owner, std::size_t judge, std::string operator_name, bool loads)
+        : owner_(&owner), judge_(judge), operator_name_(std::move(operator_name)), loads_(loads) {}
     Turn(Turn&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)),
           judge_(other.judge_),
           operator_name_(std::move(other.operator_name_)),
+          loads_(other.loads_),
+          time_(other.time_),
           preparing_(std::exchange(other.preparing_, false)) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn();
     std::size_t judge() const { return judge_; }
-    /// Says that the judge has made the inputs, or that it could not make them. The operator is
-    /// known to the queue as soon as a judge has made its inputs once.
+    /// Returns true if the judge had not loaded the operator before this turn. Then the turn also
+    /// includes the first references, because the judge compiles kernels for them too.
+    bool loads() const { return loads_; }
+    /// Adds time for which the judge worked in this turn.
+    void add_time(std::chrono::nanoseconds time) { time_ += time; }
+    /// Says that the judge has made the inputs, or that it could not make them.
     void prepared(bool made);
 
    private:
+    friend class JudgeQueue;
+
     JudgeQueue* owner_;
     const std::size_t judge_;
     std::string operator_name_;
+    const bool loads_;
+    std::chrono::nanoseconds time_{0};
     bool preparing_ = true;
   };
 
@@ -103,12 +115,12 @@ class JudgeQueue {
   /// Code that one or more operators use.
   struct Code {
     std::size_t home = 0;
-    bool loading = false;  // a judge loads an operator of this code
-    bool loaded = false;   // the home has loaded an operator of this code
+    bool loading = false;                      // a judge loads an operator of this code
+    std::chrono::nanoseconds loading_time{0};  // the longest time that an operator took to load
   };
   struct Operator {
-    Code* code = nullptr;  // an element of codes_, which never removes elements
-    bool known = false;    // a judge has made its inputs once
+    Code* code = nullptr;         // an element of codes_, which never removes elements
+    std::set<std::size_t> known;  // the judges that have loaded it
   };
   struct Waiter {
     std::uint64_t ticket = 0;
@@ -122,11 +134,12 @@ class JudgeQueue {
 
   Operator& find(const Wanted& wanted) ASSAY_REQUIRES(mutex_);
   std::size_t least_used_judge() const ASSAY_REQUIRES(mutex_);
-  bool may_start(const Operator& one) const ASSAY_REQUIRES(mutex_);
+  bool may_start(const Operator& one, std::size_t judge) const ASSAY_REQUIRES(mutex_);
   std::optional<std::uint64_t> next_at(std::size_t judge) const ASSAY_REQUIRES(mutex_);
-  std::optional<std::size_t> idle_judge() const ASSAY_REQUIRES(mutex_);
-  void begin_preparation(std::size_t judge, Operator& one) ASSAY_REQUIRES(mutex_);
-  void end_preparation(std::size_t judge, const std::string& operator_name, bool made);
+  std::optional<std::size_t> idle_judge(const Operator& one, bool known_only) const
+      ASSAY_REQUIRES(mutex_);
+  bool begin_preparation(std::size_t judge, Operator& one) ASSAY_REQUIRES(mutex_);
+  void end_preparation(const Turn& turn, bool made);
   void leave(std::size_t judge);
 
   const Limits limits_;
@@ -138,7 +151,7 @@ class JudgeQueue {
   std::map<std::pair<std::string, std::string>, Code> codes_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, Operator> operators_ ASSAY_GUARDED_BY(mutex_);
   std::deque<Waiter> waiting_ ASSAY_GUARDED_BY(mutex_);  // oldest first
-  int loading_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of codes that are being loaded
+  int loading_ ASSAY_GUARDED_BY(mutex_) = 0;             // number of codes that are being loaded
 };
 
 }  // namespace assay::sandbox

@@ -4,6 +4,14 @@
 #include <utility>
 
 namespace assay::sandbox {
+namespace {
+
+/// Returns true for modes whose holders exclude holders of `prepare` and `shared`.
+bool is_alone(GpuScheduler::Mode mode) {
+  return mode == GpuScheduler::Mode::exclusive || mode == GpuScheduler::Mode::host;
+}
+
+}  // namespace
 
 GpuScheduler::Guard& GpuScheduler::Guard::operator=(Guard&& other) noexcept {
   if (this == &other) return *this;
@@ -22,11 +30,11 @@ GpuScheduler::GpuScheduler(const Limits& limits)
     : limits_(limits),
       memory_slots_(limits.sharers, "the GPU's memory was in use for all of the time allowed") {}
 
-/// Returns true if a waiter of this mode belongs to the current batch. The next exclusive waiter
+/// Returns true if a waiter belongs to the current batch. The next waiter that wants the GPU alone
 /// waits until all waiters of the batch have had the lock.
-bool GpuScheduler::batch_waits(Mode mode) const {
-  return std::any_of(waiters_.begin(), waiters_.end(), [mode, end = batch_end_](const Waiter& one) {
-    return one.mode == mode && one.ticket < end;
+bool GpuScheduler::batch_waits() const {
+  return std::any_of(waiters_.begin(), waiters_.end(), [end = batch_end_](const Waiter& one) {
+    return !is_alone(one.mode) && one.ticket < end;
   });
 }
 
@@ -36,12 +44,29 @@ bool GpuScheduler::may_enter(const Waiter& waiter) const {
     return one.mode == mode && one.ticket < waiter.ticket;
   });
   if (!is_first || holders(Mode::exclusive) > 0) return false;
-  const int others = holders(Mode::shared) + holders(Mode::prepare);
-  if (mode == Mode::exclusive)
-    return others == 0 && !batch_waits(Mode::shared) && !batch_waits(Mode::prepare);
+  if (is_alone(mode)) return may_enter_alone(waiter);
   if (mode == Mode::shared && holders(mode) >= limits_.sharers) return false;
-  const bool may_join = others > 0 && system_clock().monotonic_ns() < batch_joinable_until_ns_;
-  return !is_waiting(Mode::exclusive) || waiter.ticket < batch_end_ || may_join;
+  if (mode != Mode::load && holders(Mode::host) > 0) return false;
+  const int others = holders(Mode::shared) + holders(Mode::prepare) + holders(Mode::load);
+  const bool may_join = (others > 0 && system_clock().monotonic_ns() < batch_joinable_until_ns_) ||
+                        (holders(Mode::load) > 0 && mode != Mode::load && !is_waiting(Mode::host));
+  const bool blocked =
+      is_waiting(Mode::exclusive) || (mode != Mode::load && is_waiting(Mode::host));
+  return !blocked || waiter.ticket < batch_end_ || may_join;
+}
+
+/// Waiters of the modes `exclusive` and `host` enter in the order of their arrival. But while an
+/// operator is loaded, no exclusive waiter can enter, so waiters of the mode `host` need not wait
+/// for it.
+bool GpuScheduler::may_enter_alone(const Waiter& waiter) const {
+  const bool loads = holders(Mode::load) > 0;
+  if (holders(Mode::shared) + holders(Mode::prepare) + holders(Mode::host) > 0) return false;
+  if (waiter.mode == Mode::exclusive && loads) return false;
+  const bool is_next = std::none_of(waiters_.begin(), waiters_.end(), [&](const Waiter& one) {
+    const bool can_enter = one.mode == Mode::host || (one.mode == Mode::exclusive && !loads);
+    return can_enter && one.ticket < waiter.ticket;
+  });
+  return is_next && !batch_waits();
 }
 
 Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadline) {
@@ -64,12 +89,12 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
 void GpuScheduler::unlock(Mode mode) {
   const MutexLock lock(mutex_);
   --holders(mode);
-  if (mode == Mode::exclusive &&
-      (++exclusive_in_row_ >= kExclusiveBatch || !is_waiting(Mode::exclusive))) {
+  if (is_alone(mode) && (++alone_in_row_ >= kExclusiveBatch ||
+                         (!is_waiting(Mode::exclusive) && !is_waiting(Mode::host)))) {
     batch_end_ = next_ticket_;
     batch_joinable_until_ns_ =
         system_clock().monotonic_ns() + std::chrono::nanoseconds(limits_.join_window).count();
-    exclusive_in_row_ = 0;
+    alone_in_row_ = 0;
   }
   changed_.notify_all();
 }

@@ -3,20 +3,27 @@
 // 1. A memory slot. A job reserves a slot before its inputs are put into the GPU's memory, and
 // keeps the slot until the job ends. The number of slots bounds the number of jobs that have data
 // in the GPU's memory. Slots are granted first come, first served.
-// 2. The GPU lock, in one of three modes. A job does not hold the lock while it compiles or
+// 2. The GPU lock, in one of five modes. A job does not hold the lock while it compiles or
 // records.
 //
-// In the mode `prepare`, a judge makes inputs or computes references for the job. The first inputs
-// of an operator can take seconds, so this mode excludes only exclusive holders. In the mode
-// `shared`, launchers run plans whose outputs are only checked, at most `sharers` jobs at a time.
-// In the mode `exclusive`, the job has the GPU alone. The reason is that the job is timed, runs
-// code of a submission on the GPU, or needs all of the memory.
+// In the mode `prepare`, a judge makes inputs or computes references for the job. In the mode
+// `load`, it does so for the first time for the job's operator. This can take a minute, because the
+// judge compiles kernels. In the mode `shared`, launchers run plans whose outputs are only checked,
+// at most `sharers` jobs at a time. Holders of these three modes use the GPU together.
+//
+// In the mode `exclusive`, the job has the GPU alone, because it is timed or needs all of the
+// memory. In the mode `host`, code of a submission runs on the GPU and is not timed. Such a job has
+// the GPU alone too, except for holders of the mode `load`. If it waited for them, an operator that
+// loads for a minute would stop all other jobs, because they wait behind this job.
 //
 // Every change between exclusive and other use leaves the GPU idle until the last holder releases
-// the lock. So waiters are served in batches. First, up to kExclusiveBatch exclusive waiters get
-// the lock one after the other. Then all other waiters that are in the queue at that time get the
-// lock together. Waiters that come later may join this batch until kJoinWindow after its start. So
-// no waiter starves. Waiters of one mode are served in the order of their arrival.
+// the lock. So waiters are served in batches. First, up to kExclusiveBatch waiters of the modes
+// `exclusive` and `host` get the lock one after the other. Then all other waiters that are in the
+// queue at that time get the lock together. Waiters that come later may join this batch until
+// kJoinWindow after its start. While a holder of the mode `load` has the lock, no exclusive waiter
+// can get it, so waiters of the modes `prepare` and `shared` may join for all of this time, unless
+// a waiter of the mode `host` waits. So no waiter starves. Waiters of one mode are served in the
+// order of their arrival.
 //
 //   GpuScheduler scheduler({.sharers = 4});
 //   Result<GpuScheduler::MemorySlot> memory = scheduler.reserve_memory(deadline);
@@ -44,12 +51,13 @@ namespace assay::sandbox {
 
 class GpuScheduler {
  public:
-  enum class Mode { prepare, shared, exclusive };
+  enum class Mode { prepare, shared, exclusive, load, host };
 
-  /// The maximum number of exclusive holders in a row while waiters of other modes wait.
+  /// The maximum number of holders of the modes `exclusive` and `host` in a row while waiters of
+  /// other modes wait.
   static constexpr int kExclusiveBatch = 4;
-  /// The time after the start of a batch of waiters of the modes `prepare` and `shared`, in which
-  /// later waiters of these modes may join the batch.
+  /// The time after the start of a batch of waiters of the other modes, in which later waiters may
+  /// join the batch.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {
@@ -102,7 +110,8 @@ class GpuScheduler {
   void unlock(Mode mode);
   int waiting_for(Mode mode) const ASSAY_REQUIRES(mutex_);
   bool may_enter(const Waiter& waiter) const ASSAY_REQUIRES(mutex_);
-  bool batch_waits(Mode mode) const ASSAY_REQUIRES(mutex_);
+  bool may_enter_alone(const Waiter& waiter) const ASSAY_REQUIRES(mutex_);
+  bool batch_waits() const ASSAY_REQUIRES(mutex_);
   bool is_waiting(Mode mode) const ASSAY_REQUIRES(mutex_) { return waiting_for(mode) > 0; }
   int& holders(Mode mode) ASSAY_REQUIRES(mutex_) {
     return holders_[static_cast<std::size_t>(mode)];
@@ -117,14 +126,14 @@ class GpuScheduler {
   mutable Condition changed_;
   std::deque<Waiter> waiters_ ASSAY_GUARDED_BY(mutex_);  // oldest first
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// Waiters of the modes `prepare` and `shared` with a ticket below this number get the lock
-  /// before the next exclusive waiter.
+  /// Waiters with a ticket below this number, except those of the modes `exclusive` and `host`, get
+  /// the lock before the next waiter of these two modes.
   std::uint64_t batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
   /// The time until which later waiters may join the batch, by the system's monotonic clock.
   std::int64_t batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// The number of exclusive holders since the last batch of other waiters.
-  int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::array<int, 3> holders_ ASSAY_GUARDED_BY(mutex_) = {};  // for each mode
+  /// The number of holders of the modes `exclusive` and `host` since the last batch of others.
+  int alone_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::array<int, 5> holders_ ASSAY_GUARDED_BY(mutex_) = {};  // for each mode
 };
 
 }  // namespace assay::sandbox

@@ -116,7 +116,7 @@ TEST_CASE("a job that waits for a judge leaves the cores and the GPU to other jo
   std::vector<std::future<Verdict>> jobs;
   {
     const Result<JudgeQueue::Turn> busy =
-        gpu.judge_queue().wait_for_judge("another operator", for_another_thread());
+        gpu.judge_queue().wait_for_judge({"another operator", ""}, for_another_thread());
     REQUIRE(busy);
     for (std::size_t i = 1; i <= 2; ++i) {
       jobs.push_back(std::async(std::launch::async, [&] {
@@ -147,7 +147,7 @@ TEST_CASE("a submission that cannot be imported ends although no judge can make 
       {"total", 150}, {"offset_count", 7}, {"max_seqlen", 80}, {"heads", 2}, {"head_dim", 64}};
   SharedGpu gpu(with_sharers(real_config(), 1));
   const Result<JudgeQueue::Turn> busy =
-      gpu.judge_queue().wait_for_judge("another operator", for_another_thread());
+      gpu.judge_queue().wait_for_judge({"another operator", ""}, for_another_thread());
   REQUIRE(busy);
   for (const auto& [source, kind] :
        {std::pair("def varlen_attn(:\n", ErrorKind::syntax_error),

@@ -216,17 +216,37 @@ TEST_CASE("a new operator waits for the judge that has compiled its code") {
   JudgeQueue queue({.judges = 2, .loaders = 2, .patience = kNoPatience});
   Result<Turn> first = queue.wait_for_judge({"add", "file"}, without_waiting());
   REQUIRE(first);
+  CHECK(first->loads());
+  first->add_time(kEndlessPatience);  // no job waits longer than the loading took
   first->prepared(true);
   const std::size_t home = first->judge();
   std::optional<Turn> busy(*queue.wait_for_judge({"add", "file"}, without_waiting()));
   CHECK(busy->judge() == home);
-  CHECK_FALSE(queue.wait_for_judge({"add_2", "file"}, without_waiting()));
-  // A known operator may go to another judge.
-  Result<Turn> elsewhere = queue.wait_for_judge({"add", "file"}, within_a_minute());
-  REQUIRE(elsewhere);
-  CHECK(elsewhere->judge() != home);
+  CHECK_FALSE(busy->loads());
+  std::future<std::optional<std::size_t>> next =
+      std::async(std::launch::async, [&]() -> std::optional<std::size_t> {
+        const Result<Turn> turn = queue.wait_for_judge({"add_2", "file"}, within_a_minute());
+        return turn ? std::optional(turn->judge()) : std::nullopt;
+      });
+  REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
   busy.reset();
-  CHECK(queue.wait_for_judge({"add_2", "file"}, without_waiting())->judge() == home);
+  CHECK(next.get() == home);
+}
+
+TEST_CASE("an operator that loads fast is loaded by a second judge if its home is busy") {
+  JudgeQueue queue({.judges = 3, .loaders = 2, .patience = kNoPatience});
+  judge_of(queue, "fast");
+  const Turn busy = turn_of(queue, "fast");
+  Result<Turn> second = queue.wait_for_judge({"fast", ""}, within_a_minute());
+  REQUIRE(second);
+  CHECK(second->loads());
+  CHECK(second->judge() != busy.judge());
+  // One judge at a time loads an operator, although a third one is free.
+  CHECK_FALSE(queue.wait_for_judge({"fast", ""}, without_waiting()));
+  second->prepared(true);
+  const Result<Turn> third = queue.wait_for_judge({"fast", ""}, within_a_minute());
+  REQUIRE(third);
+  CHECK_FALSE(third->loads());  // two judges have loaded it
 }
 
 TEST_CASE("the judge that loads an operator becomes the home of its code") {

@@ -40,7 +40,7 @@ class Waiters {
     threads_.emplace_back([this, mode] {
       const Result<Guard> guard = scheduler_.lock(mode, long_enough());
       const std::lock_guard lock(mutex_);
-      order_ += "psE"[static_cast<std::size_t>(mode)];
+      order_ += "psElh"[static_cast<std::size_t>(mode)];
     });
     REQUIRE(scheduler_.wait_for_waiters(mode, before + 1, long_enough()));
   }
@@ -160,6 +160,64 @@ TEST_CASE("a shared request may join the current shared batch, within the join w
   CHECK_FALSE(joins(std::chrono::milliseconds(0)));
 }
 
+TEST_CASE(
+    "inputs and shared requests join while an operator is loaded, but no other loading does") {
+  GpuScheduler scheduler({.sharers = 4, .join_window = std::chrono::milliseconds(0)});
+  std::optional<Guard> loading(*scheduler.lock(Mode::load, at_once()));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::exclusive);
+  CHECK(scheduler.lock(Mode::prepare, at_once()));
+  CHECK(scheduler.lock(Mode::shared, at_once()));
+  CHECK(is_refused(scheduler.lock(Mode::load, at_once())));
+  loading.reset();
+  CHECK(waiters.order() == "E");
+}
+
+TEST_CASE("code of a submission runs beside the loading of operators, but beside nothing else") {
+  GpuScheduler scheduler({.sharers = 1, .join_window = std::chrono::milliseconds(0)});
+  const std::optional<Guard> loading(*scheduler.lock(Mode::load, at_once()));
+  {
+    const Result<Guard> host = scheduler.lock(Mode::host, at_once());
+    REQUIRE(host);
+    for (const Mode mode : {Mode::prepare, Mode::shared, Mode::host, Mode::exclusive})
+      CHECK(is_refused(scheduler.lock(mode, at_once())));
+    CHECK(scheduler.lock(Mode::load, at_once()));
+  }
+  for (const Mode mode : {Mode::prepare, Mode::shared}) {
+    Result<Guard> other = scheduler.lock(mode, at_once());
+    REQUIRE(other);
+    CHECK(is_refused(scheduler.lock(Mode::host, at_once())));
+    Waiters waiters(scheduler);
+    waiters.add(Mode::host);
+    CHECK(is_refused(scheduler.lock(Mode::prepare, at_once())));
+    CHECK(is_refused(scheduler.lock(Mode::shared, at_once())));
+    other->release();
+    CHECK(waiters.order() == "h");
+  }
+}
+
+TEST_CASE("a request for the whole GPU that waits for a loading does not stop others") {
+  GpuScheduler scheduler({.sharers = 1});
+  std::optional<Guard> loading(*scheduler.lock(Mode::load, at_once()));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::exclusive);
+  CHECK(scheduler.lock(Mode::host, at_once()));
+  CHECK(scheduler.lock(Mode::prepare, at_once()));
+  loading.reset();
+  CHECK(waiters.order() == "E");
+}
+
+TEST_CASE("requests for the whole GPU keep their order if no operator is loaded") {
+  GpuScheduler scheduler({.sharers = 1});
+  std::optional<Guard> holder(*scheduler.lock(Mode::shared, at_once()));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::exclusive);
+  waiters.add(Mode::host);
+  waiters.add(Mode::exclusive);
+  holder.reset();
+  CHECK(waiters.order() == "EhE");
+}
+
 TEST_CASE("a cancelled waiter leaves the queue") {
   GpuScheduler scheduler({.sharers = 2});
   std::optional<Guard> held(std::move(*scheduler.lock(Mode::shared, at_once())));
@@ -178,21 +236,23 @@ TEST_CASE("a cancelled waiter leaves the queue") {
   CHECK(scheduler.waiting(Mode::exclusive) == 0);
 }
 
-TEST_CASE("many threads never break the rules of the three modes") {
+TEST_CASE("many threads never break the rules of the modes") {
   GpuScheduler scheduler({.sharers = 3});
-  std::array<std::atomic<int>, 3> holders = {};
+  std::array<std::atomic<int>, 5> holders = {};
   std::atomic<int> broken{0};
   const auto count = [&](Mode mode) { return holders[static_cast<std::size_t>(mode)].load(); };
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < 200; ++i) {
-        const auto mode = static_cast<Mode>((t + i) % 3);
+        const auto mode = static_cast<Mode>((t + i) % 5);
         const Result<Guard> guard = scheduler.lock(mode, Deadline::never());
         ++holders[static_cast<std::size_t>(mode)];
         const int others = count(Mode::shared) + count(Mode::prepare);
-        const bool together = count(Mode::exclusive) > 0 && others > 0;
-        if (count(Mode::shared) > 3 || count(Mode::exclusive) > 1 || together) ++broken;
+        const int alone = count(Mode::exclusive) + count(Mode::host);
+        const bool together =
+            (alone > 0 && others > 0) || (count(Mode::exclusive) > 0 && count(Mode::load) > 0);
+        if (count(Mode::shared) > 3 || alone > 1 || together) ++broken;
         --holders[static_cast<std::size_t>(mode)];
       }
     });

@@ -53,7 +53,8 @@ step "Python tests"
 # ./run clients runs the tests of the command-line clients, which need 900 MB.
 "$python" -m pytest -q -n "$jobs" --dist loadfile tests --ignore-glob='tests/test_*.py' \
   --ignore=tests/escapes --ignore=tests/cheats --ignore=tests/clients/test_command_lines.py \
-  --ignore=tests/clients/test_claude_code_login.py --ignore=tests/clients/test_fastmcp.py
+  --ignore=tests/clients/test_claude_code_login.py --ignore=tests/clients/test_fastmcp.py \
+  --ignore=tests/clients/test_inspect_ai.py
 
 step "escapes, the short version"
 "$python" -m pytest -q tests/escapes -m short

@@ -17,10 +17,12 @@ def installed() -> dict[str, str]:
     for line in (ROOT / "requirements.txt").read_text().splitlines():
         if pin := re.match(r"([\w.-]+)(?:\[\w+\])?==([\w.]+)", line):
             found[pin[1]] = pin[2]
-    fastmcp = (ROOT / "tests/clients/test_fastmcp.py").read_text()
-    version = re.search(r'^VERSION = "(.+)"$', fastmcp, re.MULTILINE)
-    assert version
-    return {**found, "fastmcp": version[1]}
+    for package in ("fastmcp", "inspect_ai"):
+        test = (ROOT / f"tests/clients/test_{package}.py").read_text()
+        version = re.search(r'^VERSION = "(.+)"$', test, re.MULTILINE)
+        assert version
+        found[package] = version[1]
+    return found
 
 
 def test_the_table_of_clients_has_the_versions_that_are_tested() -> None:

@@ -54,6 +54,7 @@ def test_correct_submissions_pass_and_are_timed(gpu_server: StdioClient, operato
         :3000
     ]
     assert verdict["language"] == "cuda"
+    assert "perf" in verdict, verdict.get("hints")  # the hints say why there is no Perf
     assert verdict["perf"] > 0.01
 
 

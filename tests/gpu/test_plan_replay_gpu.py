@@ -40,6 +40,7 @@ def test_the_oracles_plans_pass_and_are_timed_without_it(tmp_path: Path) -> None
         and not verdict["provenance"]["source_sha256"]
     )
     timed = {one["id"]: one["latency"]["median_ns"] for one in verdict["cases"] if "latency" in one}
+    assert "perf" in verdict, (verdict.get("hints"), timed)  # the hints say why there is no Perf
     assert verdict["perf"] > 0 and timed.keys() == {"large"} and timed["large"] > 0
     assert "record" not in verdict["stage_ms"]
     largest = evaluate(*plans[-2:], "--mode", "profile")

@@ -22,9 +22,6 @@ constexpr const char* kTierReason = "recorded without a GPU and performed by the
 constexpr const char* kReplayReason =
     "a plan that was recorded before, performed by the trusted launcher; no submission was run";
 constexpr std::int64_t kFreeMemoryMs = 30'000;  // time limit for idle launchers to end
-constexpr std::int64_t kSettleMs = 30'000;      // time limit for a judge to finish its work
-
-bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
 
 }  // namespace
 
@@ -67,29 +64,6 @@ void GpuJob::perform(bool watched) {
     on_host_tier();
 }
 
-bool GpuJob::lock(Mode mode) {
-  if (holds(mode)) return true;
-  unlock();
-  run_.enter(Stage::queue);
-  Result<GpuScheduler::Guard> guard = gpu_.scheduler.lock(mode, run_.deadline(kForeverMs));
-  if (!guard) return run_.fail_infrastructure(guard.error(), "waiting for the GPU");
-  guard_.emplace(std::move(*guard));
-  return true;
-}
-
-/// While this job has the lock, no other job starts new work on the GPU. But a judge may still be
-/// computing references for a job that has released the lock.
-bool GpuJob::lock_idle_gpu() {
-  if (!lock(Mode::exclusive)) return false;
-  for (const std::unique_ptr<Judge>& judge : gpu_.judges) {
-    const Status idle = judge->settle(run_.job().id, run_.deadline(kSettleMs));
-    if (!idle)
-      return run_.fail_infrastructure(idle.error(),
-                                      "waiting for the judge to be done with the GPU");
-  }
-  return true;
-}
-
 bool GpuJob::describe() {
   run_.enter(Stage::judge);
   Result<std::optional<PreparedJob>> found = describer().describe_without_inputs(
@@ -97,78 +71,6 @@ bool GpuJob::describe() {
   if (!found) return run_.fail_infrastructure(found.error(), "describing cases");
   if (*found) prepared_ = std::move(**found);
   return true;
-}
-
-bool GpuJob::prepare() {
-  if (judge_ != nullptr) return true;
-  if (own_judge_) return prepare_by(*own_judge_);
-  run_.enter(Stage::queue);
-  Result<JudgeQueue::Turn> turn = gpu_.judge_queue.wait_for_judge(
-      {run_.job().operator_name, run_.job().shared_code}, run_.deadline(kForeverMs));
-  if (!turn) return run_.fail_infrastructure(turn.error(), "waiting for a judge");
-  turn_.emplace(std::move(*turn));
-  Result<GpuScheduler::MemorySlot> memory =
-      gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
-  if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
-  memory_.emplace(std::move(*memory));
-  return load_or_prepare();
-}
-
-/// If the judge has not loaded the operator before, it also computes the references of the public
-/// cases in this turn. It compiles kernels for them, and the operator's other jobs would wait for
-/// this otherwise.
-bool GpuJob::load_or_prepare() {
-  const bool loads = turn_->loads();
-  if (!lock(loads ? Mode::load : Mode::prepare)) return false;
-  const std::int64_t begin_ns = system_clock().monotonic_ns();
-  const bool made = prepare_by(*gpu_.judges[turn_->judge()]);
-  if (made && loads) {
-    for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
-      if (!run_.job().cases[i].hidden && !compute_reference(i, /*timed=*/false)) break;
-    }
-  }
-  unlock();
-  turn_->add_time(std::chrono::nanoseconds(system_clock().monotonic_ns() - begin_ns));
-  turn_->prepared(made);
-  return made && run_.verdict().error_kind == ErrorKind::none;
-}
-
-bool GpuJob::prepare_by(Judge& judge) {
-  run_.enter(Stage::judge);
-  Result<PreparedJob> prepared =
-      judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
-  judge_ = &judge;  // also after a cancellation, because the judge completes the inputs
-  if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
-  for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
-    if (!is_as_described(prepared_.cases[i], prepared->cases[i]))
-      return run_.fail(ErrorKind::internal_error,
-                       "case '" + prepared->cases[i].id + "' is not as the judge described it");
-  }
-  prepared_ = std::move(*prepared);
-  for (const PreparedCase& one : prepared_.cases)
-    run_.verdict().provenance.seeds[one.id] = one.seed;
-  return true;
-}
-
-bool GpuJob::compute_references(std::size_t first, std::size_t end) {
-  const Job& job = run_.job();
-  const std::vector<bool> timed = is_timed(job) ? cases_to_time(job, prepared_)
-                                                : std::vector<bool>(prepared_.cases.size(), false);
-  for (std::size_t i = first; i < end; ++i) {
-    if (!lock(Mode::prepare)) return false;
-    const bool computed = compute_reference(i, timed[i]);
-    unlock();  // so that a job that needs the GPU exclusively waits for one case at most
-    if (!computed) return false;
-  }
-  return true;
-}
-
-bool GpuJob::compute_reference(std::size_t i, bool timed) {
-  const Job& job = run_.job();
-  run_.enter(Stage::judge);
-  const Status computed = judge_->compute_references({job.id, prepared_.cases[i].id}, timed,
-                                                     run_.deadline(job.limits.judge_wall_ms));
-  return computed ? true : run_.fail_infrastructure(computed.error(), "computing references");
 }
 
 bool GpuJob::open_session() {
@@ -215,7 +117,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   if (!launch_and_judge(judged_, rest)) return;
   add_figures(std::move(recorded));
   if (watched && !first && all_right(run_.verdict()) && !sanitize(plans)) return;
-  if (all_right(run_.verdict()) && is_timed(job)) {
+  if (all_right(run_.verdict()) && is_timed()) {
     unlock();
     Plans reference = record_reference();
     if (lock_idle_gpu()) measure(&*session_, plans, std::move(reference));
@@ -235,7 +137,7 @@ void GpuJob::on_host_tier() {
       "the submission could not be recorded (" + why +
       "), so it ran with the GPU inside the jail; its times are wall time of whole calls";
   if (!prepare()) return;
-  const bool timed = is_timed(run_.job());
+  const bool timed = is_timed();
   Plans reference = timed ? record_reference() : Plans();
   if (!(timed ? lock_idle_gpu() : lock(Mode::host))) return;
   const bool judged = gpu_.host.run(run_, *judge_, prepared_,
@@ -261,7 +163,7 @@ std::optional<CandidateResults> GpuJob::record() {
        .target = facts_.target,
        .source = job.source,
        .options = {.artifacts = job.want_artifacts,
-                   .alternatives = is_timed(job),
+                   .alternatives = is_timed(),
                    .candidates = gpu_.config.recorders,
                    .language = job.language,
                    .before_hidden = [this](const std::vector<CaseDone>& open) {

@@ -43,6 +43,9 @@ class GpuJob {
   // If the run's verdict has become an error, a function that returns a bool returns false, and a
   // function that returns an optional returns nothing.
 
+  bool is_timed() const {
+    return run_.job().kind == JobKind::profile || run_.job().kind == JobKind::grade;
+  }
   /// Locks the GPU in this mode. If the job already holds the lock in another mode, first
   /// releases it; otherwise the job could wait for itself.
   bool lock(Mode mode);

@@ -24,7 +24,7 @@
 //   Result<JudgeQueue::Turn> turn = queue.wait_for_judge({"softmax", ""}, deadline);
 //   if (!turn) return fail(turn.error());
 //   Result<PreparedJob> prepared = judges[turn->judge()]->prepare(job, deadline);
-//   turn->add_time(time_of_the_judge);
+//   turn->add_time(std::chrono::seconds(2));  // the time for which the judge worked
 //   turn->prepared(prepared.has_value());  // the next job may begin with its inputs
 //
 // Jobs that wait for the same home are served in the order of their arrival. Thread-safe. The queue

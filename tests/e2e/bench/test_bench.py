@@ -277,7 +277,11 @@ def test_its_server_has_the_limits_that_were_asked_for(assay: Run, tmp_path: Pat
             ("one_shot, leader, alphaevolve, geak",),
         ),
         (("bench", "--model", "scripted:demo", "--jobs", "0"), 64, ("--jobs",)),
-        (("bench", "--model", "scripted:demo", "--gpu-jobs", "257"), 64, ("--gpu-jobs", "1 to 256")),
+        (
+            ("bench", "--model", "scripted:demo", "--gpu-jobs", "257"),
+            64,
+            ("--gpu-jobs", "1 to 256"),
+        ),
         (
             (
                 "bench",

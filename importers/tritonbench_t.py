@@ -25,6 +25,7 @@ REASONS = {
     "empty_tensor": "a call with a tensor without elements is left out",
     "fails_in_float64": "the strict rule needs a reference that accepts float64",
     "mutant_passes": "no inputs were found that tell a wrong kernel from a right one",
+    "imprecise": "no tolerance was found that tells rounding from a wrong result",
     "module_not_found": "install the module for ASSAY_PYTHON",
     "no_call": "the test part calls no function of the reference part",
     "no_tensor": "nothing that the function returns or writes to is a tensor",

@@ -137,17 +137,42 @@ def trace(module: ModuleType, test: str, seed: int) -> tuple[list[Call], str]:
     return calls, problem
 
 
-class _RandomOperations(TorchDispatchMode):
-    """Notes the operations of torch that draw random numbers."""
+# The results of operations that are not unique: another algorithm may return vectors with other
+# signs. Maps the operation to the positions of these results.
+NOT_UNIQUE = {
+    "aten::_linalg_svd": (0, 2),
+    "aten::linalg_qr": (0, 1),
+    "aten::_linalg_eigh": (1,),
+}
+
+
+class _Operations(TorchDispatchMode):
+    """Notes the operations of torch that draw random numbers, and results that are not unique."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: set[str] = set()
+        self.random: set[str] = set()
+        self._not_unique: list[torch.Tensor] = []
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if torch.Tag.nondeterministic_seeded in func.tags:
-            self.names.add(func._schema.name)
-        return func(*args, **(kwargs or {}))
+            self.random.add(func._schema.name)
+        made = func(*args, **(kwargs or {}))
+        self._not_unique += [made[i] for i in NOT_UNIQUE.get(func._schema.name, ())]
+        return made
+
+    def check(self, result: Any) -> None:
+        """Raises Refused if an answer cannot be compared with the result."""
+        if self.random:
+            names = ", ".join(sorted(self.random))
+            raise Refused("random", f"the function draws random numbers ({names})")
+        memory = {value.untyped_storage().data_ptr() for value in self._not_unique if value.numel()}
+        for path, value in tensors_in(result, "result"):
+            if value.layout is torch.strided and value.untyped_storage().data_ptr() in memory:
+                text = (
+                    f"{path} has vectors whose signs another right algorithm may choose otherwise"
+                )
+                raise Refused("not_unique", text)
 
 
 class _Recording:
@@ -168,22 +193,20 @@ class _Recording:
             leaf.value = leaf.value.detach().clone(memory_format=torch.contiguous_format)
 
     def run(self) -> Any:
-        drawing = _RandomOperations()
+        operations = _Operations()
         try:
-            with drawing:
+            with operations:
                 result = self._function(*self._args, **self._kwargs)
         except Exception as error:
             text = f"{type(error).__name__}: {str(error).splitlines()[0][:160]}"
             self.call.problem = self.call.problem or Refused("raises", text)
             raise
-        if drawing.names:
-            text = f"the function draws random numbers ({', '.join(sorted(drawing.names))})"
-            self.call.problem = Refused("random", text)
-        if self.call.problem is None:
-            try:
+        try:
+            operations.check(result)
+            if self.call.problem is None:
                 note_result(self.call, self._given, result)
-            except Refused as refused:
-                self.call.problem = refused
+        except Refused as refused:
+            self.call.problem = refused
         return result
 
 

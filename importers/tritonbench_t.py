@@ -32,6 +32,7 @@ REASONS = {
     "no_tensor_argument": "the function makes tensors from numbers alone",
     "not_finite": "no inputs were found for which all outputs are finite",
     "not_in_float64": "the strict rule needs a reference that computes in float64",
+    "not_unique": "a right answer may differ, as in the signs of singular vectors",
     "object": "an argument is an object that cannot be written as text",
     "raises": "the reference accepts none of the inputs that the importer can draw",
     "random": "a right answer cannot be compared if the function draws random numbers",

@@ -81,6 +81,12 @@ REFUSED: dict[str, tuple[str, str, str, str]] = {
         "random",
         "draws random numbers",
     ),
+    "factors": (
+        "import torch\n\ndef factors(x):\n    return torch.linalg.qr(x)\n",
+        calls_in("results['a'] = factors(torch.randn(3, 3).cuda())"),
+        "not_unique",
+        "result[0] has vectors whose signs",
+    ),
     "turned": (
         "import torch\n\ndef turned(x):\n    return torch.fft.fft(x)\n",
         calls_in("results['a'] = turned(torch.ones(8, device='cuda'))"),

@@ -238,6 +238,24 @@ def test_the_operators_lint(suite: Path, tmp_path: Path) -> None:
     assert "oracle none: Perf compares with PyTorch eager" in done.stdout
 
 
+def test_the_whole_reference_is_shown_and_no_inputs(suite: Path, tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "measurements"))
+    from stdio_client import StdioClient, serve_command
+
+    environment = {**os.environ, "ASSAY_PYTHON": sys.executable, "ASSAY_STATE_DIR": str(tmp_path)}
+    options = ("--suite", str(suite))
+    command = serve_command(BINARY, "fake", tmp_path / "store.db", *options)
+    client = StdioClient(command, environment)
+    answer = client.call("fetch_spec", {"operator": "shifted"})
+    client.close()
+    text, structured = answer["content"][0]["text"], answer["structuredContent"]
+    for shown in (text, structured["reference"]):
+        assert GOOD["shifted"][0].strip() in shown
+        assert "result = shifted(input)" in shown
+        assert "_DRAWN" not in shown and "hidden" not in shown.partition("reference:")[2]
+    assert "with other shapes, dtypes and values" in text
+
+
 KERNEL = """
 import torch, triton, triton.language as tl
 

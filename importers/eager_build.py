@@ -272,6 +272,9 @@ class Builder:
                 return self._evaluate(shape, kinds, seed)
         outputs = outputs_of(made)
         self._check_form(outputs)
+        for value, (_, _, _, source) in zip(outputs, form.outputs, strict=True):
+            if source and tuple(value.shape) != shape.extents[source]:
+                raise Refused("resized_argument", f"the function changes the size of {source}")
         return outputs
 
     def _check_form(self, outputs: list[torch.Tensor]) -> None:
@@ -357,6 +360,7 @@ FINAL = ("random", "fails_in_float64")
 # From the least to the most telling reason.
 ORDER = (
     "raises",
+    "resized_argument",
     "not_finite",
     "empty_tensor",
     "value_dependent_form",

@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--control-fd", type=int, required=True)
     arguments = parser.parse_args()
     gc.disable()  # until the imports have ended
+    import eager_child  # noqa: F401, its imports are those of a step
     import golden_child
     import tritonbench_operator  # noqa: F401, its imports are those of a step
     from harness.candidate import zygote

@@ -38,6 +38,9 @@ constexpr Importer kImporters[] = {
     {"tritonbench-g", "tritonbench_g.py",
      "Make a suite for --suite from the golden files of TritonBench-G",
      "data/TritonBench_G_v1 of thunlp/TritonBench"},
+    {"tritonbench-t", "tritonbench_t.py",
+     "Make a suite for --suite from the functions of PyTorch in TritonBench-T",
+     "data/TritonBench_T_v1 of thunlp/TritonBench"},
 };
 
 struct ImportOptions {

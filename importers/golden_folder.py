@@ -95,8 +95,12 @@ def golden_files(folder: Path, only: list[str]) -> list[GoldenFile]:
             f"lists: {_listed(missing)} missing. Complete the checkout (git checkout -- data), or "
             "import single files with --only FILE",
         )
-    provenance = Provenance("TritonBench-G", _revision(folder), _licence(folder))
+    provenance = provenance_of(folder, "TritonBench-G")
     return [_read(folder / name, index.get(name, {}), provenance) for name in names]
+
+
+def provenance_of(folder: Path, benchmark: str) -> Provenance:
+    return Provenance(benchmark, _revision(folder), _licence(folder))
 
 
 def _where(folder: Path) -> str:

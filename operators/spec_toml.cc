@@ -90,7 +90,7 @@ Argument parse_argument(Section section) {
 }
 
 Output parse_output(Section section) {
-  section.keys({"name", "dtype", "shape", "max_abs_error"}, {"scale", "from"});
+  section.keys({"name", "dtype", "shape", "max_abs_error"}, {"scale", "from", "or_relative"});
   Output output;
   output.name = section.identifier("name");
   output.dtype = section.choice("dtype", dtypes_and_case());
@@ -98,6 +98,7 @@ Output parse_output(Section section) {
   output.max_abs_error = section.number("max_abs_error", 0.0, kMaxAbsError);
   if (section.has("scale")) output.scale = section.extent_or_number("scale");
   if (section.has("from")) output.from = section.identifier("from");
+  if (section.has("or_relative")) output.or_relative = section.boolean("or_relative");
   return output;
 }
 
@@ -253,6 +254,18 @@ Status check_axes(const Operator& op) {
   return {};
 }
 
+/// Checks that outputs with a relative tolerance belong to an imported operator and have no scale.
+Status check_or_relative(const Operator& op) {
+  for (const Output& output : op.outputs) {
+    if (!output.or_relative) continue;
+    const std::string where = at(output) + ": key 'or_relative'";
+    if (!op.imported) return broken(where, "is for operators with imported = true");
+    if (output.max_abs_error == 0 || output.scale != "1")
+      return broken(where, "needs a max_abs_error above 0, and no scale");
+  }
+  return {};
+}
+
 /// Checks the outputs that name an inout argument in the key 'from'. The output's dtype and shape
 /// must be those of the argument. Every inout argument needs such an output, because otherwise the
 /// judge would not compare the argument.
@@ -390,6 +403,7 @@ Status check_spec(const Operator& op) {
   }
   if (Status status = check_axes(op); !status) return status;
   if (Status status = check_inout(op); !status) return status;
+  if (Status status = check_or_relative(op); !status) return status;
   if (Status status = check_adversaries(op); !status) return status;
   return check_cases(op);
 }

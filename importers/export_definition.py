@@ -26,6 +26,7 @@ from harness.operator import Case, NeedsGpu, Operator, OperatorError, Rng  # noq
 from harness.wire.tensors import DTYPES, name_of  # noqa: E402
 from trace_cases import itemsize  # noqa: E402
 from trace_dataset import DTYPES as FORMAT_DTYPES  # noqa: E402
+from trace_dataset import OWN_TYPES  # noqa: E402
 
 SCALARS = {"int": "int64", "float": "float32", "bool": "bool"}
 SEED = 1  # of the tensors that are exported; a grade draws its own seeds
@@ -125,6 +126,7 @@ class _Maker:
 
     def exported(self) -> Exported:
         operator, spec = self._operator, self._operator.spec
+        family = spec["family"]
         inputs = {
             one.name: self._input(one, table)
             for one, table in zip(operator.arguments, spec["arguments"], strict=True)
@@ -145,7 +147,7 @@ class _Maker:
             raise NotExported(str(error)) from error
         made.document = {
             "name": self._name,
-            "op_type": spec["family"],
+            "op_type": f"assay_{family}" if family in OWN_TYPES else family,
             "description": spec["description"].strip(),
             "tags": [f"assay:{operator.name}"],
             "axes": self._axes,
@@ -154,7 +156,7 @@ class _Maker:
             "constraints": [f"{name} == {text}" for name, text in self._products.items()],
             "reference": reference,
         }
-        scales = []
+        scales: list[float] = []
         for wire in self._wires:
             case = operator.case(wire, "cpu")
             scales += [operator.scale(one, case) for one in operator.outputs]

@@ -9,6 +9,7 @@ The source is parsed and never executed. Pure functions."""
 from __future__ import annotations
 
 import ast
+import re
 
 HOOKS = ("inputs", "mutants", "shortcuts", "cost", "open_elements", "output_axes")
 
@@ -30,9 +31,18 @@ def reference_code(source: str, arguments: list[str]) -> str:
             parts.append("\n" + _text(node, lines))
     if "run" in kept:
         raise NoReference("the reference needs a function `run`, a name that the format takes")
-    given = ", ".join(arguments)
-    parts.append(f"\ndef run({given}):\n    return reference({given})")
-    return "\n".join(parts) + "\n"
+    text = "\n".join(parts) + "\n"
+    if [one.arg for one in _reference(tree).args.args] != arguments:
+        raise NoReference(f"`reference` does not take {', '.join(arguments)}")
+    # Only the definition has the name, because no needed statement may read it.
+    return re.sub(r"^def reference\(", "def run(", text, count=1, flags=re.MULTILINE)
+
+
+def _reference(tree: ast.Module) -> ast.FunctionDef:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == "reference":
+            return node
+    raise NoReference("it defines no function `reference`")
 
 
 def _is_harness(node: ast.Import | ast.ImportFrom) -> bool:
@@ -81,6 +91,8 @@ def _needed(tree: ast.Module) -> set[str]:
             for used in _used(node):
                 if used in from_harness:
                     raise NoReference(f"the reference needs {used}, which is a part of Assay")
+                if used == "reference":
+                    raise NoReference("the reference calls itself")
                 if used in defined and used not in HOOKS:
                     waiting.append(used)
     return needed

@@ -17,8 +17,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from export_definition import Exported
-from trace_operator import names_of
-from trace_dataset import definition_from
 
 NS_PER_MS = 1e6
 MAX_LOG_CHARS = 20_000

@@ -39,6 +39,7 @@ class PlannedCase:
     distribution: str
     interpreter: bool
     uuid: str = ""  # of the workload; empty for a case of Assay's own
+    twin: str = ""  # the public case with whose inputs a hidden case works in any case
 
 
 @dataclass
@@ -49,6 +50,18 @@ class Plan:
     tensors: dict[str, bytes] = field(default_factory=dict)  # by the name of their file
     structural: set[str] = field(default_factory=set)
     left_out: list[str] = field(default_factory=list)
+
+    def relax(self, ids: set[str]) -> bool:
+        """Gives hidden cases the sizes and the kind of values of their public twins. Returns True
+        if a case has changed."""
+        known = {one.id: one for one in self.cases}
+        changed = False
+        for one in self.cases:
+            if one.id in ids and one.twin in known and one.twin not in ids:
+                twin = known[one.twin]
+                one.axes, one.distribution = twin.axes, twin.distribution
+                one.interpreter, one.twin, changed = twin.interpreter, "", True
+        return changed
 
     def drop(self, ids: set[str]) -> None:
         """Removes cases, and what only they need. A hidden case needs no public one."""
@@ -139,6 +152,7 @@ class _Planner:
         variant = SHUFFLED if tensors else SHIFTED
         self._plan.draws[f"{name}_{variant}"] = {**draws, "variant": variant}
         self._add(f"{name}_again", True, other, f"{name}_{variant}")
+        self._plan.cases[-1].twin = name
 
     def _add(
         self, name: str, hidden: bool, axes: dict[str, int], distribution: str, uuid: str = ""
@@ -181,6 +195,8 @@ class _Planner:
     def _other_sizes(self, axes: dict[str, int]) -> dict[str, int]:
         """Returns other sizes of the variable axes that fulfil the constraints, or `axes`."""
         variable = [name for name, value in self._definition.axes.items() if value is None]
+        if self._definition.unbound_axes():
+            return axes
         changed = dict(axes)
         for name in variable:
             for size in (axes[name] - axes[name] // 8 - 1, axes[name] + 1):
@@ -201,7 +217,7 @@ class _Planner:
         plan = self._plan
         variable = [name for name, value in self._definition.axes.items() if value is None]
         first = next((name for name, one in plan.draws.items() if not one["tensors"]), None)
-        if first is None or not variable:
+        if first is None or not variable or self._definition.unbound_axes():
             return
         scalars = plan.draws[first]["scalars"]
         known = [one.axes for one in plan.cases]

@@ -95,7 +95,7 @@ def _bytes(operator: Operator, case: Case) -> int:
 
 def _run(operator: Operator, case: Case) -> Report:
     arguments = operator.inputs(case, SEED)
-    _check_constraints(operator, arguments)
+    _check_constraints(operator, case, arguments)
     before = {k: value.clone() for k, value in arguments.items() if isinstance(value, torch.Tensor)}
     with FlopCounterMode(display=False) as counter:
         first = operator.expected(case, arguments)
@@ -118,17 +118,11 @@ def _run_without_values(operator: Operator, case: Case) -> Report:
     return {"problem": "", "flops": 0}
 
 
-def _check_constraints(operator: Operator, arguments: dict[str, Any]) -> None:
+def _check_constraints(operator: Operator, case: Case, arguments: dict[str, Any]) -> None:
     """Evaluates the constraints with the values of the inputs, under the definition's names."""
     known = operator.module._DEFINITION.known()
     names = {one["original"]: arguments[one["name"]] for one in known["arguments"]}
-    for one in known["arguments"]:
-        if one["shape"] is not None:
-            shape = arguments[one["name"]].shape
-            axes = known["definition"]["inputs"][one["original"]]["shape"]
-            names.update(zip(axes, shape, strict=True))
-    for axis, table in known["definition"]["axes"].items():
-        names.setdefault(axis, table.get("value"))
+    names.update({original: case.axes[name] for original, name in known["axes"].items()})
     for text in known["definition"].get("constraints") or []:
         if not eval(text, {"torch": torch}, names):
             raise OperatorError(f"its inputs break the constraint {text}")

@@ -103,6 +103,7 @@ def operator_files(
         "cases": {one.id: one.uuid for one in plan.cases if one.uuid},
         "arguments": [_described(one, names) for one in definition.inputs],
         "outputs": [_described(one, names) for one in definition.outputs],
+        "axes": names.axes,
         "draws": plan.draws,
     }
     document = json.dumps(known, indent=1).encode()
@@ -225,13 +226,17 @@ def _description(definition: Definition, names: Names) -> str:
         f"{old} is {new}" for old, new in {**names.axes, **names.tensors}.items() if old != new
     ]
     outputs = ", ".join(one.name for one in definition.outputs)
+    in_place = (
+        ""
+        if definition.unbound_axes()
+        else f"Or let `run` take the outputs as further arguments ({outputs}) and write to them. "
+    )
     lines = [
         definition.description.strip() or f"The definition {definition.name}.",
         "",
         f"Define `run({', '.join(one.name for one in definition.inputs)})`, which returns the "
-        f"output{'s' if len(definition.outputs) > 1 else ''} {outputs}. Or let `run` take the "
-        f"outputs as further arguments ({outputs}) and write to them. Arguments are passed by "
-        "position.",
+        f"output{'s' if len(definition.outputs) > 1 else ''} {outputs}. {in_place}Arguments are "
+        "passed by position.",
         f"Inputs: {_listed(definition.inputs)}.",
         f"Outputs: {_listed(definition.outputs)}.",
         f"An element may be off by {TOLERANCE} or by {TOLERANCE} times its own size, whichever is "
@@ -252,26 +257,24 @@ def adapter(entry: str, definition: Definition, names: Names) -> str:
     arguments = ", ".join(given)
     originals = [one.name for one in definition.outputs]
     first = next(names.tensors[one.name] for one in definition.inputs if one.shape is not None)
-    made = ", ".join(_empty(one, definition, names, first) for one in definition.outputs)
-    lines = [
-        "import inspect",
-        "",
-        "import torch",
-        "",
-        "",
-        f"def {entry}({arguments}):",
-        "    try:",
-        "        count = len(inspect.signature(run).parameters)",
-        "    except (TypeError, ValueError):",
-        f"        count = {len(given)}",
-        f"    if count == {len(given) + len(originals)}:",
-        f"        outputs = ({made},)",
-        f"        run({arguments}, *outputs)",
-        "    else:",
-        f"        outputs = run({arguments})",
-        "        if isinstance(outputs, dict):",
-        f"            outputs = tuple(outputs[name] for name in {originals!r})",
-        "        outputs = tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)",
+    lines = ["import inspect", "", "import torch", "", "", f"def {entry}({arguments}):"]
+    if not definition.unbound_axes():
+        made = ", ".join(_empty(one, definition, names, first) for one in definition.outputs)
+        lines += [
+            "    try:",
+            "        count = len(inspect.signature(run).parameters)",
+            "    except (TypeError, ValueError):",
+            f"        count = {len(given)}",
+            f"    if count == {len(given) + len(originals)}:",
+            f"        outputs = ({made},)",
+            f"        run({arguments}, *outputs)",
+            f"        return outputs{'[0]' if len(originals) == 1 else ''}",
+        ]
+    lines += [
+        f"    outputs = run({arguments})",
+        "    if isinstance(outputs, dict):",
+        f"        outputs = tuple(outputs[name] for name in {originals!r})",
+        "    outputs = tuple(outputs) if isinstance(outputs, (tuple, list)) else (outputs,)",
         "    return outputs[0] if len(outputs) == 1 else outputs",
     ]
     return "\n".join(lines) + "\n"

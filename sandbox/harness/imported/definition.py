@@ -8,7 +8,7 @@ definition's own code is the beginning of reference.py; this module makes the in
 
 The file `definition.json` beside it has these keys: `definition` and `workloads` (as they are in
 the dataset), `arguments` and `outputs` (`name`, `original`: the name in the definition, `dtype`,
-`shape`: names of the case's axes, or none for a scalar), and `draws`. `draws` says for each
+`shape`: names of the case's axes, or none for a scalar), `axes` (original name to name), and `draws`. `draws` says for each
 distribution what the inputs are: `scalars` (original name to value), `tensors` (original name to
 the file, SHA-256, dtype and shape of a tensor of the dataset), and `variant`. Inputs that neither
 names are random. The judge uses this module outside of the jail."""

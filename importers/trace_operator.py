@@ -42,6 +42,7 @@ from pathlib import Path as _Path
 from harness.imported.definition import Definition as _Definition
 
 _DEFINITION = _Definition(_Path(__file__).parent, {sha256!r})
+NO_FLOAT64 = True
 
 
 def inputs(case, rng):

@@ -140,11 +140,13 @@ def test_an_operator_computes_what_its_definition_says(suite: Path, name: str) -
     assert seen >= 2
 
 
-def test_float64_arguments_are_narrowed(suite: Path) -> None:
+def test_the_code_of_a_definition_never_gets_other_dtypes(suite: Path) -> None:
     operator = Operator.load(suite / "standard/scale_rows")
     case = operator.case(operator.spec["cases"][0], "cpu")
-    wide = operator.in_float64(operator.inputs(case, 1))
-    assert wide is not None and wide[0].dtype is torch.float32
+    arguments = operator.inputs(case, 1)
+    assert operator.in_float64(arguments) is None
+    wide = {name: value.double() for name, value in arguments.items()}
+    assert operator.reference(wide)[0].dtype is torch.float32
 
 
 def test_hidden_inputs_differ_from_what_the_benchmark_draws(suite: Path) -> None:

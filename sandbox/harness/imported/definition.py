@@ -119,13 +119,17 @@ class Definition:
 
     def cost(self, case: Case) -> Cost:
         """Returns the cost of writing the outputs. Which inputs a kernel must read is not known,
-        so they are not included."""
-        written = sum(
-            DTYPES[one["dtype"]].itemsize
-            * math.prod(case.axes[axis] for axis in one["shape"] or ())
-            for one in self._known["outputs"]
+        so they count as untouched."""
+        given = [one for one in self._known["arguments"] if one["shape"] is not None]
+        read, written = (
+            sum(
+                DTYPES[one["dtype"]].itemsize
+                * math.prod(case.axes[axis] for axis in one["shape"] or ())
+                for one in tensors
+            )
+            for tensors in (given, self._known["outputs"])
         )
-        return Cost(bytes=float(written), flops=0)
+        return Cost(bytes=float(written), flops=0, untouched=float(read))
 
 
 def _random(shape: Any, dtype: torch.dtype, variant: str, rng: Rng) -> torch.Tensor:

@@ -257,18 +257,6 @@ Status check_axes(const Operator& op) {
   return {};
 }
 
-/// Checks that outputs with a relative tolerance belong to an imported operator and have no scale.
-Status check_or_relative(const Operator& op) {
-  for (const Output& output : op.outputs) {
-    if (!output.or_relative) continue;
-    const std::string where = at(output) + ": key 'or_relative'";
-    if (!op.imported) return broken(where, "is for operators with imported = true");
-    if (output.max_abs_error == 0 || output.scale != "1")
-      return broken(where, "needs a max_abs_error above 0, and no scale");
-  }
-  return {};
-}
-
 /// Checks the outputs that name an inout argument in the key 'from'. The output's dtype and shape
 /// must be those of the argument. Every inout argument needs such an output, because otherwise the
 /// judge would not compare the argument.
@@ -322,8 +310,7 @@ Status check_adversaries(const Operator& op) {
 
 Status check_cases(const Operator& op) {
   const bool interpretable = op.dialect == "triton";
-  int counts[2] = {0, 0};
-  int interpreted[2] = {0, 0};
+  int counts[2] = {0, 0}, interpreted[2] = {0, 0};
   for (const Case& item : op.cases) {
     ++counts[item.hidden];
     if (!item.interpreter) continue;
@@ -406,7 +393,6 @@ Status check_spec(const Operator& op) {
   }
   if (Status status = check_axes(op); !status) return status;
   if (Status status = check_inout(op); !status) return status;
-  if (Status status = check_or_relative(op); !status) return status;
   if (Status status = check_adversaries(op); !status) return status;
   return check_cases(op);
 }

@@ -10,7 +10,7 @@ from typing import Any
 
 from conftest import Run
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/common"))
 
 from trace_dataset_files import checked  # noqa: E402

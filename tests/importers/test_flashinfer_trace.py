@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 for folder in ("sandbox", "importers", "tests/common"):
     sys.path.insert(0, str(ROOT / folder))
 
+from harness.judging.lint import lint  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 from trace_constraints import BadConstraint, holds, parse, solve  # noqa: E402
 from trace_dataset_files import SCALE, definition, workload, write, write_solution  # noqa: E402
@@ -147,6 +148,16 @@ def test_the_code_of_a_definition_never_gets_other_dtypes(suite: Path) -> None:
     assert operator.in_float64(arguments) is None
     wide = {name: value.double() for name, value in arguments.items()}
     assert operator.reference(wide)[0].dtype is torch.float32
+
+
+def test_lint_accepts_the_operators(suite: Path) -> None:
+    for name in ("scale_rows", "sums", "paged"):
+        operator = Operator.load(suite / "standard" / name)
+        wires = [wire for wire in operator.spec["cases"] if wire["interpreter"]]
+        checks = list(lint(operator, [operator.case(wire, "cpu") for wire in wires], seed=3))
+        assert [(one.name, one.detail) for one in checks if not one.ok] == [], name
+        assert any(one.mutant for one in checks)
+        assert not any("bfloat16" in one.name for one in checks)
 
 
 def test_hidden_inputs_differ_from_what_the_benchmark_draws(suite: Path) -> None:

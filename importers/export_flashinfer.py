@@ -24,7 +24,6 @@ from trace_tensors import INSTALL
 
 CANNOT_WRITE, UNAVAILABLE = 73, 69  # exit statuses of `assay` (docs/reference/cli.md)
 DEFAULT_TENSOR_MIB = 64
-# The names of dtypes for the safetensors library.
 SHOWN_REASONS = 20
 
 
@@ -87,7 +86,7 @@ class Writer:
 
     def _tensors(self, name: str, tensors: dict[str, Any]) -> None:
         try:
-            from safetensors.torch import save_file
+            from safetensors.torch import load_file, save_file
         except ImportError as error:
             raise CannotExport(
                 UNAVAILABLE, f"the workloads have tensors, which need safetensors; {INSTALL}"
@@ -96,8 +95,9 @@ class Writer:
         if not path.is_relative_to(self._folder.resolve()):
             raise CannotExport(CANNOT_WRITE, f"{name} is outside of the dataset")
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_file(tensors, str(path))
-        self.counts["files of tensors"] += 1
+        known = load_file(str(path)) if path.exists() else {}  # another definition's tensors
+        save_file({**known, **tensors}, str(path))
+        self.counts["files of tensors"] += not known
 
 
 def export(request: dict[str, Any], folder: Path, max_tensor_bytes: int) -> list[str]:

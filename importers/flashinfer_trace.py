@@ -34,6 +34,7 @@ from tritonbench_g import UNAVAILABLE, end_with_signals, importer_digest
 ROOT = Path(__file__).resolve().parent.parent
 INTERPRETER_FLOPS = 1 << 25  # of a case with `interpreter = true`
 DEFAULT_WORKLOADS = 8
+MAX_REASON_CHARS = 500
 # What helps against each kind of failure, if the reason itself does not say it.
 REMEDIES = {
     "timeout": "--timeout-s N gives each definition more time",
@@ -62,13 +63,18 @@ class OperatorExchange:
         if frame.type != "report":
             return False
         report = frame.header["report"]
-        cases = {
-            str(name): {"problem": str(one["problem"]), "flops": int(one["flops"])}
-            for name, one in report["cases"].items()
-        }
+        found = report["cases"]
+        if not isinstance(found, dict):
+            raise TypeError("`cases` is no object")
+        cases = {}
+        for name, one in found.items():
+            if type(one["flops"]) is not int:
+                raise TypeError("`flops` is no integer")
+            problem = str(one["problem"])[:MAX_REASON_CHARS]
+            cases[str(name)] = {"problem": problem, "flops": one["flops"]}
         result.report = {
-            "kind": str(report["kind"]),
-            "reason": str(report["reason"]),
+            "kind": str(report["kind"])[:MAX_REASON_CHARS],
+            "reason": str(report["reason"])[:MAX_REASON_CHARS],
             "cases": cases,
         }
         return True

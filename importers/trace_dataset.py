@@ -325,7 +325,10 @@ def _read_workloads(
                 strangers.append(f"{where} names the definition {name!r}, which does not exist")
                 continue
             try:
-                known[name].workloads.append(workload_from(entry, known[name].definition))
+                read = workload_from(entry, known[name].definition)
+                if read.uuid in {one.uuid for one in known[name].workloads}:
+                    raise BadEntry("bad_workload", f"another workload has the uuid {read.uuid}")
+                known[name].workloads.append(read)
             except BadEntry as error:
                 known[name].left_out.append(f"{where}: {error}")
         if strangers:

@@ -17,8 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 for folder in ("sandbox", "importers", "tests/common"):
     sys.path.insert(0, str(ROOT / folder))
 
+from flashinfer_trace import OperatorExchange  # noqa: E402
 from harness.judging.lint import lint  # noqa: E402
 from harness.operator import Operator  # noqa: E402
+from harness.wire.frames import Frame  # noqa: E402
+from import_jail import Result  # noqa: E402
 from trace_constraints import BadConstraint, holds, parse, solve  # noqa: E402
 from trace_dataset_files import SCALE, definition, workload, write, write_solution  # noqa: E402
 
@@ -47,7 +50,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The suite of a dataset with definitions that can be used."""
     root = tmp_path_factory.mktemp("good")
     dataset = root / "dataset"
-    write(dataset, definition("Scale.Rows", constraints=["M <= 5000"]), sizes(3, 100, 40_000, 4096))
+    write(
+        dataset, definition("Scale.Rows", constraints=["M <= 5000"]), sizes(3, 100, 40_000, 4096, 3)
+    )
     outputs = {"k": {"shape": ["K"], "dtype": "float32"}, "N": {"shape": None, "dtype": "float32"}}
     many = "import torch\n\ndef run(K_in, eps):\n    return {'N': 2.5, 'k': K_in.sum(0) + eps}\n"
     inputs = {
@@ -114,7 +119,8 @@ def test_each_workload_is_a_public_and_a_hidden_case(suite: Path) -> None:
     assert found["workload_1_again"]["axes"] == {"m": 87, "n": 64}
     assert [found[f"workload_{i}"]["interpreter"] for i in range(3)] == [True, True, False]
     assert reports(suite)["Scale.Rows.json"]["left_out"] == [
-        "workload m40000: it breaks the constraint M <= 5000"
+        "Scale.Rows.jsonl:5: another workload has the uuid m3",
+        "workload m40000: it breaks the constraint M <= 5000",
     ]
 
 
@@ -284,6 +290,18 @@ def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:
     write(tmp_path / "data", definition("one"), sizes(3))
     done = run(tmp_path / "data", tmp_path / "suite", "--only", "two")
     assert done.returncode == 66 and "no definition two; it has one" in done.stderr
+
+
+def test_a_report_of_the_jail_is_not_trusted() -> None:
+    exchange = OperatorExchange("name", {})
+    for cases in ([], {"a": {"problem": "", "flops": float("inf")}}, {"a": {}}, {"a": "x"}):
+        report = {"kind": "", "reason": "", "cases": cases}
+        with pytest.raises((KeyError, TypeError, ValueError)):
+            exchange.take(Frame({"type": "report", "report": report}), Result({}))
+    result = Result({})
+    report = {"kind": "k" * 9999, "reason": 3, "cases": {"a": {"problem": "p" * 9999, "flops": 1}}}
+    assert exchange.take(Frame({"type": "report", "report": report}), result)
+    assert len(json.dumps(result.report)) < 2000
 
 
 def test_constraints_are_evaluated_and_never_executed() -> None:

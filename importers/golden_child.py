@@ -37,8 +37,7 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
         frame = channel.receive()
         if frame is None:
             return 0
-        if frame.type != "golden":
-            raise FrameError(f"expected a golden file, got {frame.type!r}")
+        importer = _importer(frame.type)
         header = frame.header
         golden = GoldenFile(
             header["name"],
@@ -46,8 +45,9 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
             header["description"],
             header["difficulty"],
             Provenance(**header["provenance"]),
+            kind=frame.type,
         )
-        _Import(channel, golden, header["target"], Path("/tmp") / f"import-{os.getpid()}").run()
+        importer(channel, golden, header["target"], Path("/tmp") / f"import-{os.getpid()}").run()
         return 0
     except (BrokenPipeError, ConnectionError):
         return 0  # the importer has closed the connection
@@ -56,7 +56,17 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
         return 3
 
 
-class _Import:
+def _importer(kind: str) -> type[FileImport]:
+    if kind == "golden":
+        return _GoldenImport
+    if kind == "eager":
+        from eager_child import EagerImport
+
+        return EagerImport
+    raise FrameError(f"expected a file of kind golden or eager, got {kind!r}")
+
+
+class FileImport:
     """The import of one file."""
 
     def __init__(self, channel: Channel, golden: GoldenFile, target: str, folder: Path) -> None:
@@ -71,47 +81,15 @@ class _Import:
         self._file.write_text(golden.text, encoding="utf-8")
 
     def run(self) -> None:
-        found = self._step("trace", lambda: self._trace(arithmetic=False))
-        report: Report = {"tier": "plan", "kind": "", "reason": ""}
-        if not found["recorded"]:
-            tier = "host" if found["kind"] in REFUSED else "neither"
-            report.update(tier=tier, kind=found["kind"], reason=_why(found))
-            if tier == "host":
-                found = self._step("trace with torch's arithmetic", lambda: self._trace(True))
-                report["arithmetic"] = found.get("arithmetic", [])
-        report.update(
-            calls=found.get("calls", 0),
-            left_out=found.get("left_out", []),
-            operators=found.get("operators", []),
-        )
-        if report["operators"]:
-            self._record(report["operators"])
+        raise NotImplementedError
+
+    def _send(self, report: Report) -> None:
+        """Sends the files of the report's operators, then the report."""
         for operator in report["operators"]:
             for path in sorted((self._suite / "standard" / operator["name"]).iterdir()):
                 part = {"type": "part", "operator": operator["name"], "file": path.name}
                 self._channel.send(part, path.read_bytes())
         self._channel.send({"type": "report", "report": report})
-
-    def _trace(self, arithmetic: bool) -> Report:
-        from tritonbench_operator import trace_file
-
-        return trace_file(
-            self._golden, self._file, self._suite, self._target, self._cache, arithmetic
-        )
-
-    def _record(self, operators: list[Report]) -> None:
-        """Adds to each operator the tier of its oracle, and why it is not `plan`."""
-        from tritonbench_operator import record_operators
-
-        folders = [self._suite / "standard" / operator["name"] for operator in operators]
-        recorded = self._step(
-            "record", lambda: record_operators(folders, self._target, self._cache)
-        )
-        for operator in operators:
-            again = recorded.get(operator["name"], recorded)
-            refused = again.get("kind") in REFUSED
-            operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
-            operator["reason"] = "" if again["recorded"] else _why(again)
 
     def _step(self, name: str, work: Callable[[], Report]) -> Report:
         """Runs `work` in a forked process, and returns its result. If the process ends without a
@@ -157,6 +135,49 @@ class _Import:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)  # a normal exit may crash on objects that a recording leaves
+
+
+class _GoldenImport(FileImport):
+    """The import of a golden file."""
+
+    def run(self) -> None:
+        found = self._step("trace", lambda: self._trace(arithmetic=False))
+        report: Report = {"tier": "plan", "kind": "", "reason": ""}
+        if not found["recorded"]:
+            tier = "host" if found["kind"] in REFUSED else "neither"
+            report.update(tier=tier, kind=found["kind"], reason=_why(found))
+            if tier == "host":
+                found = self._step("trace with torch's arithmetic", lambda: self._trace(True))
+                report["arithmetic"] = found.get("arithmetic", [])
+        report.update(
+            calls=found.get("calls", 0),
+            left_out=found.get("left_out", []),
+            operators=found.get("operators", []),
+        )
+        if report["operators"]:
+            self._record(report["operators"])
+        self._send(report)
+
+    def _trace(self, arithmetic: bool) -> Report:
+        from tritonbench_operator import trace_file
+
+        return trace_file(
+            self._golden, self._file, self._suite, self._target, self._cache, arithmetic
+        )
+
+    def _record(self, operators: list[Report]) -> None:
+        """Adds to each operator the tier of its oracle, and why it is not `plan`."""
+        from tritonbench_operator import record_operators
+
+        folders = [self._suite / "standard" / operator["name"] for operator in operators]
+        recorded = self._step(
+            "record", lambda: record_operators(folders, self._target, self._cache)
+        )
+        for operator in operators:
+            again = recorded.get(operator["name"], recorded)
+            refused = again.get("kind") in REFUSED
+            operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
+            operator["reason"] = "" if again["recorded"] else _why(again)
 
 
 def _shown(output: str) -> str:

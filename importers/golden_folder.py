@@ -1,7 +1,7 @@
-"""Reads a checkout of TritonBench-G: the golden files, and what the benchmark's index says about
-them. The code of the files is not executed here.
+"""Reads a checkout of TritonBench: the files of a benchmark, and what its index says about them. The
+code of the files is not executed here.
 
-    files = golden_files(Path("data/TritonBench_G_v1"), only=[])
+    files = golden_files(Path("data/TritonBench_G_v1"), [], TRITONBENCH_G)
     files[0].text  # or raises BadFolder, whose message says what is wrong and what helps"""
 
 from __future__ import annotations
@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 # The exit statuses of `assay` (docs/reference/cli.md).
 BAD_DATA, NO_INPUT = 65, 66
-FOLDER = "data/TritonBench_G_v1 of thunlp/TritonBench"
 MAX_FILE_BYTES = 4 << 20
 MAX_NAME_CHARS = 56  # 8 less than the limit of 64, because a number may be appended
 DIFFICULTY = (
@@ -23,7 +23,7 @@ DIFFICULTY = (
 )
 SHOWN_NAMES = 8
 SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
-NO_SEPARATOR = "it has no line of '#' characters between its kernel part and its test part"
+NO_SEPARATOR = "it has no line of '#' characters between its two parts"
 LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
 LICENCE_CHARS = 80
 
@@ -34,6 +34,34 @@ class BadFolder(Exception):
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark whose files have two parts: a solution or a reference, and tests."""
+
+    name: str
+    command: str  # of `assay import`
+    folder: str  # the folder of the files in the checkout
+    index: str  # the ending of the index's name, which is beside the folder
+    index_keys: str  # what the entries of the index have, in words
+    kind: str  # of the import (golden_child.py)
+    describe: Callable[[dict[str, Any]], str]  # the description that an entry of the index gives
+
+    @property
+    def where(self) -> str:
+        return f"{self.folder} of thunlp/TritonBench"
+
+
+TRITONBENCH_G = Benchmark(
+    name="TritonBench-G",
+    command="tritonbench-g",
+    folder="data/TritonBench_G_v1",
+    index=".json",
+    index_keys="`file`, `comp_instru` and `difficulty`",
+    kind="golden",
+    describe=lambda entry: str(entry.get("comp_instru", "")),
+)
 
 
 @dataclass(frozen=True)
@@ -53,6 +81,7 @@ class GoldenFile:
     difficulty: int
     provenance: Provenance
     problem: str = ""  # why the file cannot be read, or ""
+    kind: str = "golden"  # of its import (golden_child.py)
 
     @property
     def sha256(self) -> str:
@@ -75,15 +104,18 @@ def operator_name(file: str) -> str:
     return name if name[:1].isalpha() else f"op_{name}"
 
 
-def golden_files(folder: Path, only: list[str]) -> list[GoldenFile]:
-    """Returns the golden files of the folder in the order of their names, or those that `only`
-    names."""
+def golden_files(
+    folder: Path, only: list[str], benchmark: Benchmark = TRITONBENCH_G
+) -> list[GoldenFile]:
+    """Returns the files of the folder in the order of their names, or those that `only` names."""
     if not folder.is_dir():
-        raise BadFolder(NO_INPUT, f"{folder} is not a folder; it is {FOLDER}")
+        raise BadFolder(NO_INPUT, f"{folder} is not a folder; it is {benchmark.where}")
     names = sorted(path.name for path in folder.glob("*.py"))
     if not names:
-        raise BadFolder(NO_INPUT, f"{folder} has no golden file (*.py); {_where(folder)}")
-    index = _index(folder)
+        raise BadFolder(
+            NO_INPUT, f"{folder} has no {benchmark.kind} file (*.py); {_where(folder, benchmark)}"
+        )
+    index = _index(folder, benchmark)
     if only:
         if unknown := sorted(set(only) - set(names)):
             raise BadFolder(NO_INPUT, f"{folder} has no {_listed(unknown)}")
@@ -91,24 +123,24 @@ def golden_files(folder: Path, only: list[str]) -> list[GoldenFile]:
     elif missing := sorted(set(index) - set(names)):
         raise BadFolder(
             NO_INPUT,
-            f"{folder} has {len(names)} of the {len(index)} files that {_index_path(folder).name} "
+            f"{folder} has {len(names)} of the {len(index)} files that {_index_path(folder, benchmark).name} "
             f"lists: {_listed(missing)} missing. Complete the checkout (git checkout -- data), or "
             "import single files with --only FILE",
         )
-    provenance = provenance_of(folder, "TritonBench-G")
-    return [_read(folder / name, index.get(name, {}), provenance) for name in names]
+    provenance = provenance_of(folder, benchmark.name)
+    return [_read(folder / name, index.get(name, {}), provenance, benchmark) for name in names]
 
 
 def provenance_of(folder: Path, benchmark: str) -> Provenance:
     return Provenance(benchmark, _revision(folder), _licence(folder))
 
 
-def _where(folder: Path) -> str:
-    """Returns a sentence that says where the golden files are."""
-    for below in ("data/TritonBench_G_v1", "TritonBench_G_v1"):
+def _where(folder: Path, benchmark: Benchmark) -> str:
+    """Returns a sentence that says where the files are."""
+    for below in (benchmark.folder, Path(benchmark.folder).name):
         if (folder / below).is_dir():
             return f"they are in {folder / below}"
-    return f"it should be {FOLDER}"
+    return f"it should be {benchmark.where}"
 
 
 def _listed(names: list[str]) -> str:
@@ -116,14 +148,14 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:SHOWN_NAMES]) + more
 
 
-def _index_path(folder: Path) -> Path:
-    return folder.resolve().parent / f"{folder.resolve().name}.json"
+def _index_path(folder: Path, benchmark: Benchmark) -> Path:
+    return folder.resolve().parent / f"{folder.resolve().name}{benchmark.index}"
 
 
-def _index(folder: Path) -> dict[str, dict[str, Any]]:
+def _index(folder: Path, benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """Returns the entries of the benchmark's index by file. The index is in the parent of the
     golden files' folder, and it may be missing."""
-    path = _index_path(folder)
+    path = _index_path(folder, benchmark)
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
         return {str(entry["file"]): entry for entry in entries if entry.get("file")}
@@ -132,13 +164,15 @@ def _index(folder: Path) -> dict[str, dict[str, Any]]:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadFolder(
             BAD_DATA,
-            f"{path} is not a list of objects with `file`, `comp_instru` and `difficulty` "
+            f"{path} is not a list of objects with {benchmark.index_keys} "
             f"({type(error).__name__}: {error}); check it out again, or remove it to import without "
             "descriptions",
         ) from error
 
 
-def _read(path: Path, entry: dict[str, Any], provenance: Provenance) -> GoldenFile:
+def _read(
+    path: Path, entry: dict[str, Any], provenance: Provenance, benchmark: Benchmark
+) -> GoldenFile:
     text, problem = "", ""
     try:
         if not path.is_file() or path.is_symlink():
@@ -154,10 +188,11 @@ def _read(path: Path, entry: dict[str, Any], provenance: Provenance) -> GoldenFi
     return GoldenFile(
         path.name,
         text,
-        str(entry.get("comp_instru", "")),
+        benchmark.describe(entry),
         _difficulty(entry.get("difficulty", DIFFICULTY)),
         provenance,
         problem,
+        benchmark.kind,
     )
 
 

@@ -33,7 +33,11 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 from golden_folder import GoldenFile, operator_name  # noqa: E402
 from harness.wire.frames import Channel, Frame, FrameError  # noqa: E402
 
-PART_FILES = ("spec.toml", "reference.py", "oracle.py", "test_part.py")
+# The files of an operator, by the kind of the import.
+PART_FILES = {
+    "golden": ("spec.toml", "reference.py", "oracle.py", "test_part.py"),
+    "eager": ("spec.toml", "reference.py"),
+}
 MAX_PARTS_BYTES = 64 << 20  # of one file's operators together
 START_S = 120
 LOG_CHARS = 2000
@@ -214,7 +218,7 @@ class _GoldenExchange:
 
     def request(self) -> tuple[dict[str, Any], bytes]:
         header = {
-            "type": "golden",
+            "type": self.golden.kind,
             "name": self.golden.name,
             "description": self.golden.description,
             "difficulty": self.golden.difficulty,
@@ -343,7 +347,7 @@ def _keep(result: Result, golden: GoldenFile, frame: Frame) -> None:
     number = operator.removeprefix(first).removeprefix("_")
     if not (operator == first or (operator == f"{first}_{number}" and number.isdecimal())):
         raise ValueError(f"an operator has the name {operator[:80]!r}")
-    if file not in PART_FILES:
+    if file not in PART_FILES[golden.kind]:
         raise ValueError(f"an operator has the file {file[:80]!r}")
     result.parts[operator, file] = frame.payload
     if sum(map(len, result.parts.values())) > MAX_PARTS_BYTES:
@@ -362,7 +366,7 @@ def _checked(report: dict[str, Any], golden: GoldenFile, result: Result) -> dict
         for one in report["operators"]
     ]
     names = {one["name"] for one in operators}
-    if {(name, file) for name in names for file in PART_FILES} != set(result.parts):
+    if {(name, file) for name in names for file in PART_FILES[golden.kind]} != set(result.parts):
         raise ValueError("an operator lacks a file")
     checked = {
         "tier": str(report["tier"]),

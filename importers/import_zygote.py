@@ -11,14 +11,18 @@ import os
 import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [_HERE, os.path.join(os.path.dirname(_HERE), "sandbox")]
+sys.path[:0] = [
+    _HERE,
+    os.path.join(_HERE, "flashinfer"),
+    os.path.join(os.path.dirname(_HERE), "sandbox"),
+]
 # The zygote forks, and a forked child has only the thread that called fork.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
     os.environ[_name] = "1"
 
 # The modules that the children run, and those that are imported before the first fork.
 CHILDREN = {
-    "golden_child": ("golden_child", "tritonbench_operator"),
+    "golden_child": ("golden_child", "eager_child", "tritonbench_operator"),
     "trace_child": ("trace_child",),
 }
 

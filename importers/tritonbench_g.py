@@ -21,15 +21,17 @@ import queue
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from golden_folder import BadFolder, GoldenFile, golden_files
+from golden_folder import TRITONBENCH_G, BadFolder, Benchmark, GoldenFile, golden_files
 from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped
 from suite_folder import SuiteFolder, UnusableSuite
 
+Summary = Callable[[list[dict[str, Any]]], list[str]]
 ROOT = Path(__file__).resolve().parent.parent
 UNAVAILABLE = 69  # an exit status of `assay` (docs/reference/cli.md)
 # What helps against each kind of failure. The keys are ErrorKinds and the importer's own kinds.
@@ -45,6 +47,9 @@ REMEDIES = {
 }
 
 
+EXPECTED = ("plan", "eager")  # tiers that the lines of the output do not mention
+
+
 def unreadable(golden: GoldenFile) -> Result:
     reason = f"unreadable: {golden.problem}"
     report = {"tier": "neither", "kind": "unreadable", "reason": reason, "calls": 0, "left_out": []}
@@ -53,16 +58,16 @@ def unreadable(golden: GoldenFile) -> Result:
 
 def line(report: dict[str, Any]) -> str:
     made = [
-        f"{one['name']} ({one['cases']}{'' if one['tier'] == 'plan' else ', ' + one['tier']})"
+        f"{one['name']} ({one['cases']}{'' if one['tier'] in EXPECTED else ', ' + one['tier']})"
         for one in report["operators"]
     ]
     what = ", ".join(made) or "; ".join(["no operator", *report["left_out"]])
     rows = [f"{report['tier']:8}{report['file']:36}{what}"]
-    rows += [report["reason"]] if report["reason"] else []
+    rows += [report["reason"]] if report["reason"] and report["reason"] not in what else []
     rows += [
         f"{one['name']} is {one['tier']}: {one['reason']}"
         for one in report["operators"]
-        if one["tier"] != "plan" and one["reason"] != report["reason"]
+        if one["tier"] not in EXPECTED and one["reason"] != report["reason"]
     ]
     return "\n        ".join(rows)
 
@@ -84,7 +89,7 @@ def importer_digest() -> str:
     """Returns a digest of what the operators depend on besides their files: the importer's own
     sources, and the versions of torch and Triton."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     for package in ("torch", "triton"):
         digest.update(metadata.version(package).encode())
@@ -134,8 +139,8 @@ def end_with_signals(stopped: threading.Event) -> None:
         signal.signal(number, end)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Imports the golden files of TritonBench-G.")
+def parse(benchmark: Benchmark) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=f"Imports the files of {benchmark.name}.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--target", default="cuda:90")
@@ -151,8 +156,8 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run(options: argparse.Namespace) -> None:
-    files = golden_files(options.folder, options.only)
+def run(options: argparse.Namespace, benchmark: Benchmark, summarised: Summary) -> None:
+    files = golden_files(options.folder, options.only, benchmark)
     settings = {"target": options.target, "importer": importer_digest()}
     with SuiteFolder(options.out, settings) as suite:
         again = options.again or bool(options.only)
@@ -167,20 +172,21 @@ def run(options: argparse.Namespace) -> None:
                 if jail.missing_layers:
                     missing = ", ".join(jail.missing_layers)
                     print(f"the jail lacks isolation layers: {missing} (assay doctor)")
-        for text in summary([suite.report(golden.name) for golden in files]):
+        for text in summarised([suite.report(golden.name) for golden in files]):
             print(text, flush=True)
 
 
-def main() -> int:
-    options = parse()
+def main(benchmark: Benchmark = TRITONBENCH_G, summarised: Summary = summary) -> int:
+    """Imports a benchmark. `summarised` makes the last lines of the output from the reports."""
+    options = parse(benchmark)
     end_with_signals(threading.Event())
     try:
-        run(options)
+        run(options, benchmark, summarised)
     except (BadFolder, UnusableSuite) as error:
-        print(f"assay import tritonbench-g: {error}", file=sys.stderr)
+        print(f"assay import {benchmark.command}: {error}", file=sys.stderr)
         return error.status
     except NoJail as error:
-        print(f"assay import tritonbench-g: {error}", file=sys.stderr)
+        print(f"assay import {benchmark.command}: {error}", file=sys.stderr)
         return UNAVAILABLE
     except Stopped:
         return UNAVAILABLE

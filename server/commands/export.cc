@@ -30,7 +30,7 @@ namespace assay::server {
 namespace {
 
 constexpr const char* kExport = "export flashinfer-trace";
-constexpr const char* kScript = "importers/export_flashinfer.py";
+constexpr const char* kScript = "importers/flashinfer/export_flashinfer.py";
 constexpr int kDefaultTensorMib = 64;
 constexpr int kMostTensorMib = 1 << 20;
 

@@ -41,7 +41,10 @@ constexpr Importer kImporters[] = {
     {"tritonbench-g", "tritonbench_g.py",
      "Make a suite for --suite from the golden files of TritonBench-G",
      "data/TritonBench_G_v1 of thunlp/TritonBench"},
-    {"flashinfer-trace", "flashinfer_trace.py",
+    {"tritonbench-t", "tritonbench_t.py",
+     "Make a suite for --suite from the functions of PyTorch in TritonBench-T",
+     "data/TritonBench_T_v1 of thunlp/TritonBench"},
+    {"flashinfer-trace", "flashinfer/flashinfer_trace.py",
      "Make a suite for --suite from the definitions of a FlashInfer Trace dataset",
      "a dataset of FlashInfer Trace, with definitions/ and workloads/", true},
 };

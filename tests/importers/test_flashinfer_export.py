@@ -13,7 +13,7 @@ import pytest
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in ("sandbox", "importers", "tests/common"):
+for folder in ("sandbox", "importers", "importers/flashinfer", "tests/common"):
     sys.path.insert(0, str(ROOT / folder))
 
 from export_definition import Exported, definitions_of  # noqa: E402
@@ -21,7 +21,7 @@ from export_reference import NoReference, reference_code  # noqa: E402
 from export_trace import STATUS, solution_of, status_of, traces_of  # noqa: E402
 from trace_dataset_files import checked  # noqa: E402
 
-SCRIPT = ROOT / "importers/export_flashinfer.py"
+SCRIPT = ROOT / "importers/flashinfer/export_flashinfer.py"
 OPERATORS = ROOT / "operators/standard"
 DEADLINE_S = 120
 TENSOR_BYTES = 1 << 20

@@ -14,7 +14,7 @@ import safetensors.torch
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in ("sandbox", "importers", "tests/common"):
+for folder in ("sandbox", "importers", "importers/flashinfer", "tests/common"):
     sys.path.insert(0, str(ROOT / folder))
 
 from flashinfer_trace import OperatorExchange  # noqa: E402
@@ -25,7 +25,7 @@ from import_jail import Result  # noqa: E402
 from trace_constraints import BadConstraint, holds, parse, solve  # noqa: E402
 from trace_dataset_files import SCALE, definition, workload, write, write_solution  # noqa: E402
 
-SCRIPT = ROOT / "importers/flashinfer_trace.py"
+SCRIPT = ROOT / "importers/flashinfer/flashinfer_trace.py"
 DEADLINE_S = 240
 TIMEOUT_S = "20"
 RANDOM: dict[str, Any] = {}  # an input of type `random`

@@ -2,6 +2,7 @@
 
 #include "tests/catch.h"
 
+using namespace assay;
 using namespace assay::sandbox;
 
 namespace {

@@ -331,7 +331,8 @@ TEST_CASE("a cost that is not known is never shown as 0, in any form") {
     const nlohmann::json totals = nlohmann::json::parse(report_as_json(report))["totals"];
     const std::string csv = report_as_csv(report);
     const std::string row = csv.substr(csv.find('\n') + 1);
-    const std::string first = row.substr(0, row.find("\r\n"));
+    const std::string line = row.substr(0, row.find("\r\n"));
+    const std::string first = line.substr(0, line.rfind(','));  // the last column is the baseline
     const std::string page = report_as_html(report);
     const std::size_t at = page.find(">cost</th>");
     const std::string shown = page.substr(at, page.find("</tr>", at) - at);

@@ -2,7 +2,7 @@
 Trace dataset, which FlashInfer-Bench reads.
 
     # `assay export` calls it; the input has the operators, and the jobs with their public verdicts
-    PYTHONPATH=importers python importers/export_flashinfer.py --input jobs.json --out DATASET
+    python importers/flashinfer/export_flashinfer.py --input jobs.json --out DATASET
 
 The dataset is written elsewhere and then moved, so DATASET is complete as soon as it exists."""
 

@@ -2,7 +2,7 @@
 Trace dataset (flashinfer-ai/flashinfer-bench) as a suite.
 
     # This command writes SUITE/standard/NAME/ and SUITE/import.json.
-    PYTHONPATH=importers python importers/flashinfer_trace.py flashinfer-trace --out SUITE
+    python importers/flashinfer/flashinfer_trace.py flashinfer-trace --out SUITE
 
 Each definition becomes an operator, and each workload a public case and a hidden case
 (trace_cases.py). The operator's reference is the definition's own code, which the importer runs only
@@ -21,17 +21,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from golden_folder import BadFolder, provenance_of
-from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped
-from suite_folder import SuiteFolder, UnusableSuite
-from trace_cases import Plan, plan_cases
-from trace_dataset import Dataset, DefinitionFile, read_dataset
-from trace_operator import operator_files, operator_name
-from trace_solutions import write_solutions
-from trace_tensors import TensorFiles
-from tritonbench_g import UNAVAILABLE, end_with_signals, importer_digest
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "importers"))
 
-ROOT = Path(__file__).resolve().parent.parent
+from golden_folder import BadFolder, provenance_of  # noqa: E402
+from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped  # noqa: E402
+from suite_folder import SuiteFolder, UnusableSuite  # noqa: E402
+from trace_cases import Plan, plan_cases  # noqa: E402
+from trace_dataset import Dataset, DefinitionFile, read_dataset  # noqa: E402
+from trace_operator import operator_files, operator_name  # noqa: E402
+from trace_solutions import write_solutions  # noqa: E402
+from trace_tensors import TensorFiles  # noqa: E402
+from tritonbench_g import UNAVAILABLE, end_with_signals, importer_digest  # noqa: E402
+
 INTERPRETER_FLOPS = 1 << 25  # of a case with `interpreter = true`
 DEFAULT_WORKLOADS = 8
 MAX_REASON_CHARS = 500

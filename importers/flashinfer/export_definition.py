@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "sandbox"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "importers")]
 
 import torch  # noqa: E402
 from export_reference import NoReference, reference_code  # noqa: E402

@@ -239,7 +239,7 @@ def _axis(name: str, table: Any) -> int | None:
     if type(value) is not int or value < 0:
         raise BadEntry(
             "bad_definition",
-            f"axis {name} is neither of type var nor of type const with an integer `value`",
+            f"axis {name} has the type {kind!r}; valid: var, and const with an integer `value`",
         )
     return value
 

@@ -127,8 +127,12 @@ def golden_files(
             f"lists: {_listed(missing)} missing. Complete the checkout (git checkout -- data), or "
             "import single files with --only FILE",
         )
-    provenance = Provenance(benchmark.name, _revision(folder), _licence(folder))
+    provenance = provenance_of(folder, benchmark.name)
     return [_read(folder / name, index.get(name, {}), provenance, benchmark) for name in names]
+
+
+def provenance_of(folder: Path, benchmark: str) -> Provenance:
+    return Provenance(benchmark, _revision(folder), _licence(folder))
 
 
 def _where(folder: Path, benchmark: Benchmark) -> str:

@@ -7,7 +7,8 @@ writes or starts outlives its import.
     result.report, result.parts  # parts: {(operator, file): bytes}
 
 A warm process in the jail (import_zygote.py) has imported torch and Triton. It forks a child for
-each file. `import_file` may be called by several threads, each with its own slot."""
+each file. `import_file` may be called by several threads, each with its own slot. Another importer
+names the module that its children run, and gives `run` an Exchange of its own messages."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
@@ -68,9 +69,21 @@ class Result:
     parts: dict[tuple[str, str], bytes] = field(default_factory=dict)
 
 
+class Exchange(Protocol):
+    """What the importer and the process of one file say to each other."""
+
+    def request(self) -> tuple[dict[str, Any], bytes]:
+        """Returns the message that the process waits for."""
+
+    def take(self, frame: Frame, result: Result) -> bool:
+        """Adds what the untrusted frame says to the result. Returns True if it was the last frame.
+        Raises KeyError, TypeError or ValueError if the frame breaks the protocol."""
+
+
 class ImportJail:
-    def __init__(self, build: Path, strict: bool) -> None:
-        self._command = _command(build, strict)
+    def __init__(self, build: Path, strict: bool, child: str = "golden_child") -> None:
+        """`child` is a name of import_zygote.CHILDREN."""
+        self._command = _command(build, strict, child)
         self._isolation = "strict" if strict else "best_effort"
         self._forked: dict[int, queue.Queue[Frame | None]] = {}
         self._exited: dict[int, queue.Queue[Frame | None]] = {}
@@ -126,10 +139,13 @@ class ImportJail:
             child.kill()
 
     def import_file(self, slot: int, golden: GoldenFile, limits: Limits, target: str) -> Result:
+        return self.run(slot, _GoldenExchange(golden, target), limits)
+
+    def run(self, slot: int, exchange: Exchange, limits: Limits) -> Result:
         child = self._fork(slot, limits)
         self._running[slot] = child
         try:
-            result = child.work(golden, limits, target)
+            result = child.work(exchange, limits)
         finally:
             child.kill()
             del self._running[slot]
@@ -193,6 +209,32 @@ class ImportJail:
         return self._log.read()[-LOG_CHARS:].decode("utf-8", "replace").strip() or "it said nothing"
 
 
+@dataclass(frozen=True)
+class _GoldenExchange:
+    """The import of a golden file, which golden_child.py runs."""
+
+    golden: GoldenFile
+    target: str
+
+    def request(self) -> tuple[dict[str, Any], bytes]:
+        header = {
+            "type": self.golden.kind,
+            "name": self.golden.name,
+            "description": self.golden.description,
+            "difficulty": self.golden.difficulty,
+            "provenance": vars(self.golden.provenance),
+            "target": self.target,
+        }
+        return header, self.golden.text.encode()
+
+    def take(self, frame: Frame, result: Result) -> bool:
+        if frame.type == "part":
+            _keep(result, self.golden, frame)
+        elif frame.type == "report":
+            result.report = _checked(frame.header["report"], self.golden, result)
+        return frame.type == "report"
+
+
 class _Child:
     """The process that imports one file. If the machine has pid namespaces, this process is the
     first of its own, and its end ends all processes that it started."""
@@ -207,17 +249,14 @@ class _Child:
         self._late = False
         self._step = "start"
 
-    def work(self, golden: GoldenFile, limits: Limits, target: str) -> Result:
+    def work(self, exchange: Exchange, limits: Limits) -> Result:
         started = time.monotonic()
         timer = threading.Timer(limits.timeout_s, self._end_late)
         timer.start()
         result = Result({})
         try:
-            for frame in self._frames(golden, target):
-                if frame.type == "part":
-                    _keep(result, golden, frame)
-                elif frame.type == "report":
-                    result.report = _checked(frame.header["report"], golden, result)
+            for frame in self._frames(exchange):
+                if exchange.take(frame, result):
                     break
         except (OSError, FrameError, KeyError, TypeError, ValueError) as error:
             result = Result(_failed("crash", f"the file's process broke the protocol: {error}"))
@@ -232,7 +271,7 @@ class _Child:
         result.report["seconds"] = round(time.monotonic() - started, 1)
         return result
 
-    def _frames(self, golden: GoldenFile, target: str) -> Iterator[Frame]:
+    def _frames(self, exchange: Exchange) -> Iterator[Frame]:
         parked = self._channel.receive()
         if parked is None:
             return
@@ -241,18 +280,7 @@ class _Child:
         self._owns_namespace = any(
             layer["name"] == "pid_namespace" and layer["active"] for layer in layers
         )
-        provenance = vars(golden.provenance)
-        self._channel.send(
-            {
-                "type": golden.kind,
-                "name": golden.name,
-                "description": golden.description,
-                "difficulty": golden.difficulty,
-                "provenance": provenance,
-                "target": target,
-            },
-            golden.text.encode(),
-        )
+        self._channel.send(*exchange.request())
         for frame in self._channel:
             for fd in frame.fds:
                 os.close(fd)
@@ -291,7 +319,7 @@ def _process_id(pidfd: int) -> int:
     return 0
 
 
-def _command(build: Path, strict: bool) -> list[str]:
+def _command(build: Path, strict: bool, child: str) -> list[str]:
     jail, native = build / "bin/assay-jail", build / "harness"
     if not jail.exists():
         raise NoJail(
@@ -304,7 +332,8 @@ def _command(build: Path, strict: bool) -> list[str]:
     for folder in (importers, harness, native):
         words += ["--bind", str(folder)]
     words += ["--env", f"ASSAY_NATIVE_DIR={native}", "--", sys.executable, "-I", "-B", "-u"]
-    return [*words, str(importers / "import_zygote.py"), "--control-fd", "{fd}"]
+    words += [str(importers / "import_zygote.py"), "--control-fd", "{fd}"]
+    return [*words, "--child", child]
 
 
 def _failed(kind: str, message: str) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The main program of an import's jail: imports torch, Triton and the importer's steps once, then
-forks a child for each golden file. So a file does not pay for these imports.
+forks a child for each file. So a file does not pay for these imports.
 
-    assay-jail ... -- python -I -B -u import_zygote.py --control-fd N   # import_jail.py starts it
+    # import_jail.py starts it; the module NAME has a function serve(channel, layers)
+    assay-jail ... -- python -I -B -u import_zygote.py --control-fd N --child NAME
 
 The exit status is 0 if the importer closed the control socket, and 1 after a defect."""
 
@@ -10,28 +11,38 @@ import os
 import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [_HERE, os.path.join(os.path.dirname(_HERE), "sandbox")]
+sys.path[:0] = [
+    _HERE,
+    os.path.join(_HERE, "flashinfer"),
+    os.path.join(os.path.dirname(_HERE), "sandbox"),
+]
 # The zygote forks, and a forked child has only the thread that called fork.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
     os.environ[_name] = "1"
 
+# The modules that the children run, and those that are imported before the first fork.
+CHILDREN = {
+    "golden_child": ("golden_child", "eager_child", "tritonbench_operator"),
+    "trace_child": ("trace_child",),
+}
+
 
 def main() -> int:
     import argparse
+    import importlib
 
     parser = argparse.ArgumentParser(description="The warm process of an import's jail.")
     parser.add_argument("--control-fd", type=int, required=True)
+    parser.add_argument("--child", choices=CHILDREN, default="golden_child")
     arguments = parser.parse_args()
     gc.disable()  # until the imports have ended
-    import eager_child  # noqa: F401, its imports are those of a step
-    import golden_child
-    import tritonbench_operator  # noqa: F401, its imports are those of a step
+    child, *_ = [importlib.import_module(name) for name in CHILDREN[arguments.child]]
     from harness.candidate import zygote
 
     gc.freeze()
     gc.enable()
     try:
-        zygote.serve(arguments.control_fd, golden_child.serve)
+        zygote.serve(arguments.control_fd, child.serve)
     except ConnectionError:
         return 0  # the importer has closed the socket
     return 0

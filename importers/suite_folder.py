@@ -18,14 +18,23 @@ import os
 import shutil
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from golden_folder import GoldenFile
 from import_jail import Result
 
 CANNOT_WRITE = 73  # an exit status of `assay` (docs/reference/cli.md)
 BAD_DATA = 65
 REPORTS, STAGING, LOCK = "import.json", ".staging", ".lock"
+
+
+class ImportedFile(Protocol):
+    """A file of the benchmark."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sha256(self) -> str:
+        """A digest of everything that the operators are made from."""
 
 
 class UnusableSuite(Exception):
@@ -72,7 +81,7 @@ class SuiteFolder:
         shutil.rmtree(self.folder / STAGING, ignore_errors=True)
         self._lock_file.close()
 
-    def has(self, golden: GoldenFile) -> bool:
+    def has(self, golden: ImportedFile) -> bool:
         """Returns True if an earlier import has finished this file, from the same text and with the
         same settings."""
         report = self._reports.get(golden.name)
@@ -92,7 +101,7 @@ class SuiteFolder:
             self._remove(self._reports.pop(name)["operators"])
         self._write_reports()
 
-    def keep(self, golden: GoldenFile, result: Result) -> dict[str, Any]:
+    def keep(self, golden: ImportedFile, result: Result) -> dict[str, Any]:
         """Writes the operators and the report of a file in place of those of an earlier import.
         Returns the report."""
         report = {"file": golden.name, **result.report}

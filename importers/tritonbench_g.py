@@ -89,7 +89,7 @@ def importer_digest() -> str:
     """Returns a digest of what the operators depend on besides their files: the importer's own
     sources, and the versions of torch and Triton."""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     for package in ("torch", "triton"):
         digest.update(metadata.version(package).encode())

@@ -65,6 +65,21 @@ Status require_function(const fs::path& path, const std::string& source,
               path.string() + ": does not define 'def " + function + "('");
 }
 
+/// Checks that outputs with a relative tolerance belong to an imported operator and have no scale.
+Status check_or_relative(const fs::path& path, const Operator& op) {
+  for (const Output& output : op.outputs) {
+    if (!output.or_relative) continue;
+    const std::string where =
+        path.string() + ": [[outputs]] '" + output.name + "': key 'or_relative'";
+    if (!op.imported)
+      return fail(ErrorCode::invalid_argument, where + " is for operators with imported = true");
+    if (output.max_abs_error == 0 || output.scale != "1")
+      return fail(ErrorCode::invalid_argument,
+                  where + " needs a max_abs_error above 0, and no scale");
+  }
+  return {};
+}
+
 /// Returns the text of oracle.py. Returns "" if the operator's baseline needs no oracle, and an
 /// error if there is an oracle nevertheless.
 Result<std::string> read_oracle(const fs::path& folder, Baseline baseline) {
@@ -151,6 +166,7 @@ Result<Operator> load_operator(const fs::path& directory) {
                                                  "'; it must be the name of the folder above, '" +
                                                  folder.parent_path().filename().string() + "'");
   }
+  ASSAY_RETURN_IF_ERROR(check_or_relative(spec_path, *op));
   ASSAY_TRY(reference, read_file(folder / "reference.py"));
   ASSAY_TRY(oracle, read_oracle(folder, op->baseline));
   for (const char* function : {"inputs", "reference", "cost"}) {

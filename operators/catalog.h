@@ -46,6 +46,9 @@ struct Output {
   std::vector<std::string> shape;
   double max_abs_error = 0.01;  // the tolerance after scaling; 0: the output must be exact
   std::string scale = "1";      // a number, an axis or a product; errors are multiplied by it
+  // True if an element may also be off by max_abs_error times its own magnitude. Only imported
+  // operators have such outputs.
+  bool or_relative = false;
   // The name of the inout argument that becomes this output. Empty if the entry function returns
   // the output.
   std::string from;

@@ -91,7 +91,7 @@ Argument parse_argument(Section section) {
 }
 
 Output parse_output(Section section) {
-  section.keys({"name", "dtype", "shape", "max_abs_error"}, {"scale", "from"});
+  section.keys({"name", "dtype", "shape", "max_abs_error"}, {"scale", "from", "or_relative"});
   Output output;
   output.name = section.identifier("name");
   output.dtype = section.choice("dtype", dtypes_and_case());
@@ -99,6 +99,7 @@ Output parse_output(Section section) {
   output.max_abs_error = section.number("max_abs_error", 0.0, kMaxAbsError);
   if (section.has("scale")) output.scale = section.extent_or_number("scale");
   if (section.has("from")) output.from = section.identifier("from");
+  if (section.has("or_relative")) output.or_relative = section.boolean("or_relative");
   return output;
 }
 
@@ -309,8 +310,7 @@ Status check_adversaries(const Operator& op) {
 
 Status check_cases(const Operator& op) {
   const bool interpretable = op.dialect == "triton";
-  int counts[2] = {0, 0};
-  int interpreted[2] = {0, 0};
+  int counts[2] = {0, 0}, interpreted[2] = {0, 0};
   for (const Case& item : op.cases) {
     ++counts[item.hidden];
     if (!item.interpreter) continue;

@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
   add_plan(app, status);
   add_store(app, status);
   add_import(app, status);
+  add_export(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

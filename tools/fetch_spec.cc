@@ -82,6 +82,7 @@ std::string argument_line(const Argument& argument, bool golden) {
 std::string tolerance_text(const Output& output) {
   if (output.max_abs_error == 0) return "exact";
   const std::string limit = " <= " + number_text(output.max_abs_error);
+  if (output.or_relative) return "abs error or relative error" + limit;
   if (output.scale == "1") return "abs error" + limit;
   double scale = 0;
   const char* const last = output.scale.data() + output.scale.size();

@@ -36,17 +36,6 @@ std::string named(const std::vector<tools::RunInfo>& runs) {
   return text;
 }
 
-Result<std::unique_ptr<ServerServices>> open_store(const std::filesystem::path& store,
-                                                   const operators::Catalog& catalog) {
-  std::error_code error;
-  if (!std::filesystem::exists(store, error))
-    return fail(ErrorCode::io, "there is no store at " + store.string() +
-                                   "; `assay bench` makes one, --store names another");
-  ServicesOptions options;
-  options.mode = StoreMode::read_only;
-  return ServerServices::open(store, catalog, Devices{}, options);
-}
-
 Status add_calls(Store& store, tools::Scorecard& scorecard) {
   ASSAY_TRY(calls, store.judged_calls(scorecard.run.handle));
   for (tools::OperatorScore& score : scorecard.operators)
@@ -55,6 +44,17 @@ Status add_calls(Store& store, tools::Scorecard& scorecard) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<ServerServices>> open_store_to_read(const std::filesystem::path& store,
+                                                           const operators::Catalog& catalog) {
+  std::error_code error;
+  if (!std::filesystem::exists(store, error))
+    return fail(ErrorCode::io, "there is no store at " + store.string() +
+                                   "; `assay bench` makes one, --store names another");
+  ServicesOptions options;
+  options.mode = StoreMode::read_only;
+  return ServerServices::open(store, catalog, Devices{}, options);
+}
 
 Result<report::Report> read_report(const std::filesystem::path& store,
                                    const operators::Catalog& catalog, const std::string& run) {
@@ -72,7 +72,7 @@ Result<report::Report> read_report(const std::filesystem::path& store,
 Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store,
                                                 const operators::Catalog& catalog,
                                                 const std::vector<std::string>& runs) {
-  ASSAY_TRY(services, open_store(store, catalog));
+  ASSAY_TRY(services, open_store_to_read(store, catalog));
   ASSAY_TRY(known, services->store().runs());
   if (known.empty())
     return fail(ErrorCode::not_found,
@@ -98,13 +98,13 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
 
 Result<std::vector<tools::RunInfo>> list_runs(const std::filesystem::path& store,
                                               const operators::Catalog& catalog) {
-  ASSAY_TRY(services, open_store(store, catalog));
+  ASSAY_TRY(services, open_store_to_read(store, catalog));
   return services->store().runs();
 }
 
 Result<StoredJob> read_job(const std::filesystem::path& store, const operators::Catalog& catalog,
                            const std::string& job) {
-  ASSAY_TRY(services, open_store(store, catalog));
+  ASSAY_TRY(services, open_store_to_read(store, catalog));
   Result<StoredJob> found = services->store().stored_job(job);
   if (found || found.error().code != ErrorCode::not_found) return found;
   return fail(ErrorCode::not_found, "unknown job '" + report::printable_line(job, 60) + "' in " +
@@ -115,7 +115,7 @@ Result<StoredJob> read_job(const std::filesystem::path& store, const operators::
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store,
                                                         const operators::Catalog& catalog,
                                                         const report::Report& report) {
-  ASSAY_TRY(services, open_store(store, catalog));
+  ASSAY_TRY(services, open_store_to_read(store, catalog));
   std::map<std::string, std::string> sources;
   for (const report::ReportRow& row : report.rows) {
     if (row.job.empty()) continue;

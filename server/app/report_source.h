@@ -12,6 +12,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,15 @@
 #include "operators/catalog.h"
 #include "server/app/workspace.h"
 #include "server/report/model/rows.h"
+#include "server/runs/services.h"
 #include "server/store/store.h"
 
 namespace assay::server {
+
+/// Opens the store for reading, without devices. Errors: io if there is no store file; unavailable
+/// or corrupt if the store is unusable.
+Result<std::unique_ptr<ServerServices>> open_store_to_read(const std::filesystem::path& store,
+                                                           const operators::Catalog& catalog);
 
 /// Returns the report of `run`, or of the newest run if `run` is empty. Errors: not_found if there
 /// is no such run, with a message that names the newest runs; io if there is no store file;

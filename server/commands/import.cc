@@ -25,13 +25,16 @@ constexpr int kMostTimeoutS = 86'400;
 constexpr int kDefaultMemoryMib = 16'384;
 constexpr int kLeastMemoryMib = 1'024;  // less than this is not enough for torch and Triton
 constexpr int kMostMemoryMib = 1 << 20;
+constexpr int kDefaultWorkloads = 8;
+constexpr int kMostWorkloads = 1'000;
 
 /// A benchmark that can be imported.
 struct Importer {
   const char* kind;    // the value of KIND on the command line
   const char* script;  // a file in importers/; import_files() says which arguments it accepts
   const char* help;
-  const char* folder;  // the contents of the folder DIR, in words; messages use it
+  const char* folder;          // the contents of the folder DIR, in words; messages use it
+  bool has_workloads = false;  // the script accepts --workloads
 };
 
 constexpr Importer kImporters[] = {
@@ -41,6 +44,9 @@ constexpr Importer kImporters[] = {
     {"tritonbench-t", "tritonbench_t.py",
      "Make a suite for --suite from the functions of PyTorch in TritonBench-T",
      "data/TritonBench_T_v1 of thunlp/TritonBench"},
+    {"flashinfer-trace", "flashinfer/flashinfer_trace.py",
+     "Make a suite for --suite from the definitions of a FlashInfer Trace dataset",
+     "a dataset of FlashInfer Trace, with definitions/ and workloads/", true},
 };
 
 struct ImportOptions {
@@ -51,6 +57,7 @@ struct ImportOptions {
   int memory_mib = kDefaultMemoryMib;
   std::string isolation = "best-effort";
   bool again = false;
+  int workloads = kDefaultWorkloads;
   std::vector<std::string> only;
 };
 
@@ -80,6 +87,8 @@ int import_files(const Importer& importer, const ImportOptions& options) {
                                     options.isolation,
                                     "--build",
                                     paths->binaries.parent_path().string()};
+  if (importer.has_workloads)
+    words.insert(words.end(), {"--workloads", std::to_string(options.workloads)});
   if (options.again) words.emplace_back("--again");
   for (const std::string& file : options.only) words.insert(words.end(), {"--only", file});
   std::vector<char*> arguments;
@@ -129,6 +138,13 @@ void add_import(CLI::App& app, int& status) {
                       "also import the files that an earlier import into --out has finished");
     command->add_option("--only", options->only, "import this file again; may be repeated")
         ->allow_extra_args(false);
+    if (importer.has_workloads)
+      command
+          ->add_option("--workloads", options->workloads,
+                       "the most workloads of a definition that become cases; the smallest and the "
+                       "largest are among them")
+          ->check(CLI::Range(1, kMostWorkloads))
+          ->capture_default_str();
     command->callback([&importer, options, &status] { status = import_files(importer, *options); });
   }
 }

@@ -55,6 +55,11 @@ class Copy {
   fs::path root_;
 };
 
+/// Returns the text with `part` replaced by `by`. The text contains `part`.
+std::string replaced(std::string text, const std::string& part, const std::string& by) {
+  return text.replace(text.find(part), part.size(), by);
+}
+
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
@@ -178,6 +183,31 @@ TEST_CASE("a folder that a tool made is not an operator", "[catalog]") {
   const Result<Catalog> catalog = Catalog::load(copy.root());
   REQUIRE(catalog.has_value());
   CHECK(catalog->all().size() == 1);
+}
+
+TEST_CASE("a relative tolerance is for imported operators", "[catalog]") {
+  Copy copy;
+  const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
+  const std::string spec = copy.read(folder / "spec.toml");
+  const std::string scaled = "max_abs_error = 0.01\nscale = 100\n";
+  REQUIRE(has(spec, scaled));
+  const std::string relative = replaced(spec, scaled, "max_abs_error = 0.01\nor_relative = true\n");
+  copy.write(folder / "spec.toml", relative);
+  const Result<Operator> own = load_operator(folder);
+  REQUIRE_FALSE(own);
+  CHECK(has(own.error().message, "'z': key 'or_relative' is for operators with imported = true"));
+
+  copy.write(folder / "spec.toml", "imported = true\n" + relative);
+  const Result<Operator> imported = load_operator(folder);
+  REQUIRE(imported);
+  CHECK(imported->outputs.front().or_relative);
+
+  copy.write(folder / "spec.toml",
+             "imported = true\n" +
+                 replaced(relative, "or_relative = true\n", "or_relative = true\nscale = 2\n"));
+  const Result<Operator> both = load_operator(folder);
+  REQUIRE_FALSE(both);
+  CHECK(has(both.error().message, "needs a max_abs_error above 0, and no scale"));
 }
 
 TEST_CASE("an operator without an oracle says with what Perf compares", "[catalog]") {

@@ -52,6 +52,7 @@ def rules_for(operator: Operator, case: Case) -> list[Rule]:
             o.max_abs_error,
             operator.scale(o, case),
             operator.imported,
+            o.or_relative,
         )
         for o in operator.outputs
     ]

@@ -45,7 +45,8 @@ class Rule:
     # if this is more than `max_abs_error`. The flag has no effect if `max_abs_error` is 0.
     last_place: bool = False
     # If true, an element whose scaled magnitude is above 1 may be off by `max_abs_error` times that
-    # magnitude. Only a check has such rules (fitted_rules.py).
+    # magnitude. Only a check (fitted_rules.py) and imported operators (`or_relative`) have such
+    # rules.
     relative: bool = False
 
 

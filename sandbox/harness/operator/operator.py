@@ -268,7 +268,10 @@ class Operator:
 
     def in_float64(self, arguments: Arguments) -> list[torch.Tensor] | None:
         """Returns the outputs of the reference for arguments whose floating-point tensors are
-        converted to float64. Returns None if there is no floating-point tensor."""
+        converted to float64. Returns None if there is no floating-point tensor, or if the reference
+        of an imported operator is written for fixed dtypes (`NO_FLOAT64 = True`)."""
+        if self._hook("NO_FLOAT64"):
+            return None
         wide = {
             name: value.double() if is_floating(value) else value
             for name, value in arguments.items()

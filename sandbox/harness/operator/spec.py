@@ -58,6 +58,7 @@ class Output:
     max_abs_error: float
     scale: str | int | float
     source: str  # the inout argument that becomes this output, or "" for a returned output
+    or_relative: bool = False  # max_abs_error is also a limit of the relative error
 
 
 def baseline_of(spec: dict[str, Any], where: Path) -> Baseline:
@@ -135,6 +136,7 @@ def output_of(table: dict[str, Any], where: Path) -> Output:
         float(table.get("max_abs_error", 0.01)),
         table.get("scale", 1),
         str(table.get("from", "")),
+        table.get("or_relative") is True,
     )
 
 

@@ -53,7 +53,7 @@ std::map<std::string, Names> synopsis(const std::string& text) {
       const std::vector<std::string> words = split(std::regex_replace(line, brackets, ""), " ");
       commands = {words[1]};
       if (words[1] == "token" || words[1] == "plan" || words[1] == "operators" ||
-          words[1] == "store" || words[1] == "import") {
+          words[1] == "store" || words[1] == "import" || words[1] == "export") {
         commands.clear();
         for (const std::string& second : split(words[2], "|"))
           commands.push_back(words[1] + " " + second);
@@ -107,6 +107,7 @@ TEST_CASE("the page of the command line names every option of every command, and
   server::add_plan(app, status);
   server::add_store(app, status);
   server::add_import(app, status);
+  server::add_export(app, status);
   std::map<std::string, Names> offered;
   for (CLI::App* command : commands_of(app)) {
     const std::vector<CLI::App*> inner = commands_of(*command);

@@ -1,7 +1,10 @@
-"""Imports one golden file inside the jail. The process is a forked child of import_zygote.py; it is
+"""Imports one file of a benchmark inside the jail. The process is a forked child of import_zygote.py; it is
 untrusted, because it runs the file.
 
     status = serve(channel, layers)  # waits for `golden`; answers `step`..., `part`..., `report`
+
+`GoldenImport` is the import of a golden file of TritonBench-G, and `ProblemImport` that of a problem
+file of KernelBench.
 
 The child forks a process for each step, because a recorder can be installed only once in a process.
 The steps share a folder in /tmp, so a kernel is compiled once. The operators go to the importer as
@@ -47,7 +50,9 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
             header["difficulty"],
             Provenance(**header["provenance"]),
         )
-        _Import(channel, golden, header["target"], Path("/tmp") / f"import-{os.getpid()}").run()
+        folder = Path("/tmp") / f"import-{os.getpid()}"
+        kind = KINDS[header["kind"]]
+        kind(channel, golden, header["target"], folder, header["options"]).run()
         return 0
     except (BrokenPipeError, ConnectionError):
         return 0  # the importer has closed the connection
@@ -56,11 +61,19 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
         return 3
 
 
-class _Import:
+class FileImport:
     """The import of one file."""
 
-    def __init__(self, channel: Channel, golden: GoldenFile, target: str, folder: Path) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        golden: GoldenFile,
+        target: str,
+        folder: Path,
+        options: dict[str, int],
+    ) -> None:
         self._channel = channel
+        self._options = options
         self._golden = golden
         self._target = target
         self._suite = folder / "suite"
@@ -71,47 +84,17 @@ class _Import:
         self._file.write_text(golden.text, encoding="utf-8")
 
     def run(self) -> None:
-        found = self._step("trace", lambda: self._trace(arithmetic=False))
-        report: Report = {"tier": "plan", "kind": "", "reason": ""}
-        if not found["recorded"]:
-            tier = "host" if found["kind"] in REFUSED else "neither"
-            report.update(tier=tier, kind=found["kind"], reason=_why(found))
-            if tier == "host":
-                found = self._step("trace with torch's arithmetic", lambda: self._trace(True))
-                report["arithmetic"] = found.get("arithmetic", [])
-        report.update(
-            calls=found.get("calls", 0),
-            left_out=found.get("left_out", []),
-            operators=found.get("operators", []),
-        )
-        if report["operators"]:
-            self._record(report["operators"])
+        """Imports the file, and sends its operators and its report."""
+        report = self._report()
         for operator in report["operators"]:
             for path in sorted((self._suite / "standard" / operator["name"]).iterdir()):
                 part = {"type": "part", "operator": operator["name"], "file": path.name}
                 self._channel.send(part, path.read_bytes())
         self._channel.send({"type": "report", "report": report})
 
-    def _trace(self, arithmetic: bool) -> Report:
-        from tritonbench_operator import trace_file
-
-        return trace_file(
-            self._golden, self._file, self._suite, self._target, self._cache, arithmetic
-        )
-
-    def _record(self, operators: list[Report]) -> None:
-        """Adds to each operator the tier of its oracle, and why it is not `plan`."""
-        from tritonbench_operator import record_operators
-
-        folders = [self._suite / "standard" / operator["name"] for operator in operators]
-        recorded = self._step(
-            "record", lambda: record_operators(folders, self._target, self._cache)
-        )
-        for operator in operators:
-            again = recorded.get(operator["name"], recorded)
-            refused = again.get("kind") in REFUSED
-            operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
-            operator["reason"] = "" if again["recorded"] else _why(again)
+    def _report(self) -> Report:
+        """Writes the operators below the suite, and returns the report."""
+        raise NotImplementedError
 
     def _step(self, name: str, work: Callable[[], Report]) -> Report:
         """Runs `work` in a forked process, and returns its result. If the process ends without a
@@ -157,6 +140,77 @@ class _Import:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)  # a normal exit may crash on objects that a recording leaves
+
+
+class GoldenImport(FileImport):
+    """The import of a golden file of TritonBench-G."""
+
+    def _report(self) -> Report:
+        found = self._step("trace", lambda: self._trace(arithmetic=False))
+        report: Report = {"tier": "plan", "kind": "", "reason": ""}
+        if not found["recorded"]:
+            tier = "host" if found["kind"] in REFUSED else "neither"
+            report.update(tier=tier, kind=found["kind"], reason=_why(found))
+            if tier == "host":
+                found = self._step("trace with torch's arithmetic", lambda: self._trace(True))
+                report["arithmetic"] = found.get("arithmetic", [])
+        report.update(
+            calls=found.get("calls", 0),
+            left_out=found.get("left_out", []),
+            operators=found.get("operators", []),
+        )
+        if report["operators"]:
+            self._record(report["operators"])
+        return report
+
+    def _trace(self, arithmetic: bool) -> Report:
+        from tritonbench_operator import trace_file
+
+        return trace_file(
+            self._golden, self._file, self._suite, self._target, self._cache, arithmetic
+        )
+
+    def _record(self, operators: list[Report]) -> None:
+        """Adds to each operator the tier of its oracle, and why it is not `plan`."""
+        from tritonbench_operator import record_operators
+
+        folders = [self._suite / "standard" / operator["name"] for operator in operators]
+        recorded = self._step(
+            "record", lambda: record_operators(folders, self._target, self._cache)
+        )
+        for operator in operators:
+            again = recorded.get(operator["name"], recorded)
+            refused = again.get("kind") in REFUSED
+            operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
+            operator["reason"] = "" if again["recorded"] else _why(again)
+
+
+class ProblemImport(FileImport):
+    """The import of a problem file of KernelBench."""
+
+    def _report(self) -> Report:
+        from kernelbench_problem import import_problem
+
+        limit = self._options["case_memory_mib"]
+        found = self._step(
+            "import", lambda: import_problem(self._golden, self._file, self._suite, limit)
+        )
+        made = found["recorded"]
+        return {
+            "tier": "plan" if made else "neither",
+            "kind": "" if made else found["kind"],
+            "reason": "" if made else _why(found),
+            "calls": found.get("calls", 0),
+            "left_out": found.get("left_out", []),
+            "operators": [
+                {**operator, "tier": "plan", "reason": ""}
+                for operator in found.get("operators", [])
+            ],
+        }
+
+
+# By the kind of the importer, which import_jail.py sends.
+KINDS: dict[str, type[FileImport]] = {"golden": GoldenImport, "problem": ProblemImport}
 
 
 def _shown(output: str) -> str:

@@ -86,16 +86,16 @@ def golden_files(folder: Path, only: list[str]) -> list[GoldenFile]:
     index = _index(folder)
     if only:
         if unknown := sorted(set(only) - set(names)):
-            raise BadFolder(NO_INPUT, f"{folder} has no {_listed(unknown)}")
+            raise BadFolder(NO_INPUT, f"{folder} has no {listed(unknown)}")
         names = [name for name in names if name in only]
     elif missing := sorted(set(index) - set(names)):
         raise BadFolder(
             NO_INPUT,
             f"{folder} has {len(names)} of the {len(index)} files that {_index_path(folder).name} "
-            f"lists: {_listed(missing)} missing. Complete the checkout (git checkout -- data), or "
+            f"lists: {listed(missing)} missing. Complete the checkout (git checkout -- data), or "
             "import single files with --only FILE",
         )
-    provenance = Provenance("TritonBench-G", _revision(folder), _licence(folder))
+    provenance = Provenance("TritonBench-G", checkout_revision(folder), checkout_licence(folder))
     return [_read(folder / name, index.get(name, {}), provenance) for name in names]
 
 
@@ -107,7 +107,7 @@ def _where(folder: Path) -> str:
     return f"it should be {FOLDER}"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(names[:SHOWN_NAMES]) + more
 
@@ -135,18 +135,9 @@ def _index(folder: Path) -> dict[str, dict[str, Any]]:
 
 
 def _read(path: Path, entry: dict[str, Any], provenance: Provenance) -> GoldenFile:
-    text, problem = "", ""
-    try:
-        if not path.is_file() or path.is_symlink():
-            problem = "it is not a regular file"
-        elif path.stat().st_size > MAX_FILE_BYTES:
-            problem = f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
-        else:
-            text = path.read_text(encoding="utf-8")
-        if not problem and not SEPARATOR.search(text):
-            problem = NO_SEPARATOR
-    except (OSError, UnicodeDecodeError) as error:
-        problem = f"it cannot be read ({type(error).__name__}: {error})"
+    text, problem = read_text(path)
+    if not problem and not SEPARATOR.search(text):
+        problem = NO_SEPARATOR
     return GoldenFile(
         path.name,
         text,
@@ -155,6 +146,18 @@ def _read(path: Path, entry: dict[str, Any], provenance: Provenance) -> GoldenFi
         provenance,
         problem,
     )
+
+
+def read_text(path: Path) -> tuple[str, str]:
+    """Returns the text of a benchmark's file, and why it cannot be read, or ""."""
+    try:
+        if not path.is_file() or path.is_symlink():
+            return "", "it is not a regular file"
+        if path.stat().st_size > MAX_FILE_BYTES:
+            return "", f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
+        return path.read_text(encoding="utf-8"), ""
+    except (OSError, UnicodeDecodeError) as error:
+        return "", f"it cannot be read ({type(error).__name__}: {error})"
 
 
 def _difficulty(value: Any) -> int:
@@ -170,7 +173,7 @@ def _checkout(folder: Path) -> Path | None:
     return next((path for path in (resolved, *resolved.parents) if (path / ".git").exists()), None)
 
 
-def _revision(folder: Path) -> str:
+def checkout_revision(folder: Path) -> str:
     """Returns the commit of the checkout, from the files of git."""
     root = _checkout(folder)
     if root is None:
@@ -196,7 +199,7 @@ def _revision(folder: Path) -> str:
     return ""
 
 
-def _licence(folder: Path) -> str:
+def checkout_licence(folder: Path) -> str:
     root = _checkout(folder)
     for name in LICENCE_FILES if root else ():
         try:

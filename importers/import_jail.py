@@ -32,7 +32,11 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 from golden_folder import GoldenFile, operator_name  # noqa: E402
 from harness.wire.frames import Channel, Frame, FrameError  # noqa: E402
 
-PART_FILES = ("spec.toml", "reference.py", "oracle.py", "test_part.py")
+# The files of an operator, by the kind of the importer (golden_child.py).
+PART_FILES = {
+    "golden": ("spec.toml", "reference.py", "oracle.py", "test_part.py"),
+    "problem": ("spec.toml", "reference.py", "problem.py", "interface.json"),
+}
 MAX_PARTS_BYTES = 64 << 20  # of one file's operators together
 START_S = 120
 LOG_CHARS = 2000
@@ -56,6 +60,14 @@ class Limits:
     memory_mib: int  # of private memory of each process
 
 
+@dataclass(frozen=True)
+class Import:
+    """What is imported: the kind of files, and the importer's own options."""
+
+    kind: str
+    options: dict[str, int]
+
+
 @dataclass
 class Result:
     """What the import of one file gave. Everything in it comes from an untrusted process."""
@@ -65,8 +77,16 @@ class Result:
 
 
 class ImportJail:
-    def __init__(self, build: Path, strict: bool) -> None:
+    def __init__(
+        self,
+        build: Path,
+        strict: bool,
+        kind: str = "golden",
+        options: dict[str, int] | None = None,
+    ) -> None:
+        """`kind` is a key of PART_FILES. `options` are those of the importer of this kind."""
         self._command = _command(build, strict)
+        self._import = Import(kind, options or {})
         self._isolation = "strict" if strict else "best_effort"
         self._forked: dict[int, queue.Queue[Frame | None]] = {}
         self._exited: dict[int, queue.Queue[Frame | None]] = {}
@@ -125,7 +145,7 @@ class ImportJail:
         child = self._fork(slot, limits)
         self._running[slot] = child
         try:
-            result = child.work(golden, limits, target)
+            result = child.work(golden, limits, target, self._import)
         finally:
             child.kill()
             del self._running[slot]
@@ -203,17 +223,18 @@ class _Child:
         self._late = False
         self._step = "start"
 
-    def work(self, golden: GoldenFile, limits: Limits, target: str) -> Result:
+    def work(self, golden: GoldenFile, limits: Limits, target: str, how: Import) -> Result:
         started = time.monotonic()
         timer = threading.Timer(limits.timeout_s, self._end_late)
         timer.start()
         result = Result({})
         try:
-            for frame in self._frames(golden, target):
+            for frame in self._frames(golden, target, how):
                 if frame.type == "part":
-                    _keep(result, golden, frame)
+                    _keep(result, golden, frame, PART_FILES[how.kind])
                 elif frame.type == "report":
-                    result.report = _checked(frame.header["report"], golden, result)
+                    files = PART_FILES[how.kind]
+                    result.report = _checked(frame.header["report"], result, files)
                     break
         except (OSError, FrameError, KeyError, TypeError, ValueError) as error:
             result = Result(_failed("crash", f"the file's process broke the protocol: {error}"))
@@ -228,7 +249,7 @@ class _Child:
         result.report["seconds"] = round(time.monotonic() - started, 1)
         return result
 
-    def _frames(self, golden: GoldenFile, target: str) -> Iterator[Frame]:
+    def _frames(self, golden: GoldenFile, target: str, how: Import) -> Iterator[Frame]:
         parked = self._channel.receive()
         if parked is None:
             return
@@ -246,6 +267,8 @@ class _Child:
                 "difficulty": golden.difficulty,
                 "provenance": provenance,
                 "target": target,
+                "kind": how.kind,
+                "options": how.options,
             },
             golden.text.encode(),
         )
@@ -308,20 +331,20 @@ def _failed(kind: str, message: str) -> dict[str, Any]:
     return {"tier": "neither", "kind": kind, "reason": reason, "left_out": [], "operators": []}
 
 
-def _keep(result: Result, golden: GoldenFile, frame: Frame) -> None:
+def _keep(result: Result, golden: GoldenFile, frame: Frame, files: tuple[str, ...]) -> None:
     operator, file = str(frame.header["operator"]), str(frame.header["file"])
     first = operator_name(golden.name)
     number = operator.removeprefix(first).removeprefix("_")
     if not (operator == first or (operator == f"{first}_{number}" and number.isdecimal())):
         raise ValueError(f"an operator has the name {operator[:80]!r}")
-    if file not in PART_FILES:
+    if file not in files:
         raise ValueError(f"an operator has the file {file[:80]!r}")
     result.parts[operator, file] = frame.payload
     if sum(map(len, result.parts.values())) > MAX_PARTS_BYTES:
         raise ValueError(f"its operators have more than {MAX_PARTS_BYTES >> 20} MiB")
 
 
-def _checked(report: dict[str, Any], golden: GoldenFile, result: Result) -> dict[str, Any]:
+def _checked(report: dict[str, Any], result: Result, files: tuple[str, ...]) -> dict[str, Any]:
     """Returns the report with the types that the rest of the importer relies on."""
     operators = [
         {
@@ -333,7 +356,7 @@ def _checked(report: dict[str, Any], golden: GoldenFile, result: Result) -> dict
         for one in report["operators"]
     ]
     names = {one["name"] for one in operators}
-    if {(name, file) for name in names for file in PART_FILES} != set(result.parts):
+    if {(name, file) for name in names for file in files} != set(result.parts):
         raise ValueError("an operator lacks a file")
     checked = {
         "tier": str(report["tier"]),

@@ -44,7 +44,10 @@ struct Output {
   std::string dtype;
   std::vector<std::string> shape;
   double max_abs_error = 0.01;  // the tolerance after scaling; 0: the output must be exact
-  std::string scale = "1";      // a number, an axis or a product; errors are multiplied by it
+  // True if the tolerance is a share of an element's magnitude, or of the output's root mean square
+  // if that is larger. Only imported operators have such outputs.
+  bool relative = false;
+  std::string scale = "1";  // a number, an axis or a product; errors are multiplied by it
   // The name of the inout argument that becomes this output. Empty if the entry function returns
   // the output.
   std::string from;
@@ -79,6 +82,7 @@ struct Provenance {
   std::string file_sha256;  // of that file
   std::string revision;     // the commit of the benchmark's checkout
   std::string licence;      // the first line of the checkout's licence
+  std::string tolerance;    // how the benchmark itself compares outputs; Assay's own rule decides
 };
 
 struct Operator {

@@ -75,11 +75,12 @@ enum class ErrorKind {
   compilation_error,  // Triton, LLVM, ptxas or NVRTC rejected a kernel
   other_exception,    // another Python exception, which Diagnostic::exception names
   // Wrong answers.
-  missing_entry,    // the source does not define the operator's entry function
-  output_mismatch,  // wrong number, dtype or shape of outputs
-  wrong_result,     // numerics outside the tolerance (TritonBench: ResultsError)
-  unattributed,     // the outputs are right, but the submission's own kernels did not compute them
-  hidden_case,      // replaces the kind for clients if only hidden cases failed; never stored
+  missing_entry,       // the source does not define the operator's entry function
+  interface_mismatch,  // the submission's class has another constructor, forward or state dict
+  output_mismatch,     // wrong number, dtype or shape of outputs
+  wrong_result,        // numerics outside the tolerance (TritonBench: ResultsError)
+  unattributed,  // the outputs are right, but the submission's own kernels did not compute them
+  hidden_case,   // replaces the kind for clients if only hidden cases failed; never stored
   // Limits.
   timeout,
   memory_limit,

@@ -25,19 +25,23 @@ constexpr int kMostTimeoutS = 86'400;
 constexpr int kDefaultMemoryMib = 16'384;
 constexpr int kLeastMemoryMib = 1'024;  // less than this is not enough for torch and Triton
 constexpr int kMostMemoryMib = 1 << 20;
+constexpr int kDefaultCaseMemoryMib = 20'480;  // a GPU needs about four times as much
 
 /// A benchmark that can be imported.
 struct Importer {
   const char* kind;    // the value of KIND on the command line
   const char* script;  // a file in importers/; import_files() says which arguments it accepts
   const char* help;
-  const char* folder;  // the contents of the folder DIR, in words; messages use it
+  const char* folder;   // the contents of the folder DIR, in words; messages use it
+  bool levels = false;  // true if the script imports one level of problems at a time
 };
 
 constexpr Importer kImporters[] = {
     {"tritonbench-g", "tritonbench_g.py",
      "Make a suite for --suite from the golden files of TritonBench-G",
      "data/TritonBench_G_v1 of thunlp/TritonBench"},
+    {"kernelbench", "kernelbench.py", "Make a suite for --suite from the problems of KernelBench",
+     "a checkout of ScalingIntelligence/KernelBench", true},
 };
 
 struct ImportOptions {
@@ -46,6 +50,8 @@ struct ImportOptions {
   int jobs = 1;
   int timeout_s = kDefaultTimeoutS;
   int memory_mib = kDefaultMemoryMib;
+  int level = 0;  // only for an importer with levels
+  int case_memory_mib = kDefaultCaseMemoryMib;
   std::string isolation = "best-effort";
   bool again = false;
   std::vector<std::string> only;
@@ -77,6 +83,10 @@ int import_files(const Importer& importer, const ImportOptions& options) {
                                     options.isolation,
                                     "--build",
                                     paths->binaries.parent_path().string()};
+  if (importer.levels) {
+    words.insert(words.end(), {"--level", std::to_string(options.level), "--case-memory-mib",
+                               std::to_string(options.case_memory_mib)});
+  }
   if (options.again) words.emplace_back("--again");
   for (const std::string& file : options.only) words.insert(words.end(), {"--only", file});
   std::vector<char*> arguments;
@@ -117,6 +127,16 @@ void add_import(CLI::App& app, int& status) {
                      "private memory of each process of a file's import")
         ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
         ->capture_default_str();
+    if (importer.levels) {
+      command->add_option("--level", options->level, "the level of the problems to import")
+          ->required()
+          ->check(CLI::IsMember({1, 2, 3}));
+      command
+          ->add_option("--case-memory-mib", options->case_memory_mib,
+                       "refuse a problem whose tensors have more than this")
+          ->check(CLI::Range(1, kMostMemoryMib))
+          ->capture_default_str();
+    }
     command
         ->add_option("--isolation", options->isolation,
                      "strict refuses to import if the machine lacks an isolation layer")

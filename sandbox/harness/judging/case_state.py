@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
-from harness.judging.fitted_rules import fitted_rules
+from harness.judging.fitted_rules import fitted_rules, typical_size
 from harness.judging.shared_buffers import place
 from harness.judging.wrong import Before
 from harness.operator import Case, Operator
@@ -54,6 +55,14 @@ def rules_for(operator: Operator, case: Case) -> list[Rule]:
             operator.imported,
         )
         for o in operator.outputs
+    ]
+
+
+def scaled_rules(operator: Operator, rules: list[Rule], expected: list[torch.Tensor]) -> list[Rule]:
+    """Returns the rules with the scales of relative outputs, which depend on the right output."""
+    return [
+        replace(rule, scale=1 / typical_size(right), relative=True) if output.relative else rule
+        for output, rule, right in zip(operator.outputs, rules, expected, strict=True)
     ]
 
 
@@ -259,6 +268,7 @@ class CaseState:
                 self.rules = fitted_rules(
                     self.operator.tolerance, self.rules, expected, self._float64
                 )
+            self.rules = scaled_rules(self.operator, self.rules, expected)
             self._open = self.operator.open_elements(expected, self.arguments)
             self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
             self._expected = expected

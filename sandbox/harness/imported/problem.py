@@ -147,6 +147,14 @@ class Problem:
         outputs = returned if isinstance(returned, tuple) else (returned,)
         return (*outputs, *(given[name] for name in self._interface["written"]))
 
+    def constructed(self, case: Case, rng: Rng) -> dict[str, torch.Tensor]:
+        """Returns the arguments for parameters and buffers with the values of Model's constructor,
+        which no case of the operator has."""
+        module = self._module(dict(self._interface["sizes"][case.id]))
+        with seeded(rng):
+            state = drawn_state(module["Model"], module["get_init_inputs"](), rng, vary=False)
+        return {argument: state[key] for key, argument in self._interface["state"].items()}
+
     def cost(self, case: Case) -> Cost:
         moved, flops, untouched = self._interface["costs"][case.id]
         return Cost(bytes=float(moved), flops=float(flops), untouched=float(untouched))

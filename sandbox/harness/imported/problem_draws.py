@@ -93,18 +93,21 @@ def seeded(rng: Rng) -> Iterator[None]:
             numpy.random.set_state(numpy_state)
 
 
-def drawn_state(model: type[torch.nn.Module], init: Sequence[Any], rng: Rng) -> dict[str, Any]:
+def drawn_state(
+    model: type[torch.nn.Module], init: Sequence[Any], rng: Rng, vary: bool = True
+) -> dict[str, Any]:
     """Returns values for the parameters and buffers of the model. A parameter that the constructor
     draws has the constructor's distribution. A parameter that the constructor sets to a constant,
     such as the weight of a normalisation, is drawn, because a submission could ignore it. A buffer
-    has the constructor's values, unless it is a statistic."""
+    has the constructor's values, unless it is a statistic. Without `vary`, all values are those of
+    the constructor."""
     meta = rng.device.type == "meta"
     with torch.no_grad(), torch.device(rng.device), undrawn() if meta else contextlib.nullcontext():
         made = model(*init)
     state = {}
     for name, tensor in state_of(made).items():
         value = tensor.detach().to(rng.device)
-        drawn = isinstance(tensor, torch.nn.Parameter) or name.endswith(_STATISTICS)
+        drawn = vary and (isinstance(tensor, torch.nn.Parameter) or name.endswith(_STATISTICS))
         if not meta and drawn and value.is_floating_point() and value.numel():
             value = _varied(value, rng)
         state[name] = value.contiguous()

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -33,6 +32,7 @@ ROWS = (
     (9, 7, 11, 8, 10, 12, 6, 16, 5, 4, 14, 3),
     (5, 3, 7, 4, 6, 8, 10, 2, 12, 16, 1),
 )
+SMALL_SHIFT = 3
 SHIFTS = (0, 1, 2, 3, 4, 5, 6, 7, 8)
 Sizes = dict[int, int]
 
@@ -47,7 +47,10 @@ def shrunk(source: ProblemSource, full: Measured, choice: int) -> Sizes | None:
     if fits(full) and choice == 0:
         return {}
     search = _Search(source, full, choice)
-    for start in search.starts():
+    starts = search.starts()
+    if search.least_parameters > INTERPRETER_BYTES:
+        return None
+    for start in starts:
         for row in ROWS:
             found = search.reduced(dict(start), row)
             if found is not None and fits(found[1]):
@@ -63,15 +66,25 @@ class _Search:
         self._choice = choice
         self._measure = measure if not full.on_meta else measure_on_meta
         self._sizes = source.sizes()
+        # The bytes of the parameters with the smallest sizes that Model accepts, if they are much
+        # smaller than the file's. If this is too much, the class itself has too many parameters.
+        self.least_parameters = 0
         self.end = time.monotonic() + SEARCH_S
 
-    def starts(self) -> Iterator[Sizes]:
-        """Yields sizes from which to start: the file's own, and then all of them divided by a power
-        of two, because some models accept only sizes that change together."""
+    def starts(self) -> list[Sizes]:
+        """Returns sizes from which to start: the file's own, and then all of them divided by a
+        power of two, because some models accept only sizes that change together."""
+        accepted = []
         for shift in SHIFTS:
             sizes = {size: max(2, size >> shift) for size in self._sizes}
-            if self._measured(sizes) is not None:
-                yield sizes
+            measured = self._measured(sizes)
+            if measured is None:
+                continue
+            accepted.append(sizes)
+            if shift >= SMALL_SHIFT:
+                state = measured.made.state.values()
+                self.least_parameters = sum(x.numel() * x.element_size() for x in state)
+        return accepted
 
     def reduced(self, sizes: Sizes, row: tuple[int, ...]) -> tuple[Sizes, Measured] | None:
         """Replaces each size by a number of the row, if Model runs with it."""

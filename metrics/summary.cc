@@ -54,7 +54,7 @@ std::vector<double> perfs(std::span<const OperatorSamples> suite) {
   const bool any_right = std::any_of(suite.begin(), suite.end(), [](const OperatorSamples& op) {
     return count(op, &Sample::right) > 0;
   });
-  return any_right && all_right_ones_have(suite, &Sample::perf)
+  return any_right && common_baseline(suite) && all_right_ones_have(suite, &Sample::perf)
              ? with_failures(suite, &Sample::perf)
              : std::vector<double>();
 }
@@ -119,6 +119,7 @@ std::optional<Estimate> pass_estimate(std::span<const OperatorSamples> suite, bo
 Summary summarise(std::span<const OperatorSamples> suite) {
   Summary summary;
   summary.operators = static_cast<std::int64_t>(suite.size());
+  summary.baseline = common_baseline(suite);
   for (const OperatorSamples& op : suite) {
     summary.samples += static_cast<std::int64_t>(op.samples.size());
     summary.right += count(op, &Sample::right);
@@ -131,9 +132,18 @@ Summary summarise(std::span<const OperatorSamples> suite) {
     if (const std::optional<Estimate> mean = mean_of_right_ones(suite, key))
       summary.means.emplace(key, *mean);
   }
-  summary.fast_oracle = curve_of_first(suite, &Sample::perf);
+  if (summary.baseline == Baseline::oracle)
+    summary.fast_oracle = curve_of_first(suite, &Sample::perf);
   summary.fast_pytorch = curve_of_first(suite, &Sample::speed_up_pytorch);
   return summary;
+}
+
+std::optional<Baseline> common_baseline(std::span<const OperatorSamples> suite) {
+  if (suite.empty()) return Baseline::oracle;
+  const std::optional<Baseline> first = suite.front().baseline;
+  const bool alike = std::all_of(suite.begin(), suite.end(),
+                                 [&](const OperatorSamples& op) { return op.baseline == first; });
+  return alike ? first : std::nullopt;
 }
 
 std::optional<double> perf_at_1(std::span<const OperatorSamples> suite) {

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/baseline.h"
 #include "metrics/estimate.h"
 #include "metrics/measures.h"
 
@@ -26,7 +27,7 @@ namespace assay::metrics {
 struct Sample {
   bool called = false;  // the submission ran to its end, right or wrong (call accuracy)
   bool right = false;   // the submission passed (TritonBench: execution accuracy)
-  /// The ratio (oracle latency / submission latency), as a geometric mean over the timed cases.
+  /// The ratio (baseline latency / submission latency), as a geometric mean over the timed cases.
   std::optional<double> perf = {};
   /// The ratio (PyTorch latency / submission latency), as a geometric mean over the timed cases.
   /// fast_p uses it.
@@ -39,6 +40,8 @@ struct OperatorSamples {
   std::string name, split, family;
   int difficulty = 0;  // 1 to 5; 0: unknown
   std::vector<Sample> samples;
+  /// With what Sample::perf compares. Absent if the samples differ.
+  std::optional<Baseline> baseline = Baseline::oracle;
 };
 
 struct PassPoint {
@@ -48,23 +51,30 @@ struct PassPoint {
 
 struct Summary {
   std::int64_t operators = 0, samples = 0, right = 0;
+  /// With what `perf_at_1` compares. Absent if the operators differ.
+  std::optional<Baseline> baseline = Baseline::oracle;
   /// The share of right samples of each operator, averaged over the operators. TritonBench calls
   /// this value execution accuracy.
   std::optional<Estimate> pass_at_1;
   /// The share of samples of each operator that ran to their end, averaged over the operators.
   std::optional<Estimate> call_accuracy;
   /// The mean of `perf`; a failure counts as 0. Absent if a right sample was not timed, or if no
-  /// sample is right.
+  /// sample is right, or if the operators have different baselines.
   std::optional<Estimate> perf_at_1;
   /// The mean of each key of Sample::values over the operators that have a right sample. A key is
   /// absent if a right sample lacks it.
   std::map<std::string, Estimate> means;
   /// The fast_p curves, computed from each operator's first sample. A curve is empty if no first
-  /// sample is right, or if a right first sample was not timed.
+  /// sample is right, or if a right first sample was not timed. `fast_oracle` is also empty if an
+  /// operator's baseline is not the oracle.
   std::vector<FastPoint> fast_oracle, fast_pytorch;
 };
 
 Summary summarise(std::span<const OperatorSamples> suite);
+
+/// Returns the baseline of all operators, or nothing if they differ. The baseline of an empty suite
+/// is the oracle.
+std::optional<Baseline> common_baseline(std::span<const OperatorSamples> suite);
 
 /// Returns Perf@1 without its interval. Returns nothing if Summary::perf_at_1 would be absent.
 std::optional<double> perf_at_1(std::span<const OperatorSamples> suite);

@@ -34,7 +34,8 @@ Result<std::string> read_file(const fs::path& path) {
     return fail(
         ErrorCode::not_found,
         path.string() +
-            ": no such file; an operator's folder holds spec.toml, reference.py and oracle.py");
+            ": no such file; an operator's folder holds spec.toml, reference.py and oracle.py "
+            "(without an oracle, spec.toml has baseline = \"torch_eager\")");
   }
   const std::uintmax_t size = fs::file_size(path, code);
   if (code || size > kMaxFileBytes) {
@@ -62,6 +63,20 @@ Status require_function(const fs::path& path, const std::string& source,
     return {};
   return fail(ErrorCode::invalid_argument,
               path.string() + ": does not define 'def " + function + "('");
+}
+
+/// Returns the text of oracle.py. Returns "" if the operator's baseline needs no oracle, and an
+/// error if there is an oracle nevertheless.
+Result<std::string> read_oracle(const fs::path& folder, Baseline baseline) {
+  const fs::path path = folder / "oracle.py";
+  if (baseline == Baseline::oracle) return read_file(path);
+  std::error_code code;
+  if (!fs::exists(path, code)) return std::string();
+  return fail(ErrorCode::invalid_argument, (folder / "spec.toml").string() +
+                                               ": key 'baseline' is '" +
+                                               std::string(to_string(baseline)) +
+                                               "', but the folder has an oracle.py; remove "
+                                               "the key or the file");
 }
 
 /// Returns a hash that changes if any of the files changes. The hash includes the sizes of the
@@ -137,16 +152,17 @@ Result<Operator> load_operator(const fs::path& directory) {
                                                  folder.parent_path().filename().string() + "'");
   }
   ASSAY_TRY(reference, read_file(folder / "reference.py"));
-  ASSAY_TRY(oracle, read_file(folder / "oracle.py"));
+  ASSAY_TRY(oracle, read_oracle(folder, op->baseline));
   for (const char* function : {"inputs", "reference", "cost"}) {
     ASSAY_RETURN_IF_ERROR(require_function(folder / "reference.py", reference, function));
   }
   // If the operator has an adapter, the adapter defines the entry function, and the oracle defines
   // only functions that the adapter calls.
-  const Status defined = op->adapter.empty()
-                             ? require_function(folder / "oracle.py", oracle, op->entry)
-                             : require_function(spec_path, op->adapter, op->entry);
-  if (!defined) return fail(defined.error());
+  if (!op->adapter.empty()) {
+    ASSAY_RETURN_IF_ERROR(require_function(spec_path, op->adapter, op->entry));
+  } else if (op->baseline == Baseline::oracle) {
+    ASSAY_RETURN_IF_ERROR(require_function(folder / "oracle.py", oracle, op->entry));
+  }
   op->directory = folder;
   op->revision = revision_of({&spec, &reference, &oracle});
   op->reference_source = std::move(reference);

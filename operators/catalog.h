@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/baseline.h"
 #include "base/result.h"
 
 namespace assay::operators {
@@ -95,6 +96,9 @@ struct Operator {
   // not be changed.
   bool imported = false;
   Provenance provenance;  // of an imported operator
+  /// With what Perf compares a submission. Only an operator whose baseline is the oracle has an
+  /// oracle.py.
+  Baseline baseline = Baseline::oracle;
   /// Python code that a candidate executes behind every submission. It defines the entry function.
   /// Empty if the operator has no adapter.
   std::string adapter;
@@ -105,8 +109,15 @@ struct Operator {
   std::filesystem::path directory;  // absolute path
   // The text of reference.py. The tool fetch_spec shows it to agents.
   std::string reference_source;
-  std::string oracle_source;  // the text of oracle.py, which agents never see
-  std::string revision;       // the SHA-256 of spec.toml, reference.py and oracle.py
+  // The text of oracle.py, which agents never see. Empty if the operator has no oracle.
+  std::string oracle_source;
+  // The SHA-256 of spec.toml, reference.py and oracle.py. An oracle that is missing counts as
+  // empty.
+  std::string revision;
+
+  /// Returns true if the reference runs the benchmark's own kernel. It is a solution, so agents
+  /// must not see it. The reference of an operator without an oracle is a function of PyTorch.
+  bool has_golden_reference() const { return imported && baseline == Baseline::oracle; }
 };
 
 class Catalog {

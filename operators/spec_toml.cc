@@ -39,9 +39,10 @@ std::vector<std::string_view> dtypes_and_case() {
   return names;
 }
 
-std::vector<std::string_view> split_names() {
+template <class Values>
+std::vector<std::string_view> all_names(const Values& values) {
   std::vector<std::string_view> names;
-  for (const Split split : kSplits) names.push_back(to_string(split));
+  for (const auto value : values) names.push_back(to_string(value));
   return names;
 }
 
@@ -131,14 +132,13 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   section.keys(
       {"name", "split", "family", "dialect", "difficulty", "summary", "description", "entry",
        "signature", "arguments", "outputs", "cases"},
-      {"imported", "adapter", "adversarial", "benchmark", "benchmark_file", "benchmark_file_sha256",
-       "benchmark_revision", "benchmark_licence", "benchmark_tolerance"});
+      {"imported", "adapter", "adversarial", "baseline", "benchmark", "benchmark_file",
+       "benchmark_file_sha256", "benchmark_revision", "benchmark_licence", "benchmark_tolerance"});
   Operator op;
   op.name = section.identifier("name");
-  const std::string split = section.choice("split", split_names());
-  for (const Split known : kSplits) {
+  const std::string split = section.choice("split", all_names(kSplits));
+  for (const Split known : kSplits)
     if (split == to_string(known)) op.split = known;
-  }
   op.family = section.choice("family", kFamilies);
   op.dialect = section.choice("dialect", kDialects);
   op.difficulty = static_cast<int>(section.integer("difficulty", 1, kMaxDifficulty));
@@ -146,6 +146,9 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   op.description = section.text("description");
   op.entry = section.identifier("entry");
   op.signature = section.text("signature");
+  if (section.has("baseline"))
+    op.baseline =
+        baseline_from(section.choice("baseline", all_names(kBaselines))).value_or(op.baseline);
   if (section.has("imported")) op.imported = section.boolean("imported");
   for (const auto& [key, field] : {std::pair{"benchmark", &op.provenance.benchmark},
                                    std::pair{"benchmark_file", &op.provenance.file},

@@ -68,13 +68,13 @@ std::string role_text(Role role) {
 
 std::string shape_text(const std::vector<std::string>& shape) { return "[" + join(shape) + "]"; }
 
-std::string argument_line(const Argument& argument, bool imported) {
+std::string argument_line(const Argument& argument, bool golden) {
   std::string text = "- " + argument.name + ": " + type_text(argument.type);
   if (argument.type == ArgumentType::tensor)
     text += " " + shape_text(argument.shape) + ", dtype " +
             (argument.dtype == "case" ? "of the case" : argument.dtype);
   if (argument.role == Role::inout)
-    text += imported ? ", may be modified in place" : ", modified in place";
+    text += golden ? ", may be modified in place" : ", modified in place";
   if (argument.role == Role::structural) text += ", real values on the host";
   return text + (argument.description.empty() ? "" : "; " + argument.description) + "\n";
 }
@@ -117,9 +117,9 @@ std::string cases_text(const Operator& op, std::int64_t hidden) {
   for (const operators::Case& item : op.cases) {
     if (!item.hidden) groups[item.interpreter ? 1 : 0] += case_line(item);
   }
-  // The hidden cases of an imported operator are the benchmark's own calls with other seeds.
+  // The hidden cases of a golden file are the benchmark's own calls with other seeds.
   std::string text = "public cases (" + count_text(hidden, "hidden one") + " besides, with other " +
-                     (op.imported ? "values)" : "shapes, dtypes and values)");
+                     (op.has_golden_reference() ? "values)" : "shapes, dtypes and values)");
   if (!groups[1].empty()) text += ", run on a GPU and on a CPU:\n" + groups[1];
   if (!groups[0].empty())
     text += (groups[1].empty() ? ", run on a GPU only:\n" : "and on a GPU only:\n") + groups[0];
@@ -254,7 +254,8 @@ std::string reference_text(const std::string& source, std::size_t room) {
 
 mcp::ToolResult answer_of(const Operator& op, std::string_view language, const std::string& limits,
                           std::size_t cap) {
-  std::string reference = op.imported ? kGoldenReference : shown_reference(op.reference_source);
+  std::string reference =
+      op.has_golden_reference() ? kGoldenReference : shown_reference(op.reference_source);
   const std::vector<std::string> guides = fitting_guides(op, language);
   const std::int64_t hidden = std::count_if(
       op.cases.begin(), op.cases.end(), [](const operators::Case& item) { return item.hidden; });
@@ -262,7 +263,8 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
                      "\n\n" + op.description;
   if (!text.ends_with('\n')) text += '\n';
   text += "\narguments:\n";
-  for (const Argument& argument : op.arguments) text += argument_line(argument, op.imported);
+  for (const Argument& argument : op.arguments)
+    text += argument_line(argument, op.has_golden_reference());
   text += "outputs, in order:\n";
   for (const Output& output : op.outputs) text += output_line(output);
   text += cases_text(op, hidden);
@@ -271,10 +273,10 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
   const std::string next = std::string("next: ") + kNextAfterSpec;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
-  text +=
-      "reference:\n" +
-      (op.imported ? std::string(kGoldenReference) : reference_text(op.reference_source, room)) +
-      "\n" + next;
+  text += "reference:\n" +
+          (op.has_golden_reference() ? std::string(kGoldenReference)
+                                     : reference_text(op.reference_source, room)) +
+          "\n" + next;
   mcp::ToolResult answer;
   answer.text = std::move(text);
   answer.structured = structured_spec(op, language, limits, reference, hidden);

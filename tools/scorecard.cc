@@ -25,7 +25,9 @@ std::string state_of(const OperatorScore& score) {
   if (!score.verdict) return "being graded";
   if (score.verdict->outcome == sandbox::Outcome::pass)
     return pass_text(*score.verdict) +
-           (score.verdict->perf ? ", perf " + number_text(*score.verdict->perf) : "");
+           (score.verdict->perf
+                ? ", perf " + number_text(*score.verdict->perf) + over_text(score.verdict->baseline)
+                : "");
   std::string text(to_string(score.verdict->outcome));
   if (score.verdict->error_kind != sandbox::ErrorKind::none)
     text += " (" + std::string(to_string(score.verdict->error_kind)) + ")";
@@ -44,7 +46,10 @@ json entry_of(const OperatorScore& score) {
   entry["tier"] = to_string(score.verdict->tier);
   if (const std::int64_t left_out = cases_not_run(score.verdict->skipped_cases); left_out > 0)
     entry["cases_not_run"] = left_out;
-  if (score.verdict->perf) entry["perf"] = *score.verdict->perf;
+  if (score.verdict->perf) {
+    entry["perf"] = *score.verdict->perf;
+    entry["baseline"] = to_string(score.verdict->baseline.value_or(Baseline::oracle));
+  }
   return entry;
 }
 
@@ -109,7 +114,10 @@ std::string splits_text(const Scorecard& card) {
 /// Returns Perf@1, or the reason why there is no Perf@1: it needs the time of every right
 /// submission (metrics/summary.h).
 std::string perf_text(const Scorecard& card) {
-  if (card.perf_at_1) return "Perf@1 " + number_text(*card.perf_at_1) + " (failures count as 0)\n";
+  if (card.perf_at_1 && card.baseline)
+    return "Perf@1 " + number_text(*card.perf_at_1) + over_text(card.baseline) +
+           " (failures count as 0)\n";
+  if (!card.baseline) return "no Perf@1: " + std::string(kMixedBaselines) + "\n";
   std::int64_t timed = 0;
   for (const OperatorScore& score : card.operators) {
     if (score.verdict && score.verdict->outcome == sandbox::Outcome::pass && score.verdict->perf)
@@ -156,6 +164,7 @@ mcp::ToolResult answer_of(const Scorecard& card, const AnswerLimits& limits, For
                        {"operators", std::move(entries)},
                        {"next", next}};
   if (card.perf_at_1) answer.structured["perf_at_1"] = *card.perf_at_1;
+  if (card.baseline) answer.structured["baseline"] = to_string(*card.baseline);
   if (card.usage.cost_known) answer.structured["cost_usd"] = card.usage.cost_usd;
   return fit_answer(std::move(answer), max_chars(limits, format));
 }
@@ -185,7 +194,8 @@ mcp::Tool scorecard_tool(const Services& services) {
                         {"error_kind", text},
                         {"tier", text},
                         {"cases_not_run", integer},
-                        {"perf", number}}},
+                        {"perf", number},
+                        {"baseline", text}}},
                       {"required", {"operator", "submitted"}},
                       {"additionalProperties", false}};
   tool.output_schema = output_object({{"run", text},
@@ -197,6 +207,7 @@ mcp::Tool scorecard_tool(const Services& services) {
                                       {"total", integer},
                                       {"pass_at_1", number},
                                       {"perf_at_1", number},
+                                      {"baseline", text},
                                       {"input_tokens", integer},
                                       {"output_tokens", integer},
                                       {"cost_usd", number},

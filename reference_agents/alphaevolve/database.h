@@ -68,7 +68,7 @@ class Archive {
 struct DatabaseRules {
   std::size_t islands = 1;
   bool archive = false;
-  double min_perf = 0;  // the least Perf (oracle latency / own latency) of a parent
+  double min_perf = 0;  // the least Perf (baseline latency / own latency) of a parent
 };
 
 /// Returns the best program. If several programs are equally good, returns the newest of them.

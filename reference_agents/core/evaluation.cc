@@ -52,10 +52,10 @@ void read_profile(const mcp::ToolResult& answer, Evaluation& evaluation) {
   if (string_field(verdict, "outcome") != "pass") return;  // keep the answer of the tests
   evaluation.feedback = answer.text;
   const double own_ns = number_field(verdict, "cases", 0, "latency", "median_ns");
-  const double oracle_ns = number_field(verdict, "cases", 0, "baseline_latency", "median_ns");
+  const double baseline_ns = number_field(verdict, "cases", 0, "baseline_latency", "median_ns");
   const double share = number_field(verdict, "profile", "roofline", "share");
   if (own_ns > 0) evaluation.latency_us = own_ns / 1000;
-  if (own_ns > 0 && oracle_ns > 0) evaluation.perf = oracle_ns / own_ns;
+  if (own_ns > 0 && baseline_ns > 0) evaluation.perf = baseline_ns / own_ns;
   if (share > 0) evaluation.efficiency = share;
 }
 

@@ -20,7 +20,7 @@ struct Evaluation {
   Level level = Level::broken;
   std::string outcome, error_kind;  // of the last answer
   std::string feedback;  // the last answer's text for the model; starts with pass, fail or error
-  std::optional<double> perf;        // oracle latency / own latency; absent without times
+  std::optional<double> perf;        // baseline latency / own latency; absent without times
   std::optional<double> latency_us;  // the latency of the profiled case
   std::optional<double> efficiency;  // floor / latency, the share of the hardware's limit
   bool refused = false;              // true if a budget is used up or the run is over

@@ -100,7 +100,8 @@ Timing timing_of(double ns) {
           .samples_ns = {ns * 0.99, ns, ns * 1.01}};
 }
 
-CaseRecord record_of(const CaseRequest& request, const Script& script, bool timed) {
+CaseRecord record_of(const CaseRequest& request, const Script& script,
+                     std::optional<Baseline> baseline) {
   CaseRecord record;
   record.id = request.id;
   record.hidden = request.hidden;
@@ -119,8 +120,9 @@ CaseRecord record_of(const CaseRequest& request, const Script& script, bool time
   record.max_abs_error = 0.0;
   record.float64_error = 0.0;
   record.strict_pass = true;
-  if (timed && script.perf) {
+  if (baseline && script.perf) {
     record.baseline_latency = timing_of(kBaselineNs);
+    if (baseline == Baseline::torch_eager) record.pytorch_ns = kBaselineNs;
     record.latency = timing_of(kBaselineNs / *script.perf);
   }
   return record;
@@ -221,8 +223,9 @@ class FakeDevice final : public Device {
 
   static void judge(const Job& job, const Script& script, Verdict& verdict) {
     const bool timed = job.kind == JobKind::profile || job.kind == JobKind::grade;
+    if (timed && script.perf) verdict.baseline = job.baseline;
     for (const CaseRequest& request : job.cases) {
-      verdict.cases.push_back(record_of(request, script, timed));
+      verdict.cases.push_back(record_of(request, script, verdict.baseline));
       verdict.tells_hidden |= request.hidden;
     }
     const std::vector<std::string> targets =

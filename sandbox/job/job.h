@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/baseline.h"
 #include "sandbox/job/check_reference.h"
 #include "sandbox/job/limits.h"
 #include "sandbox/job/profile.h"
@@ -216,7 +217,8 @@ struct Job {
   // The targets of a compile job, or of a profile that is computed without a run: "cuda:90",
   // "hip:gfx942", ... If the list is empty, the device's own target is used.
   std::vector<std::string> targets;
-  std::string baseline_source;          // the oracle's source; if it is empty, there is no speed-up
+  Baseline baseline = Baseline::oracle;  // with what Perf compares
+  std::string baseline_source;          // the oracle's; if it is needed and empty, there is no Perf
   bool want_artifacts = false;          // whether PTX and plans are wanted as artifacts
   bool every_case = false;              // compiles all of `cases`, not only the largest public case
   std::optional<ProfileDetail> detail;  // the view that a profile shows in addition to the summary
@@ -264,7 +266,7 @@ struct CaseRecord {
   std::vector<WrongOutput> wrong;  // the outputs that are wrong; empty in older verdicts
   std::string modified;            // the name of an input to which the submission wrote, or empty
   std::optional<Timing> latency;
-  std::optional<Timing> baseline_latency;  // the oracle's time
+  std::optional<Timing> baseline_latency;  // the time of Verdict::baseline
   std::optional<double> pytorch_ns, torch_compile_ns;
   std::string torch_compile_unsupported;  // why torch.compile has no time, if it was tried
   std::optional<double> floor_ns;  // minimum time by memory bandwidth and peak arithmetic rate
@@ -384,7 +386,10 @@ struct Verdict {
   std::string tier_reason;
   std::optional<Profile> profile;            // set if the job is a profile and its kernels compiled
   std::optional<SanitizerReport> sanitizer;  // about the last case that ran under a sanitizer
-  // The geometric mean of oracle latency / submission latency, over cases that are worth_timing().
+  /// With what `perf` and each CaseRecord::baseline_latency compare. Absent if nothing is compared,
+  /// and in older verdicts, where it is the oracle.
+  std::optional<Baseline> baseline;
+  // The geometric mean of baseline latency / own latency, over cases that are worth_timing().
   std::optional<double> perf;
   std::map<std::string, double> stage_ms;  // wall-clock time of each stage
   /// The processor time of the candidate in stage `run`. Unlike stage_ms it does not depend on

@@ -10,8 +10,8 @@
 
 namespace assay::sandbox {
 
-/// Returns a SHA-256 of the operator's files spec.toml, reference.py and oracle.py. The catalog
-/// computes the same hash. Returns an empty string if a file cannot be read.
+/// Returns a SHA-256 of the operator's files spec.toml, reference.py and oracle.py (empty if there
+/// is none). The catalog computes the same hash. Returns an empty string if a file cannot be read.
 std::string operator_revision(const std::string& operator_dir);
 
 }  // namespace assay::sandbox

@@ -27,7 +27,10 @@ std::string summarise_pass(const Verdict& verdict, const std::string& allowed) {
   std::string text = "pass: " + count_of(verdict.cases.size(), "case") +
                      " right, largest scaled error " + number(worst);
   if (!allowed.empty()) text += " " + allowed;
-  if (verdict.perf) text += ", perf " + number(*verdict.perf) + " (oracle latency / yours)";
+  if (verdict.perf)
+    text += ", perf " + number(*verdict.perf) + " (" +
+            std::string(title_of(verdict.baseline.value_or(Baseline::oracle))) +
+            " latency / yours)";
   return text;
 }
 
@@ -66,6 +69,9 @@ Verdict begin_verdict(const Job& job) {
   verdict.operator_name = job.operator_name;
   verdict.language = job.language;
   verdict.tells_hidden = false;
+  const bool timed = job.kind == JobKind::profile || job.kind == JobKind::grade;
+  if (timed && (job.baseline != Baseline::oracle || !job.baseline_source.empty()))
+    verdict.baseline = job.baseline;
   verdict.provenance.assay = ASSAY_VERSION;
   if (job.plans.empty()) {
     verdict.provenance.source_sha256 = sha256_hex(job.source);

@@ -65,7 +65,7 @@ std::vector<CaseCost> costs_of(const std::vector<CaseRecord>& records);
 /// imported operator or a simulated device, all cases are timed.
 std::vector<bool> worth_timing(const std::vector<CaseCost>& costs);
 
-/// Returns the geometric mean of oracle latency / submission latency, over the cases that
+/// Returns the geometric mean of baseline latency / submission latency, over the cases that
 /// worth_timing() selects. Returns nothing if one of these cases lacks a latency.
 std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases);
 

@@ -84,10 +84,11 @@ std::vector<CodeDigest> digest_listings(JobExecution& run, CandidatePool& pool,
   return digests;
 }
 
-void add_times(Roofline& roof, const CaseRecord* record) {
+void add_times(Roofline& roof, const CaseRecord* record, std::optional<Baseline> baseline) {
   if (record == nullptr || !record->latency || record->latency->median_ns <= 0) return;
   roof.latency_ns = record->latency->median_ns;
-  if (record->baseline_latency) roof.oracle_ns = record->baseline_latency->median_ns;
+  if (record->baseline_latency && baseline == Baseline::oracle)
+    roof.oracle_ns = record->baseline_latency->median_ns;
   roof.share = roof.floor_ns / *roof.latency_ns;
 }
 
@@ -153,7 +154,7 @@ void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& s
   profile.code = digest_listings(run, pool, subject, profile);
   profile.roofline = roofline({subject.peaks, subject.cost_bytes, subject.cost_flops,
                                subject.request->dtype, profile.code});
-  add_times(profile.roofline, subject.record);
+  add_times(profile.roofline, subject.record, run.verdict().baseline);
   profile.counters = subject.counters;
   if (profile.detail == ProfileDetail::timeline) {
     if (subject.record == nullptr || subject.record->timeline.empty())

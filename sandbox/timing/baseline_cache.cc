@@ -19,10 +19,10 @@ BaselineTimes BaselineCache::find(const std::string& key) const {
   const Entry& entry = found->second;
   BaselineTimes times;
   if (now_ns - entry.pytorch_since_ns <= kMostAgeNs) times.pytorch_ns = entry.times.pytorch_ns;
-  const std::int64_t oracle_age_ns = now_ns - entry.oracle_since_ns;
-  if (entry.times.oracle && oracle_age_ns <= kMostAgeNs) {
-    times.oracle = entry.times.oracle;
-    times.oracle->age_ms = static_cast<double>(oracle_age_ns) / kNsPerMs;
+  const std::int64_t baseline_age_ns = now_ns - entry.baseline_since_ns;
+  if (entry.times.baseline && baseline_age_ns <= kMostAgeNs) {
+    times.baseline = entry.times.baseline;
+    times.baseline->age_ms = static_cast<double>(baseline_age_ns) / kNsPerMs;
   }
   return times;
 }
@@ -31,9 +31,9 @@ void BaselineCache::put(const std::string& key, const BaselineTimes& times) {
   const std::int64_t now_ns = clock_.monotonic_ns();
   const MutexLock lock(mutex_);
   Entry& entry = entries_[key];
-  if (times.oracle) {
-    entry.times.oracle = times.oracle;
-    entry.oracle_since_ns = now_ns;
+  if (times.baseline) {
+    entry.times.baseline = times.baseline;
+    entry.baseline_since_ns = now_ns;
   }
   if (times.pytorch_ns) {
     entry.times.pytorch_ns = times.pytorch_ns;

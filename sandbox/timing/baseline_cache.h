@@ -1,11 +1,11 @@
-// BaselineCache keeps the times of the oracle and of PyTorch for some minutes, so that a profile
-// need not measure them again. This is acceptable because a profile is only advice. A grade always
-// times the oracle together with the submission, because a drift of the clocks must affect the
-// oracle and the submission equally (sandbox/timing/timing_session.h).
+// BaselineCache keeps the times of an operator's baseline (base/baseline.h) and of PyTorch for some
+// minutes, so that a profile need not measure them again. This is acceptable because a profile is
+// only advice. A grade always times the baseline together with the submission, because a drift of
+// the clocks must affect both equally (sandbox/timing/timing_session.h).
 //
 //   BaselineCache cache;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
-//   cache.put(key, {.oracle = timing, .pytorch_ns = 52'000});
+//   cache.put(key, {.baseline = timing, .pytorch_ns = 52'000});
 //   BaselineTimes known = cache.find(key);  // has no times older than kMostAge
 //
 // Thread-safe. There is one entry for each case of an operator, which bounds the size.
@@ -23,7 +23,9 @@
 namespace assay::sandbox {
 
 struct BaselineTimes {
-  std::optional<Timing> oracle;
+  // The oracle's time. If the operator has no oracle, PyTorch's time, which then includes the
+  // overhead of the timer's marks.
+  std::optional<Timing> baseline;
   std::optional<double> pytorch_ns;  // time between the timer's marks, including their overhead
 };
 
@@ -35,12 +37,13 @@ class BaselineCache {
   explicit BaselineCache(const Clock& clock = system_clock()) : clock_(clock) {}
 
   /// Returns a key that contains everything on which the times depend, except the values of inputs.
-  /// `revision` covers the operator's files, including the oracle.
+  /// `revision` covers the operator's files, including the oracle, and says which baseline
+  /// the operator has.
   static std::string key(const std::string& operator_name, const std::string& revision,
                          const CaseRequest& request);
 
   /// Returns the times that are at most kMostAge old. Unknown and older times are not set. The
-  /// oracle's timing includes its age.
+  /// baseline's timing includes its age.
   BaselineTimes find(const std::string& key) const;
   /// Stores the times that are set in `times`. The cached values of the other times stay unchanged.
   void put(const std::string& key, const BaselineTimes& times);
@@ -48,7 +51,7 @@ class BaselineCache {
  private:
   struct Entry {
     BaselineTimes times;
-    std::int64_t oracle_since_ns = 0, pytorch_since_ns = 0;
+    std::int64_t baseline_since_ns = 0, pytorch_since_ns = 0;
   };
   const Clock& clock_;
   mutable Mutex mutex_;

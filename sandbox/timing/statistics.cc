@@ -130,6 +130,28 @@ std::string describe(TimingDoubt doubt, const Timing& block) {
   return "unknown";
 }
 
+Timing eager_timing(std::vector<double> samples_ns) {
+  const MedianInterval interval = median_interval(samples_ns);
+  return {.median_ns = interval.median,
+          .low_ns = interval.low,
+          .high_ns = interval.high,
+          .samples_ns = std::move(samples_ns)};
+}
+
+Timing without_overhead(Timing timing, double overhead_ns) {
+  const auto subtract = [&](double& ns) { ns = std::max(0.0, ns - overhead_ns); };
+  for (double* const ns : {&timing.median_ns, &timing.low_ns, &timing.high_ns}) subtract(*ns);
+  for (double& ns : timing.samples_ns) subtract(ns);
+  timing.overhead_ns = overhead_ns;
+  return timing;
+}
+
+bool blocks_agree(const std::vector<double>& one_ns, const std::vector<double>& other_ns) {
+  const double one = median_interval(one_ns).median, other = median_interval(other_ns).median;
+  return std::min(one, other) > 0 &&
+         std::max(one, other) <= kAgreeingBlocksFactor * std::min(one, other);
+}
+
 bool is_throttled(const Timing& block, double highest_mhz) {
   return block.clock_mhz > 0 && block.clock_mhz < kThrottledShare * highest_mhz;
 }

@@ -58,6 +58,19 @@ TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts);
 /// for example "900 ns by the device's clock, 400 ns by the host's".
 std::string describe(TimingDoubt doubt, const Timing& block);
 
+/// Returns the time of PyTorch eager from the samples of a series. They contain the overhead of the
+/// timer's marks. There is no clock, and no time with warm caches.
+Timing eager_timing(std::vector<double> samples_ns);
+
+/// Subtracts the overhead of the timer's marks from a time that contains it. No time becomes
+/// negative.
+Timing without_overhead(Timing timing, double overhead_ns);
+
+/// Returns true if the medians of two blocks of the same work differ by at most
+/// kAgreeingBlocksFactor. Then no other program disturbs the GPU.
+bool blocks_agree(const std::vector<double>& one_ns, const std::vector<double>& other_ns);
+inline constexpr double kAgreeingBlocksFactor = 1.05;
+
 /// Returns true if the clock of an oracle's block is clearly below `highest_mhz`, the highest clock
 /// of this oracle's blocks in the series. The GPU was then hot or throttled, and the block would
 /// make the submission look faster than it is. Returns false if one of the two clocks is unknown

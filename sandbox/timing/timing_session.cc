@@ -30,10 +30,11 @@ constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
 // After the minimum number of rounds, a further round starts only if the series has taken less than
 // this time so far.
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
-// The number of rounds for PyTorch. Few rounds are enough, because no score depends on its time.
+// The number of rounds for PyTorch if it is not the baseline. Few rounds are enough, because no
+// score depends on its time then.
 constexpr int kPyTorchRounds = kMinRounds;
-// The time limit for PyTorch's samples in one case. The limit is needed because PyTorch may make
-// thousands of launches for one case.
+// The time limit for PyTorch's samples in one case, if PyTorch is not the baseline. The limit is
+// needed because PyTorch may make thousands of launches for one case.
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);
 // The number of side samples in each block after the first: samples with warm caches, and as many
 // samples by the host's clock.
@@ -41,15 +42,6 @@ constexpr std::int64_t kLaterSideSamples = 1;
 constexpr std::int64_t kLaterWarmUpMs = 1;  // short, because the device was working just before
 // The time after a series for which the GPU's clocks stay high.
 constexpr auto kStillWarm = std::chrono::milliseconds(250);
-// The number of attempts to take a block whose times do not contradict each other (doubt_about()).
-// The times contradict each other, for example, if another program uses the GPU during the block.
-constexpr int kClockTries = 4;
-// The pause before each attempt to time the oracle after a submission whose times contradict each
-// other. Such a submission may have heated the GPU. While a GPU cools, its clock changes. Without
-// the pause, the oracle's times could therefore contradict each other too, although no other
-// program uses the GPU.
-constexpr auto kCoolDown = std::chrono::milliseconds(300);
-
 enum class Subject { submission, oracle, pytorch };
 
 /// Returns the reading of the system's monotonic clock.
@@ -70,12 +62,12 @@ std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared) {
 
 TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& prepared,
                              const std::vector<UniqueFd>& outputs,
-                             std::vector<std::string> baseline)
+                             std::vector<std::string> oracle_plans)
     : run_(run),
       parts_(parts),
       prepared_(prepared),
       outputs_(outputs),
-      baseline_(std::move(baseline)),
+      oracle_plans_(std::move(oracle_plans)),
       auxiliary_(run.auxiliary()),
       oracle_(auxiliary_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
@@ -102,7 +94,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   const std::string key = BaselineCache::key(
       run_.job().operator_name, run_.verdict().provenance.operator_revision, run_.job().cases[i]);
   const BaselineTimes known = known_times(key);
-  const bool oracle_known = known.oracle && !baseline_.empty();
+  const bool by_pytorch = pytorch_is_baseline();
+  const bool baseline_known = known.baseline && (by_pytorch || !oracle_plans_.empty());
   const bool grade = run_.job().kind == JobKind::grade;
   highest_oracle_mhz_ = 0;
   distrusted_ = false;
@@ -112,9 +105,13 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   const std::chrono::nanoseconds begin = now();
   // Several rounds are taken so that a drift of the clocks affects the submission, the oracle and
   // PyTorch equally. If only the submission is timed, one round is enough.
-  const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
-  for (int round = 0; round < kMaxRounds && !distrusted_ &&
-                      (round < least || !submission.steady() || !oracle.steady());
+  const int least = baseline_known && known.pytorch_ns ? 1 : kMinRounds;
+  const auto pytorch_steady = [&] {
+    return !by_pytorch || pytorch.empty() || known_well_enough(median_interval(pytorch));
+  };
+  for (int round = 0;
+       round < kMaxRounds && !distrusted_ &&
+       (round < least || !submission.steady() || !oracle.steady() || !pytorch_steady());
        ++round) {
     if (round > 0 && now() - begin >= (round < least ? kMaxSeries : kMaxRefining)) break;
     if (session == nullptr && !refresh(i)) return false;
@@ -124,9 +121,9 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
       if (subject == Subject::submission && session != nullptr &&
           !time_submission(i, *session, plan, block, submission))
         return false;
-      if (subject == Subject::oracle && !oracle_known) time_oracle(i, block, oracle);
-      if (subject == Subject::pytorch && !known.pytorch_ns && round < kPyTorchRounds &&
-          pytorch_took < kMaxPyTorch) {
+      if (subject == Subject::oracle && !baseline_known) time_oracle(i, block, oracle);
+      if (subject == Subject::pytorch && !known.pytorch_ns &&
+          (by_pytorch || (round < kPyTorchRounds && pytorch_took < kMaxPyTorch))) {
         const std::chrono::nanoseconds begun = now();
         time_pytorch(i, pytorch);
         pytorch_took += now() - begun;
@@ -147,19 +144,22 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     distrust(i, "the first runs on new inputs could not be measured");
   if (!submission.empty() && !distrusted_) record.latency = submission.timing();
   BaselineTimes measured;
-  if (!oracle.empty()) measured.oracle = oracle.timing();
+  if (!oracle.empty()) measured.baseline = oracle.timing();
   if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
+  if (by_pytorch && !pytorch.empty()) measured.baseline = eager_timing(pytorch);
   remember(key, measured);
-  if (oracle_known)
-    record.baseline_latency = known.oracle;
-  else if (measured.oracle)
-    record.baseline_latency = measured.oracle;
+  if (baseline_known)
+    record.baseline_latency = known.baseline;
+  else if (measured.baseline)
+    record.baseline_latency = measured.baseline;
   if (const std::optional<double> pytorch_ns =
           known.pytorch_ns ? known.pytorch_ns : measured.pytorch_ns) {
     // PyTorch is timed with CUDA events. They have the same overhead as the event markers with
     // which the launcher times the submission.
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
+    if (by_pytorch && record.baseline_latency)
+      record.baseline_latency = without_overhead(std::move(*record.baseline_latency), overhead);
   }
   return has_no_kept_answers(record) && above_floor(record) &&
          (session == nullptr || watch_ranked(i, *session, plan, submission.chosen()));
@@ -168,7 +168,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
 BaselineTimes TimingSession::known_times(const std::string& key) const {
   if (run_.job().reference) return {};  // the key does not contain the reference
   if (run_.job().kind == JobKind::profile) return parts_.known.baselines.find(key);
-  return {.oracle = std::nullopt, .pytorch_ns = parts_.known.graded.find(key).pytorch_ns};
+  if (pytorch_is_baseline()) return {};
+  return {.baseline = std::nullopt, .pytorch_ns = parts_.known.graded.find(key).pytorch_ns};
 }
 
 void TimingSession::remember(const std::string& key, const BaselineTimes& measured) {
@@ -249,41 +250,11 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
   }
   const std::string times =
       describe(last_doubt, *doubted) + ", " + std::to_string(kClockTries) + " times";
-  if (!oracle_is_trusted(case_index, block))
+  if (!baseline_is_trusted(case_index, block))
     return run_.fail(ErrorKind::internal_error,
                      "the times disagree: " + times + "; does another program use this GPU?");
-  distrust(case_index, times + ", while the times of the oracle agree");
+  distrust(case_index, times + ", while the times of the baseline agree");
   return true;
-}
-
-TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched) const {
-  std::int64_t launches = launched.moves;
-  for (const KernelUse& kernel : launched.kernels) launches += kernel.launches;
-  return doubt_about(timing, {.simulated = parts_.simulated,
-                              .launches = launches,
-                              .peak_mhz = static_cast<double>(parts_.facts.clock_khz) / 1e3});
-}
-
-/// Times at most kClockTries blocks of the oracle. Returns true as soon as the times of one block
-/// do not contradict each other, because then no other program disturbs the GPU.
-bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& block) {
-  if (baseline_.empty()) return false;
-  for (int i = 0; i < kClockTries && !auxiliary_.failed(); ++i) {
-    system_clock().pause(kCoolDown);
-    const std::optional<Launched> launched =
-        oracle_.launch({prepared_, case_index, baseline_[case_index], outputs_[case_index].get()},
-                       {.time = block});
-    if (launched && doubt(timing_of(*launched->samples), *launched) == TimingDoubt::none)
-      return true;
-  }
-  return false;
-}
-
-void TimingSession::distrust(std::size_t case_index, const std::string& why) {
-  distrusted_ = true;
-  const std::string& id = prepared_.cases[case_index].id;
-  add_hint(run_.verdict(),
-           {HintKind::times_not_trusted, id, "case '" + id + "' has no time: " + why});
 }
 
 /// Launches the plan with the alternatives that were timed, and checks the outputs. If these are
@@ -325,12 +296,12 @@ void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
 }
 
 void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into) {
-  if (baseline_.empty() || auxiliary_.failed()) return;
+  if (oracle_plans_.empty() || auxiliary_.failed()) return;
   run_.enter(Stage::baseline);
   for (int i = 0; i < kClockTries; ++i) {
-    std::optional<Launched> launched =
-        oracle_.launch({prepared_, case_index, baseline_[case_index], outputs_[case_index].get()},
-                       {.time = block, .chosen = into.chosen()});
+    std::optional<Launched> launched = oracle_.launch(
+        {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
+        {.time = block, .chosen = into.chosen()});
     if (!launched) return;
     const Timing timing = timing_of(*launched->samples);
     if (doubt(timing, *launched) != TimingDoubt::none || is_throttled(timing, highest_oracle_mhz_))

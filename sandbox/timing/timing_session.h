@@ -1,5 +1,7 @@
 // TimingSession times a submission, its oracle and PyTorch together, in one series for each case.
-// So a drift of the GPU's clocks affects all three times equally.
+// So a drift of the GPU's clocks affects all three times equally. The operator's baseline
+// (base/baseline.h) is the oracle or PyTorch. If it is PyTorch, there is no oracle, and PyTorch is
+// timed with the rules that follow for the oracle.
 //
 //   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs, oracle_plans);
 //   if (!session.measure(&launches, plans)) return;  // the verdict of `run` has the error
@@ -60,9 +62,9 @@ class TimingSession {
     MeasurementCache& known;
     bool simulated = false;  // true if the device invents its times
   };
-  /// `baseline` contains the oracle's plans. It is empty if there is no oracle.
+  /// `oracle_plans` is empty if there is no oracle.
   TimingSession(JobExecution& run, Parts parts, const PreparedJob& prepared,
-                const std::vector<UniqueFd>& outputs, std::vector<std::string> baseline);
+                const std::vector<UniqueFd>& outputs, std::vector<std::string> oracle_plans);
   ~TimingSession();
   TimingSession(const TimingSession&) = delete;
   TimingSession& operator=(const TimingSession&) = delete;
@@ -73,6 +75,11 @@ class TimingSession {
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
 
  private:
+  // The number of attempts to take a block whose times do not contradict each other
+  // (doubt_about()). The times contradict each other, for example, if another program uses the GPU
+  // during the block.
+  static constexpr int kClockTries = 4;
+
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
   /// Returns the cached times that this job may reuse.
   BaselineTimes known_times(const std::string& key) const;
@@ -85,7 +92,11 @@ class TimingSession {
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan,
                        const TimedBlock& block, Samples& into);
   TimingDoubt doubt(const Timing& timing, const Launched& launched) const;
+  /// Returns true if the times of the baseline do not contradict each other, because then no other
+  /// program disturbs the GPU.
+  bool baseline_is_trusted(std::size_t case_index, const TimedBlock& block);
   bool oracle_is_trusted(std::size_t case_index, const TimedBlock& block);
+  bool pytorch_is_trusted(std::size_t case_index);
   /// Stops timing the submission, which then has no Perf.
   void distrust(std::size_t case_index, const std::string& why);
   bool watch_ranked(std::size_t case_index, LaunchSession& session, const std::string& plan,
@@ -93,6 +104,9 @@ class TimingSession {
   void add_inspection(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);
   void time_pytorch(std::size_t i, std::vector<double>& into);
+  /// True if Perf compares with PyTorch's time. Then the same rules hold for this time as for an
+  /// oracle's: no limit on its rounds, and no reuse in a grade.
+  bool pytorch_is_baseline() const { return run_.job().baseline == Baseline::torch_eager; }
   bool rechecks(bool first_block) const {
     return first_block || run_.job().kind != JobKind::profile;
   }
@@ -106,7 +120,7 @@ class TimingSession {
   Parts parts_;
   const PreparedJob& prepared_;
   const std::vector<UniqueFd>& outputs_;
-  const std::vector<std::string> baseline_;
+  const std::vector<std::string> oracle_plans_;
   // The execution that gets the oracle's errors, which must not become errors of the submission.
   JobExecution auxiliary_;
   LaunchSession oracle_;

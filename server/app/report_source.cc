@@ -250,6 +250,7 @@ Status add_similarity(report::Report& report, const std::map<std::string, std::s
     const auto source = sources.find(row.job);
     const operators::Operator* op = catalog.find(row.operator_name);
     if (source == sources.end() || op == nullptr || row.language != sandbox::kPython) continue;
+    if (op->oracle_source.empty()) continue;  // there is no text to compare with
     pairs.push_back({{"candidate", source->second}, {"reference", op->oracle_source}});
     rows.push_back(&row);
   }

@@ -42,12 +42,17 @@ bool add_samples(const json& card, std::map<std::string, metrics::OperatorSample
   const json* entries = field(card, "operators");
   if (entries == nullptr || !entries->is_array() || field(card, "truncated") != nullptr)
     return false;
+  // A server of an older version does not name the baseline, which is then the oracle.
+  std::optional<Baseline> baseline = baseline_from(string_field(card, "baseline"));
+  if (!baseline && field(card, "perf_at_1") != nullptr) baseline = Baseline::oracle;
   for (const json& entry : *entries) {
     metrics::Sample sample;
     sample.right = string_field(entry, "outcome") == "pass";
     const json* perf = field(entry, "perf");
     if (sample.right && perf != nullptr && perf->is_number()) sample.perf = perf->get<double>();
     metrics::OperatorSamples& op = suite[string_field(entry, "operator")];
+    if (op.samples.empty()) op.baseline = baseline;
+    if (op.baseline != baseline) op.baseline.reset();
     op.samples.push_back(sample);
   }
   return true;

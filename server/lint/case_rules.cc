@@ -27,6 +27,11 @@ bool same_inputs(const Case& a, const Case& b) {
 std::vector<std::string> case_failures(const Operator& op) {
   std::vector<std::string> lines;
   if (op.imported) return lines;
+  if (op.baseline != Baseline::oracle) {
+    lines.push_back(place(op, 0) + "key 'baseline' is '" + std::string(to_string(op.baseline)) +
+                    "', which is only for an operator of an imported suite: add an oracle.py and "
+                    "remove the key");
+  }
   std::vector<std::string> interpreted;
   for (const Case& item : op.cases) {
     if (!item.hidden && item.interpreter) interpreted.push_back(item.id);

@@ -37,7 +37,9 @@ struct LintReport {
   /// The reason why the checks could not be finished, for example a lack of memory. It says nothing
   /// about the operator. Empty if they were finished.
   std::string undecided;
-  std::string oracle;  // the result of the oracle's job: "pass", "compiles; ...", "fail"
+  // The result of the oracle's job: "pass", "compiles; ...", "fail". If the operator has no oracle,
+  // "none: Perf compares with PyTorch eager".
+  std::string oracle;
   /// Says which cases were recorded as launch plans. Empty if the lint ran on a GPU, because
   /// recording is then not checked separately.
   std::string recorded;

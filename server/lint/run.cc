@@ -39,6 +39,11 @@ class Stopwatch {
   std::int64_t begin_ = system_clock().monotonic_ns();
 };
 
+/// What a report says about the oracle of an operator that has none.
+std::string no_oracle(const operators::Operator& op) {
+  return "none: Perf compares with " + std::string(title_of(op.baseline));
+}
+
 double elements_of(const std::vector<std::string>& shape, const operators::Case& item) {
   double product = 1;
   for (const std::string& extent : shape)
@@ -157,7 +162,7 @@ void LintRun::lint_all(const std::vector<const operators::Operator*>& chosen,
     for_each(indices, jobs, [&](std::size_t i, sandbox::Linter& linter) {
       const bool loaded = check(i, linter);
       const Stopwatch watch;
-      if (loaded && check_oracle(*chosen[i], reports[i])) check_recording(*chosen[i], reports[i]);
+      if (loaded && judge_oracle(*chosen[i], reports[i])) check_recording(*chosen[i], reports[i]);
       reports[i].oracle_s = watch.seconds();
       finish(i);
     });
@@ -170,7 +175,7 @@ void LintRun::lint_all(const std::vector<const operators::Operator*>& chosen,
              [&](std::size_t i, sandbox::Linter& linter) { loaded[i] = check(i, linter); });
     for_each(indices, jobs, [&](std::size_t i, sandbox::Linter&) {
       const Stopwatch watch;
-      if (loaded[i] != 0) check_oracle(*chosen[i], reports[i]);
+      if (loaded[i] != 0) judge_oracle(*chosen[i], reports[i]);
       reports[i].oracle_s = watch.seconds();
       finish(i);
     });
@@ -220,6 +225,13 @@ bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   const std::vector<std::string> cases_failures = case_failures(op);
   report.failures.insert(report.failures.end(), cases_failures.begin(), cases_failures.end());
   return true;
+}
+
+/// Grades the oracle, if the operator has one. Returns true if the oracle can be recorded too.
+bool LintRun::judge_oracle(const operators::Operator& op, LintReport& report) {
+  if (op.baseline == Baseline::oracle) return check_oracle(op, report);
+  report.oracle = no_oracle(op);
+  return false;
 }
 
 /// Grades the oracle like a submission, because a grade is the strictest check. Returns false if

@@ -51,6 +51,7 @@ class LintRun {
                 std::vector<LintReport>& reports, const std::function<void(std::size_t)>& finish);
   bool check_operator(const operators::Operator& op, sandbox::Linter& linter,
                       LintReport& report) const;
+  bool judge_oracle(const operators::Operator& op, LintReport& report);
   bool check_oracle(const operators::Operator& op, LintReport& report);
   void check_recording(const operators::Operator& op, LintReport& report);
 

@@ -254,11 +254,12 @@ Result<tools::Scorecard> StoredRuns::card_of(tools::RunInfo info) {
     metrics::Sample sample;
     sample.right = passed;
     if (passed) sample.perf = tools::shown_perf(score.verdict->perf);
-    suite.push_back({name, score.split, "", 0, {sample}});
+    suite.push_back({name, score.split, "", 0, {sample}, tools::baseline_of(score, op)});
     card.operators.push_back(std::move(score));
   }
   const auto count = static_cast<double>(card.operators.size());
   if (count > 0) card.pass_at_1 = static_cast<double>(card.passed) / count;
+  card.baseline = metrics::common_baseline(suite);
   card.perf_at_1 = metrics::perf_at_1(suite);
   return card;
 }

@@ -39,6 +39,27 @@ TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") 
   CHECK(by_split.at("ood").fast_oracle.empty());
 }
 
+TEST_CASE("Perf of different baselines is not averaged") {
+  using assay::Baseline;
+  std::vector<OperatorSamples> suite = {{"a", "s", "f", 1, {timed(0.8)}, Baseline::torch_eager},
+                                        {"b", "s", "f", 1, {timed(1.2)}, Baseline::torch_eager}};
+  const Summary alike = summarise(suite);
+  CHECK(alike.baseline == Baseline::torch_eager);
+  CHECK(alike.perf_at_1->value == Approx(1.0));
+  CHECK(alike.fast_oracle.empty());  // nothing is known about the speed of an oracle
+  CHECK_FALSE(alike.fast_pytorch.empty());
+  for (const std::optional<Baseline> other : {std::optional(Baseline::oracle), {}}) {
+    suite[1].baseline = other;
+    const Summary mixed = summarise(suite);
+    CHECK_FALSE(mixed.baseline);
+    CHECK_FALSE(mixed.perf_at_1);
+    CHECK_FALSE(perf_at_1(suite));
+    CHECK(mixed.fast_oracle.empty());
+    CHECK(mixed.pass_at_1->value == 1);
+  }
+  CHECK(common_baseline({}) == Baseline::oracle);
+}
+
 TEST_CASE("without times there is no perf, no speed-up, no curve") {
   const Summary all = summarise(std::vector<OperatorSamples>{{"a", "s", "f", 1, {untimed()}},
                                                              {"b", "s", "f", 1, {timed(1)}},

@@ -180,6 +180,40 @@ TEST_CASE("a folder that a tool made is not an operator", "[catalog]") {
   CHECK(catalog->all().size() == 1);
 }
 
+TEST_CASE("an operator without an oracle says with what Perf compares", "[catalog]") {
+  const Copy copy;
+  const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
+  const std::string spec = copy.read(folder / "spec.toml");
+  CHECK(load_operator(folder)->baseline == Baseline::oracle);
+
+  copy.write(folder / "spec.toml", "baseline = \"torch_eager\"\n" + spec);
+  const Result<Operator> both = load_operator(folder);
+  REQUIRE_FALSE(both);
+  CHECK(has(both.error().message, "key 'baseline' is 'torch_eager', but the folder has an oracle"));
+
+  fs::remove(folder / "oracle.py");
+  const Result<Operator> without = load_operator(folder);
+  INFO((without ? std::string() : without.error().message));
+  REQUIRE(without);
+  CHECK(without->baseline == Baseline::torch_eager);
+  CHECK(without->oracle_source.empty());
+  CHECK(without->revision.size() == 64);
+  CHECK_FALSE(without->has_golden_reference());
+
+  copy.write(folder / "spec.toml", spec);
+  const Result<Operator> missing = load_operator(folder);
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().code == ErrorCode::not_found);
+  CHECK(
+      has(missing.error().message, "without an oracle, spec.toml has baseline = \"torch_eager\""));
+
+  copy.write(folder / "spec.toml", "baseline = \"fast\"\n" + spec);
+  const Result<Operator> unknown = load_operator(folder);
+  REQUIRE_FALSE(unknown);
+  CHECK(has(unknown.error().message, "key 'baseline' is 'fast'"));
+  CHECK(has(unknown.error().message, "oracle, torch_eager"));
+}
+
 TEST_CASE("a change of any of the three files changes the revision", "[catalog]") {
   Copy copy;
   const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");

@@ -143,6 +143,7 @@ inline sandbox::Verdict full_verdict() {
                                .thread = {888888, 0, 0},
                                .block = {1, 2, 3}}},
                  .total = 888888};
+  v.baseline = Baseline::torch_eager;
   v.perf = 1.25;
   v.stage_ms = {{"import", 1.5}};
   v.provenance = {.device = "cpu",

@@ -55,10 +55,12 @@ std::string times(const Verdict& verdict) {
     const auto& latency = *record.latency;
     std::string text = "latency " + duration_text(latency.median_ns) + " [" +
                        duration_text(latency.low_ns) + ", " + duration_text(latency.high_ns) + "]";
+    const Baseline baseline = verdict.baseline.value_or(Baseline::oracle);
     if (record.baseline_latency)
-      text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" +
+      text += "; " + std::string(title_of(baseline)) + " " +
+              duration_text(record.baseline_latency->median_ns) + " (" +
               number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
-    if (record.pytorch_ns)
+    if (record.pytorch_ns && baseline != Baseline::torch_eager)
       text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" +
               number_text(*record.pytorch_ns / latency.median_ns) + "x)";
     if (record.torch_compile_ns)

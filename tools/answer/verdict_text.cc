@@ -69,16 +69,17 @@ std::string failed_case(const CaseRecord& record) {
   return text + "\n";
 }
 
-std::string timed_case(const CaseRecord& record) {
+std::string timed_case(const CaseRecord& record, Baseline baseline) {
   const auto& latency = *record.latency;
   std::string text = "- case " + line_of(record.id) + ": " + duration_text(latency.median_ns) +
                      " [" + duration_text(latency.low_ns) + ", " + duration_text(latency.high_ns) +
                      "]";
   if (latency.median_ns <= 0) return text + "\n";
   if (record.baseline_latency)
-    text += "; oracle " + duration_text(record.baseline_latency->median_ns) + " (" +
+    text += "; " + std::string(title_of(baseline)) + " " +
+            duration_text(record.baseline_latency->median_ns) + " (" +
             number_text(record.baseline_latency->median_ns / latency.median_ns) + "x)";
-  if (record.pytorch_ns)
+  if (record.pytorch_ns && baseline != Baseline::torch_eager)
     text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" +
             number_text(*record.pytorch_ns / latency.median_ns) + "x)";
   if (record.torch_compile_ns)
@@ -280,12 +281,14 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
   put_diagnostic(text, verdict, format);
   text += failed_cases(verdict, format);
   if (!diagnosed) text += sanitizer_text(verdict);
+  const Baseline baseline = verdict.baseline.value_or(Baseline::oracle);
   if (verdict.perf)
-    text += "perf " + number_text(*verdict.perf) +
-            " (oracle latency / yours, geometric mean over the timed cases)\n";
+    text += "perf " + number_text(*verdict.perf) + " (" + std::string(title_of(baseline)) +
+            " latency / yours, geometric mean over the timed cases)\n";
   list(
       text, verdict.cases, most, "timed cases",
-      [](const CaseRecord& record) { return record.latency.has_value(); }, timed_case);
+      [](const CaseRecord& record) { return record.latency.has_value(); },
+      [&](const CaseRecord& record) { return timed_case(record, baseline); });
   if (verdict.kind == sandbox::JobKind::compile || verdict.kind == sandbox::JobKind::profile ||
       format == Format::detailed || is_check(verdict)) {
     list(text, verdict.kernels, most, "kernels", all, kernel_line);

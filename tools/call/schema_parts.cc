@@ -327,6 +327,7 @@ json verdict_schema() {
       {"tier_reason", of_type("string")},
       {"profile", profile_schema()},
       {"sanitizer", sanitizer_schema()},
+      {"baseline", choice_property("", {"oracle", "torch_eager"})},
       {"perf", number_or_text()},
       {"stage_ms", numbers},
       {"provenance", of_type("object")},

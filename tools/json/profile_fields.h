@@ -16,11 +16,11 @@
 
 namespace assay::tools::archive_detail {
 
-/// Takes the names of an enum's values from the functions that the sandbox defines for the enum:
+/// Takes the names of an enum's values from the functions that are defined beside the enum:
 /// to_string() and `From`.
 template <class Enum, std::optional<Enum> (*From)(std::string_view)>
 struct SandboxNames {
-  static std::string to(Enum value) { return std::string(sandbox::to_string(value)); }
+  static std::string to(Enum value) { return std::string(to_string(value)); }
   static std::optional<Enum> from(const std::string& text) { return From(text); }
 };
 

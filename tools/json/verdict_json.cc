@@ -17,6 +17,8 @@ namespace assay::tools::archive_detail {
 template <>
 struct EnumNames<sandbox::JobKind> : SandboxNames<sandbox::JobKind, sandbox::job_kind_from> {};
 template <>
+struct EnumNames<Baseline> : SandboxNames<Baseline, baseline_from> {};
+template <>
 struct EnumNames<sandbox::Outcome> : SandboxNames<sandbox::Outcome, sandbox::outcome_from> {};
 template <>
 struct EnumNames<sandbox::Tier> : SandboxNames<sandbox::Tier, sandbox::tier_from> {};
@@ -267,6 +269,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("tier_reason", verdict.tier_reason);
   archive("profile", verdict.profile);
   archive("sanitizer", verdict.sanitizer);
+  archive("baseline", verdict.baseline);
   archive("perf", verdict.perf);
   archive("stage_ms", verdict.stage_ms);
   archive("provenance", verdict.provenance);
@@ -333,6 +336,7 @@ void fields(Archive& archive, Job& job) {
   archive("source", tools::Verbatim{job.source});
   archive("cases", job.cases);
   archive("targets", job.targets);
+  archive("baseline", tools::Newer{job.baseline});
   archive("baseline_source", tools::Verbatim{job.baseline_source});
   archive("want_artifacts", job.want_artifacts);
   archive("detail", job.detail);

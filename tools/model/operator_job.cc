@@ -82,6 +82,7 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
   for (const operators::Case& item : op.cases) {
     if (item.hidden && kind == sandbox::JobKind::grade) job.cases.push_back(case_request(item));
   }
+  job.baseline = op.baseline;
   if (kind == sandbox::JobKind::profile || kind == sandbox::JobKind::grade)
     job.baseline_source = op.oracle_source;
   return job;

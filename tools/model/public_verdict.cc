@@ -131,6 +131,7 @@ Verdict common_part(const Verdict& verdict, const Operator* op) {
   shown.kind = verdict.kind;
   shown.operator_name = verdict.operator_name;
   shown.language = verdict.language;
+  shown.baseline = verdict.baseline;
   shown.tells_hidden = false;
   shown.tier = verdict.tier;
   shown.tier_reason = verdict.tier_reason;

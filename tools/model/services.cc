@@ -12,6 +12,12 @@ std::string_view tool_of(sandbox::JobKind kind) {
   return "?";
 }
 
+Baseline baseline_of(const OperatorScore& score, const operators::Operator* op) {
+  if (score.verdict && score.verdict->baseline) return *score.verdict->baseline;
+  // A verdict of an older version does not name its baseline, which was the oracle.
+  return op == nullptr || score.verdict ? Baseline::oracle : op->baseline;
+}
+
 std::string_view to_string(JobState state) {
   switch (state) {
     case JobState::queued: return "queued";

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "operators/catalog.h"
 #include "operators/guides.h"
 #include "sandbox/job/job.h"
 #include "tools/model/principal.h"
@@ -73,6 +74,14 @@ struct OperatorScore {
   std::vector<JudgedCall> calls = {};  // the calls before the graded submission; filled for reports
 };
 
+/// The reason why a suite has no Perf@1.
+inline constexpr std::string_view kMixedBaselines =
+    "the operators have different baselines, and Perf is averaged only over one baseline";
+
+/// Returns with what the Perf of an operator compares, as its verdict says. Without a verdict, it
+/// is the baseline of `op`, or the oracle if `op` is null.
+Baseline baseline_of(const OperatorScore& score, const operators::Operator* op);
+
 struct Scorecard {
   RunInfo run;
   Usage usage;
@@ -80,6 +89,8 @@ struct Scorecard {
   std::int64_t passed = 0;
   std::int64_t submitted = 0;
   double pass_at_1 = 0;  // over the whole suite; an operator without a submission is a failure
+  /// With what the Perf of all operators compares. Absent if the operators differ.
+  std::optional<Baseline> baseline = Baseline::oracle;
   std::optional<double> perf_at_1;  // absent if a right submission was not timed
 };
 

@@ -4,7 +4,8 @@ answers from wrong answers, and that its cost model is plausible.
     for check in lint(operator, [case, ...], seed=1):
         print(check.case, check.name, check.ok, check.detail)
 
-This module does not show that the oracle passes. For that, the command runs the oracle as a job."""
+This module does not show that the oracle passes. For that, the command runs the oracle as a job.
+An operator without an oracle gets all checks that are not about the oracle."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.lint_files import import_check, open_place_check, signature_check
 from harness.judging.mutants import Mutant, mutants
-from harness.operator import Arguments, Case, Operator, is_floating
+from harness.operator import Arguments, Baseline, Case, Operator, is_floating
 from harness.wire.device_memory import OUT_OF_MEMORY
 
 BYTES_TOLERANCE = 0.01
@@ -40,11 +41,13 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     exception, the check has failed. Raises one of OUT_OF_MEMORY if the device has too little free
     memory. In that case, lint says nothing about the operator."""
     yield signature_check(operator)
-    if not operator.imported:
+    if operator.baseline is Baseline.ORACLE and not operator.imported:
         yield import_check(operator)
     yield open_place_check(operator)
-    # Maps the name of each of the operator's own mutants to an error message, which says that every
-    # case accepts the mutant. The message is "" if a case has rejected the mutant.
+    # Maps the name of a mutant to an error message, which says that every case accepts the mutant.
+    # The message is "" if a case has rejected the mutant. These are the operator's own mutants and,
+    # for an imported operator, all mutants: the cases of a benchmark may be tiny, and nobody can
+    # change them, so it is enough if one case rejects a mutant.
     survivors: dict[str, str] = {}
     scalars: dict[str, set[object]] = {
         argument.name: set() for argument in operator.arguments if argument.type != "tensor"
@@ -117,7 +120,7 @@ def _case(
         case, "inputs are reproducible from the seed", _same_arguments(arguments, again), drawn
     )
     yield _described(operator, case, arguments)
-    if operator.imported:
+    if operator.is_golden:
         # The other checks are about the reference and the choice of inputs. Here both are the
         # benchmark's, and whoever imports it cannot change them.
         return
@@ -158,7 +161,13 @@ def _case(
     if _in_interpreter(operator, case):
         yield _interpreter_size(operator, case)
     for mutant in mutants(operator, case, arguments, expected):
-        yield replace(_reject(operator, mutant, case, rules, expected), mutant=True)
+        check = _reject(operator, mutant, case, rules, expected)
+        if not operator.imported:
+            yield replace(check, mutant=True)
+        elif not check.ok and survivors.get(mutant.name) != "":
+            survivors[mutant.name] = f"accepted by every case; {check.detail}"
+        elif check.ok and not mutant.trivial:
+            survivors[mutant.name] = ""
     yield from rejects_shortcuts(operator, case, arguments, rules, expected)
     for name, outputs in operator.own_mutants(arguments).items():
         if survivors.get(name) != "":

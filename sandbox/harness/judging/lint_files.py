@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 
 from harness.judging.check import Check
-from harness.operator import Operator, OperatorError
+from harness.operator import Baseline, Operator, OperatorError
 
 ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
 # `operators new` writes these words at each place that the author must fill in.
@@ -39,7 +39,8 @@ def signature_check(operator: Operator) -> Check:
         problems.append(f"signature {text!r} does not match entry {entry!r} and arguments {names}")
     if reference != names:
         problems.append(f"reference({', '.join(reference)}) does not take {names}")
-    oracle = _entry_parameters(operator, entry)
+    has_entry = bool(_adapter(operator)) or operator.baseline is Baseline.ORACLE
+    oracle = _entry_parameters(operator, entry) if has_entry else names
     if oracle != names:
         where = "the adapter" if _adapter(operator) else "oracle.py"
         problems.append(
@@ -90,11 +91,16 @@ def import_check(operator: Operator) -> Check:
 def open_place_check(operator: Operator) -> Check:
     open_places = [
         f"{operator.folder / name}:{number}: {line.strip().lstrip('# ')}"
-        for name in ("spec.toml", "reference.py", "oracle.py")
+        for name in _files_of(operator)
         for number, line in enumerate(_lines(operator.folder / name), 1)
         if TO_FILL_IN in line
     ]
     return Check(None, "every place is filled in", not open_places, "; ".join(open_places))
+
+
+def _files_of(operator: Operator) -> list[str]:
+    files = ["spec.toml", "reference.py"]
+    return [*files, "oracle.py"] if operator.baseline is Baseline.ORACLE else files
 
 
 def _lines(file: Path) -> list[str]:

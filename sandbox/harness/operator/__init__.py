@@ -11,12 +11,13 @@ A reference.py imports `Case`, `Cost` and `Rng` from this package."""
 
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating, module_of
-from harness.operator.spec import Adversary, NeedsGpu, OperatorError
+from harness.operator.spec import Adversary, Baseline, NeedsGpu, OperatorError
 
 __all__ = [
     "NOTHING_TO_JUDGE",
     "Adversary",
     "Arguments",
+    "Baseline",
     "Case",
     "Cost",
     "NeedsGpu",

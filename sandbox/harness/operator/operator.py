@@ -21,10 +21,12 @@ from harness.operator.spec import (
     SCALARS,
     Adversary,
     Argument,
+    Baseline,
     OperatorError,
     Output,
     adversary_of,
     argument_of,
+    baseline_of,
     extent,
     output_of,
     shape_of,
@@ -57,6 +59,9 @@ class Operator:
         self.imported = spec.get("imported") is True
         self.is_layout = spec.get("family") == "layout"
         where = folder / "spec.toml"
+        self.baseline = baseline_of(spec, where)
+        # Then the reference is the benchmark's own kernel. Otherwise it is a function of torch.
+        self.is_golden = self.imported and self.baseline is Baseline.ORACLE
         self.arguments = [argument_of(table, where) for table in tables(spec, "arguments", where)]
         self.outputs = [output_of(table, where) for table in tables(spec, "outputs", where)]
         self.adversaries: list[Adversary] = [

@@ -25,7 +25,7 @@ import torch
 from harness.entry.time_limit import TimeIsUp
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.operator import Arguments, Operator, is_floating
-from harness.operator.spec import Argument, OperatorError, Output, extent, shape_of
+from harness.operator.spec import Argument, Baseline, OperatorError, Output, extent, shape_of
 from harness.wire.tensors import DTYPES, MAX_RANK, NAMES, name_of
 
 FILE = "<reference>"  # the file name in the reference's tracebacks
@@ -88,6 +88,8 @@ class OwnReference(Operator):
         self.name = reference.entry
         # An answer may equal an argument bit for bit, as that of an imported operator.
         self.imported = True
+        self.baseline = Baseline.TORCH_EAGER
+        self.is_golden = False
         self.is_layout = False
         self.adversaries = []
         self.tolerance = reference.tolerance

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,14 @@ from harness.wire.tensors import DTYPES
 
 SCALARS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 _ROLES = ("input", "inout", "structural")
+
+
+class Baseline(Enum):
+    """With what Perf compares a submission (base/baseline.h). Only an operator whose baseline is
+    the oracle has an oracle.py."""
+
+    ORACLE = "oracle"
+    TORCH_EAGER = "torch_eager"
 
 
 class OperatorError(Exception):
@@ -52,6 +61,15 @@ class Output:
     # right output if that is larger.
     relative: bool
     source: str  # the inout argument that becomes this output, or "" for a returned output
+
+
+def baseline_of(spec: dict[str, Any], where: Path) -> Baseline:
+    name = spec.get("baseline", Baseline.ORACLE.value)
+    try:
+        return Baseline(name)
+    except ValueError:
+        valid = ", ".join(baseline.value for baseline in Baseline)
+        raise OperatorError(f"{where}: key 'baseline' is {name!r}; valid: {valid}") from None
 
 
 def extent(expression: str | int | float, axes: dict[str, int]) -> float:

@@ -95,6 +95,20 @@ std::string pass_plot(const Comparison& comparison) {
   return bar_plot("Pass@1", bars, {});
 }
 
+/// Returns the baseline of Perf, which is the same in all reports. Returns nothing if the operators
+/// have different baselines. Then there is no Perf@1.
+std::optional<Baseline> baseline_of(const Comparison& comparison) {
+  return comparison.reports.front().all.baseline;
+}
+
+/// Returns what Perf is, for the legend of a table.
+std::string perf_formula(const Comparison& comparison) {
+  const std::optional<Baseline> baseline = baseline_of(comparison);
+  const std::string text = "latency / submission latency";
+  return baseline ? std::string(title_of(*baseline)) + " " + text
+                  : "the operator's baseline's " + text + "; the operators' baselines differ";
+}
+
 std::string perf_bars(const Comparison& comparison) {
   std::vector<Bar> bars;
   std::string without;
@@ -108,7 +122,7 @@ std::string perf_bars(const Comparison& comparison) {
     }
   }
   if (bars.empty()) return empty_figure("Perf@1", "Not drawn: " + without + ".");
-  return annotated(perf_plot(kPerfHeading, bars),
+  return annotated(perf_plot(baseline_of(comparison).value_or(Baseline::oracle), bars),
                    without.empty() ? "" : "Without Perf@1: " + without + ".");
 }
 
@@ -131,15 +145,17 @@ std::string pass_at_k_plot(const Comparison& comparison) {
 }
 
 std::string fast_plot(const Comparison& comparison) {
+  const bool by_oracle = baseline_of(comparison) == Baseline::oracle;
   std::vector<Line> lines;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     const Report& report = comparison.reports[i];
-    if (!report.all.fast_oracle.empty())
-      lines.push_back(fast_line(numbered(comparison, i), report.all.fast_oracle));
+    const auto& curve = by_oracle ? report.all.fast_oracle : report.all.fast_pytorch;
+    if (!curve.empty()) lines.push_back(fast_line(numbered(comparison, i), curve));
   }
   return lines.empty()
              ? empty_figure("fast_p", "Not drawn: nothing was timed.")
-             : line_plot(std::string(kFastHeading) + " as the oracle", lines, {"p", true, false});
+             : line_plot(std::string(kFastHeading) + (by_oracle ? " as the oracle" : " as PyTorch"),
+                         lines, {"p", true, false});
 }
 
 std::string spending_plot(const Comparison& comparison) {
@@ -254,8 +270,7 @@ std::string operator_table(const Comparison& comparison,
   }
   return html_table(
       head, rows,
-      "Right samples out of all; in brackets the best perf (oracle latency / submission "
-      "latency).");
+      "Right samples out of all; in brackets the best perf (" + perf_formula(comparison) + ").");
 }
 
 std::string operator_tables(const Comparison& comparison) {

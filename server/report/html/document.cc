@@ -144,8 +144,9 @@ std::string totals_table(const Report& report) {
   std::vector<std::pair<std::string, std::string>> facts = {
       {"pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) +
                      " of " + std::to_string(totals.attempts) + ")"},
-      {"perf@1", totals.perf_at_1 ? number(totals.perf_at_1, "%.3f")
-                                  : "none (" + totals.no_perf_reason + ")"},
+      {"perf@1", totals.perf_at_1
+                     ? number(totals.perf_at_1, "%.3f") + over_text(report.all.baseline)
+                     : "none (" + totals.no_perf_reason + ")"},
       {"call accuracy", number(100 * totals.call_accuracy, "%.1f %%")},
       {"execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%")}};
   if (totals.generalisation)
@@ -215,7 +216,8 @@ std::string times_plots(const Report& report) {
       (report.totals.no_perf_reason.empty() ? "nothing was timed" : report.totals.no_perf_reason) +
       ".";
   if (bars.empty() && lines.empty()) return empty_figure("Perf@1 and fast_p", reason);
-  return (bars.empty() ? empty_figure("Perf@1", reason) : perf_plot(kPerfHeading, bars)) +
+  return (bars.empty() ? empty_figure("Perf@1", reason)
+                       : perf_plot(report.all.baseline.value_or(Baseline::oracle), bars)) +
          (lines.empty() ? empty_figure("fast_p", reason)
                         : line_plot(kFastHeading, lines, {"p", true, false}));
 }
@@ -261,8 +263,9 @@ std::string figures(const Report& report) {
        std::to_string(totals.passed) + " of " + std::to_string(totals.attempts) +
            " attempts right; " + interval_in_words(report.all.pass_at_1, 100, "%.0f", " %")},
       {"Perf@1", number(totals.perf_at_1, "%.3f"),
-       totals.perf_at_1 ? interval_in_words(report.all.perf_at_1, 1, "%.2f", "")
-                        : totals.no_perf_reason},
+       totals.perf_at_1
+           ? interval_in_words(report.all.perf_at_1, 1, "%.2f", "") + over_text(report.all.baseline)
+           : totals.no_perf_reason},
       {"Call accuracy", number(100 * totals.call_accuracy, "%.1f %%"),
        "ran to their end, right or wrong"},
       {"Cost", cost_in_words(report.usage, report.scripted()),

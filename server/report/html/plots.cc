@@ -256,12 +256,15 @@ Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate) {
   return {label, estimate.value, interval_of(estimate), number(estimate.value, "%.3f")};
 }
 
-std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars) {
+std::string perf_plot(Baseline baseline, const std::vector<Bar>& bars) {
+  const std::string title(title_of(baseline));
   constexpr double kHeadroom = 1.05;  // space above 1, so that the dashed line is inside the plot
   double most = 1;
   for (const Bar& bar : bars)
     most = std::max({most, bar.value, bar.interval ? bar.interval->high : 0});
-  return bar_plot(heading, bars, {most * kHeadroom, 1.0});
+  return bar_plot("Perf@1: " + title + " latency / submission latency (dashed: as fast as " +
+                      (baseline == Baseline::oracle ? "the " : "") + title + ")",
+                  bars, {most * kHeadroom, 1.0});
 }
 
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve) {

@@ -77,8 +77,8 @@ Bar share_bar(const std::string& label, const metrics::Estimate& estimate);
 Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate);
 
 /// Returns a plot with a bar for each Perf@1 in `bars`, and a dashed line at 1, the speed of the
-/// oracle. There must be at least one bar.
-std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars);
+/// baseline. There must be at least one bar.
+std::string perf_plot(Baseline baseline, const std::vector<Bar>& bars);
 
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve);
 
@@ -90,8 +90,6 @@ std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, 
 /// Returns the name of a group, or "unknown" for a group without a name.
 std::string group_name(const std::string& group);
 
-inline constexpr const char* kPerfHeading =
-    "Perf@1: oracle latency / submission latency (dashed: as fast as the oracle)";
 inline constexpr const char* kFastHeading = "fast_p: right, and more than p times as fast";
 
 inline constexpr const char* kStageRemark =

@@ -86,6 +86,11 @@ Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
   for (const std::vector<tools::Scorecard>& samples : configurations) {
     Result<Report> report = make_report(samples, catalog);
     if (!report) return fail(report.error());
+    if (!comparison.reports.empty() &&
+        comparison.reports.front().all.baseline != report->all.baseline)
+      return fail(ErrorCode::invalid_argument,
+                  "the runs of a comparison have Perf of one baseline; run " + report->run.handle +
+                      " has another one than run " + comparison.reports.front().run.handle);
     comparison.reports.push_back(std::move(*report));
   }
   return comparison;
@@ -134,7 +139,8 @@ ComparisonRow comparison_of(const Report& report) {
                     report.usage,
                     report.scripted(),
                     report.totals.passed,
-                    std::string(tools::to_string(report.run.request.track))};
+                    std::string(tools::to_string(report.run.request.track)),
+                    report.all.baseline};
   return row;
 }
 
@@ -151,7 +157,8 @@ ComparisonRow comparison_of(const std::string& agent, const std::string& model,
           usage,
           parse_model_label(model).answered_by != AnsweredBy::model,
           summary.right,
-          {}};
+          {},
+          summary.baseline};
 }
 
 }  // namespace assay::report

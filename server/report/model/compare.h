@@ -39,7 +39,7 @@ inline constexpr const char* kTracksNote =
 bool have_same_operators(const tools::RunInfo& one, const tools::RunInfo& other);
 
 /// Groups the runs by configuration. Errors: invalid_argument if there are no runs, or if the runs
-/// differ in their operators. The means of such runs are not comparable.
+/// differ in their operators or in the baseline of Perf. The means of such runs are not comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
 
@@ -73,6 +73,7 @@ struct ComparisonRow {
   bool no_model = false;
   std::int64_t right = 0;
   std::string track = {};
+  std::optional<Baseline> baseline = Baseline::oracle;  // with what perf_at_1 compares
 };
 
 /// Returns the row for a report. Its `finished` is the number of attempts that ended with a

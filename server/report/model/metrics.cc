@@ -85,6 +85,9 @@ std::optional<double> perf(const ReportRow& row) {
 }
 
 std::optional<double> speed_up(const ReportRow& row) {
+  // The speed-up over PyTorch is a metric of its own.
+  if (!row.verdict || row.verdict->baseline.value_or(Baseline::oracle) != Baseline::oracle)
+    return std::nullopt;
   return arithmetic_mean(per_case(row, case_speed_up));
 }
 

@@ -66,7 +66,7 @@ std::optional<metrics::Estimate> mean_of(const metrics::Summary& summary, const 
 /// accuracy is the share of such submissions.
 bool ran_to_its_end(const sandbox::Verdict& verdict);
 
-/// Returns the speed-up over the oracle on the hidden timed cases, divided by the speed-up on the
+/// Returns the speed-up over the baseline on the hidden timed cases, divided by the speed-up on the
 /// public timed cases. Both are geometric means. Returns nothing unless both are known. `whole`
 /// must be the full verdict from the store, because a public verdict has no times of hidden cases.
 /// The value of a single submission must not be shown to clients

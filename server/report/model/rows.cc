@@ -95,6 +95,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
 std::string why_no_perf(const Report& report) {
   if (report.totals.perf_at_1) return "";
   if (report.devices.empty()) return "nothing was graded";
+  if (!report.all.baseline) return std::string(tools::kMixedBaselines);
   if (std::none_of(report.devices.begin(), report.devices.end(), sandbox::can_time))
     return "nothing was timed on device " + join(report.devices);
   const auto timed = std::count_if(
@@ -136,6 +137,15 @@ std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
   return metrics::count_errors(errors).value_or(std::vector<metrics::GroupCount>());
 }
 
+/// Removes Perf@1 from groups if the operators of the report have different baselines. Otherwise
+/// one column of a table would contain values that cannot be compared.
+void drop_mixed_perf(Report& report) {
+  if (report.all.baseline) return;
+  for (Groups* groups : {&report.by_split, &report.by_family, &report.by_difficulty}) {
+    for (auto& [name, summary] : *groups) summary.perf_at_1.reset();
+  }
+}
+
 void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>& suite) {
   report.all = metrics::summarise(suite);
   report.by_split =
@@ -144,6 +154,7 @@ void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>&
       metrics::summarise_by(suite, [](const metrics::OperatorSamples& op) { return op.family; });
   report.by_difficulty = metrics::summarise_by(
       suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
+  drop_mixed_perf(report);
   report.pass_at_k = metrics::pass_curve(suite);
   report.error_groups = groups_of(report.rows);
   std::vector<std::optional<FailureStage>> failures;
@@ -200,6 +211,21 @@ void add_usage(Report& report, const tools::Scorecard& card) {
   report.sample_usage.push_back(usage);
 }
 
+/// Returns the baseline of one operator. Returns nothing if the samples have different baselines,
+/// for example because the suite was imported again between two runs.
+std::optional<Baseline> baseline_of(const std::vector<tools::Scorecard>& samples, std::size_t index,
+                                    const operators::Operator* op) {
+  std::optional<Baseline> common;
+  for (const tools::Scorecard& card : samples) {
+    const tools::OperatorScore& score = card.operators[index];
+    if (!score.verdict) continue;
+    const Baseline baseline = tools::baseline_of(score, op);
+    if (common && *common != baseline) return std::nullopt;
+    common = baseline;
+  }
+  return common ? common : tools::baseline_of(samples.front().operators[index], op);
+}
+
 Report report_of(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog,
                  std::span<const Metric> metrics) {
   Report report;
@@ -218,7 +244,8 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
                                       samples.front().operators[i].split,
                                       op == nullptr ? "" : op->family,
                                       op == nullptr ? 0 : op->difficulty,
-                                      {}};
+                                      {},
+                                      baseline_of(samples, i, op)};
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
       const tools::OperatorScore& judged = samples[sample].operators[i];
       const tools::OperatorScore score = public_score(judged, op);

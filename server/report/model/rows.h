@@ -63,7 +63,7 @@ struct ReportTotals {
   std::int64_t submitted = 0, passed = 0, slow = 0;  // numbers of attempts
   double pass_at_1 = 0;
   std::array<double, 2> pass_at_1_interval{};  // the 95 % Wilson interval
-  std::optional<double> perf_at_1;
+  std::optional<double> perf_at_1;             // relative to Report::all.baseline
   /// The mean generalisation (metrics.h) over the right attempts of a scored run. Absent for
   /// practice, or if too few attempts have times.
   std::optional<double> generalisation;

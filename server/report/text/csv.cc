@@ -99,6 +99,10 @@ Columns columns_of(std::span<const Metric> metrics) {
   columns.push_back(of_row(
       "died_of", [](const ReportRow& row) { return row.failure ? row.failure->error_type : ""; }));
   columns.push_back({"run_cost_usd", cost_of_run});
+  columns.push_back(of_row("baseline", [](const ReportRow& row) {
+    return row.verdict && row.verdict->baseline ? std::string(to_string(*row.verdict->baseline))
+                                                : std::string();
+  }));
   return columns;
 }
 

@@ -47,12 +47,18 @@ ordered_json curve_json(const std::vector<metrics::FastPoint>& curve) {
   return out;
 }
 
+/// Returns null if the operators have different baselines.
+ordered_json baseline_json(const std::optional<Baseline>& baseline) {
+  return baseline ? ordered_json(to_string(*baseline)) : ordered_json();
+}
+
 ordered_json summary_json(const metrics::Summary& summary, std::span<const Metric> metrics) {
   ordered_json out = {{"operators", summary.operators},
                       {"samples", summary.samples},
                       {"right", summary.right},
                       {"pass_at_1", estimate_json(summary.pass_at_1)},
                       {"call_accuracy", estimate_json(summary.call_accuracy)},
+                      {"baseline", baseline_json(summary.baseline)},
                       {"perf_at_1", estimate_json(summary.perf_at_1)}};
   for (const Metric& metric : metrics) {
     if (metric.averaged) out[std::string(metric.key)] = estimate_json(mean_of(summary, metric));
@@ -123,6 +129,7 @@ ordered_json row_json(const ReportRow& row, std::span<const Metric> metrics) {
   for (const Metric& metric : metrics) {
     if (metric.key != kSimilarityKey) out[std::string(metric.key)] = measured(metric.of(row));
   }
+  out["baseline"] = baseline_json(row.verdict ? row.verdict->baseline : std::nullopt);
   out["similarity"] = similarity_json(row.similarity);
   out["tier"] = row.tier;
   out["tier_reason"] = row.tier_reason;
@@ -161,6 +168,7 @@ std::string report_as_json(const Report& report) {
                          {"slow", totals.slow},
                          {"pass_at_1", totals.pass_at_1},
                          {"pass_at_1_interval", totals.pass_at_1_interval},
+                         {"baseline", baseline_json(report.all.baseline)},
                          {"perf_at_1", measured(totals.perf_at_1)},
                          {"generalisation", measured(totals.generalisation)},
                          {"no_perf_reason", totals.no_perf_reason},

@@ -145,7 +145,7 @@ std::string report_as_table(const Report& report) {
           "; 95 % interval " + percent(totals.pass_at_1_interval[0]) + " to " +
           percent(totals.pass_at_1_interval[1]) + ")\n";
   text += "perf@1              " +
-          (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f")
+          (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f") + over_text(report.all.baseline)
                             : "none (" + totals.no_perf_reason + ")") +
           "\n";
   if (totals.generalisation)
@@ -200,11 +200,15 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
          cost_in_words(row.usage, row.no_model), number(per_solved, "$%.4f")});
     if (tracks) table.back().insert(table.back().begin() + 2, row.track);
   }
+  const auto over_eager = std::find_if(rows.begin(), rows.end(), [](const ComparisonRow& row) {
+    return row.perf_at_1 && row.baseline != Baseline::oracle;
+  });
   const bool complete = std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) {
     return row.finished == row.attempts;
   });
   return "Comparison (95 % intervals over the operators; not ranked)\n" + text_table(table) +
          (tracks ? std::string(kTracksNote) + "\n" : "") +
+         (over_eager != rows.end() ? "perf@1" + over_text(over_eager->baseline) + "\n" : "") +
          (complete ? ""
                    : "Attempts that are not finished count as failures: finish a bench with "
                      "--resume, then compare.\n");

@@ -37,6 +37,36 @@ TEST_CASE("a grade times its large cases together with the oracle") {
   }
 }
 
+TEST_CASE("without an oracle, Perf compares with PyTorch eager, which each grade times") {
+  Job job = copy_job(JobKind::grade, kCopy);
+  job.cases = {job.cases.back()};
+  job.cases[0].axes["n"] = 3'500;  // so that no other test has timed this case
+  job.baseline = Baseline::torch_eager;
+  double earlier_ns = 0;
+  for (int round = 0; round < 2; ++round) {
+    const Verdict verdict = run(job);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    REQUIRE(verdict.outcome == Outcome::pass);
+    CHECK(verdict.baseline == Baseline::torch_eager);
+    const CaseRecord& timed = verdict.cases[0];
+    REQUIRE(timed.latency);
+    REQUIRE(timed.baseline_latency);
+    CHECK(timed.baseline_latency->samples_ns.size() >= 10);
+    CHECK(timed.baseline_latency->age_ms == 0);
+    CHECK(timed.baseline_latency->median_ns != earlier_ns);  // a grade reuses no baseline
+    CHECK(timed.pytorch_ns == timed.baseline_latency->median_ns);
+    REQUIRE(verdict.perf);
+    CHECK(*verdict.perf == Approx(timed.baseline_latency->median_ns / timed.latency->median_ns));
+    CHECK(verdict.summary.find("(PyTorch eager latency / yours)") != std::string::npos);
+    earlier_ns = timed.baseline_latency->median_ns;
+  }
+  job.kind = JobKind::profile;
+  const Verdict profile = run(job);
+  REQUIRE(profile.cases[0].baseline_latency);
+  CHECK(profile.cases[0].baseline_latency->age_ms > 0);
+  CHECK(profile.cases[0].baseline_latency->median_ns == Approx(earlier_ns));
+}
+
 TEST_CASE(
     "a profile reuses known times, and a grade reuses only PyTorch's time from another grade") {
   Job job = copy_job(JobKind::profile, kCopy);

@@ -73,6 +73,49 @@ def named(checks: list[Check], name: str) -> Check:
     return found
 
 
+def without_oracle(folder: Path, more: str = "") -> Operator:
+    """Returns row_max as an operator of an imported suite that has no oracle."""
+    row_max(folder, more)
+    (folder / "oracle.py").unlink()
+    (folder / "spec.toml").write_text('imported = true\nbaseline = "torch_eager"\n' + SPEC)
+    return Operator.load(folder)
+
+
+def test_an_operator_without_an_oracle_gets_all_other_checks(tmp_path: Path) -> None:
+    checks = checks_of(without_oracle(tmp_path, OWN), "normal", "low")
+    assert [check for check in checks if not check.ok] == []
+    names = {check.name for check in checks}
+    assert {"signatures agree", "reference is deterministic", "cost is the tensors' bytes"} <= names
+    assert "oracle imports only torch and triton" not in names
+    assert any(check.mutant for check in checks)
+    surviving = named(checks_of(without_oracle(tmp_path, OWN), "normal"), "rejects starts at zero")
+    assert not surviving.ok
+
+
+def test_one_case_of_an_imported_operator_must_reject_each_mutant(tmp_path: Path) -> None:
+    def of_case(distribution: str) -> str:
+        return f"""
+def inputs(case, rng):
+    x = rng.normal((case.axes["rows"], case.axes["cols"]))
+    return {{"x": x.round() if case.distribution == {distribution!r} else x}}
+"""
+
+    # Rounded inputs are exact in bfloat16, so only the other case can reject this mutant.
+    mutant = "rejects inputs down-cast to bfloat16"
+    operator = without_oracle(tmp_path, of_case("rounded"))
+    checks = checks_of(operator, "rounded", "plain")
+    assert named(checks, mutant).ok and named(checks, mutant).case is None
+    refused = named(checks_of(operator, "rounded"), mutant)
+    assert not refused.ok and "accepted by every case" in refused.detail
+
+
+def test_an_unknown_baseline_is_an_error_that_names_the_valid_ones(tmp_path: Path) -> None:
+    without_oracle(tmp_path)
+    (tmp_path / "spec.toml").write_text('baseline = "fast"\n' + SPEC)
+    with pytest.raises(OperatorError, match="'fast'; valid: oracle, torch_eager"):
+        Operator.load(tmp_path)
+
+
 def test_a_sound_operator_passes_every_check(tmp_path: Path) -> None:
     checks = checks_of(row_max(tmp_path, OWN), "normal", "low")
     assert [check for check in checks if not check.ok] == []

@@ -100,6 +100,28 @@ TEST_CASE("perf is the geometric mean of oracle over submission, or nothing") {
   CHECK_FALSE(geometric_mean_perf({fast, even}));
 }
 
+TEST_CASE("a verdict says with what its Perf compares, if anything was to be compared") {
+  Job job;
+  job.kind = JobKind::grade;
+  CHECK_FALSE(begin_verdict(job).baseline);  // no oracle, as when an oracle is graded itself
+  job.baseline_source = "def f(): ...";
+  CHECK(begin_verdict(job).baseline == Baseline::oracle);
+  job.baseline_source.clear();
+  job.baseline = Baseline::torch_eager;
+  CHECK(begin_verdict(job).baseline == Baseline::torch_eager);
+  job.kind = JobKind::test;
+  CHECK_FALSE(begin_verdict(job).baseline);
+
+  job.kind = JobKind::grade;
+  Verdict verdict = begin_verdict(job);
+  CaseRecord timed = record("a", Outcome::pass);
+  timed.latency = timing(10);
+  timed.baseline_latency = timing(40);
+  add_record(verdict, timed, ErrorKind::none);
+  conclude(verdict, {"a"});
+  CHECK(verdict.summary.ends_with("perf 4 (PyTorch eager latency / yours)"));
+}
+
 TEST_CASE("perf leaves out the cases that are not worth timing, and needs the others") {
   CaseRecord large = record("large", Outcome::pass), small = record("small", Outcome::pass);
   large.cost_bytes = 800;

@@ -33,19 +33,19 @@ TEST_CASE("times are kept for a while, the oracle's with its age") {
   assay::ManualClock clock;
   BaselineCache cache(clock);
   const std::string key = key_of(kCase);
-  CHECK_FALSE(cache.find(key).oracle);
+  CHECK_FALSE(cache.find(key).baseline);
   CHECK_FALSE(cache.find(key).pytorch_ns);
-  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300});
+  cache.put(key, {.baseline = oracle_of(100), .pytorch_ns = 300});
   clock.advance_ms(2'000);
   const BaselineTimes soon = cache.find(key);
-  REQUIRE(soon.oracle);
-  CHECK(soon.oracle->median_ns == 100);
-  CHECK(soon.oracle->age_ms == 2'000);
+  REQUIRE(soon.baseline);
+  CHECK(soon.baseline->median_ns == 100);
+  CHECK(soon.baseline->age_ms == 2'000);
   CHECK(soon.pytorch_ns == 300);
   clock.advance_ms(kMostAgeMs - 2'000);
-  CHECK(cache.find(key).oracle);
+  CHECK(cache.find(key).baseline);
   clock.advance_ms(1);
-  CHECK_FALSE(cache.find(key).oracle);
+  CHECK_FALSE(cache.find(key).baseline);
   CHECK_FALSE(cache.find(key).pytorch_ns);
 }
 
@@ -53,14 +53,14 @@ TEST_CASE("a new time of the oracle does not renew PyTorch's time") {
   assay::ManualClock clock;
   BaselineCache cache(clock);
   const std::string key = key_of(kCase);
-  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300});
+  cache.put(key, {.baseline = oracle_of(100), .pytorch_ns = 300});
   clock.advance_ms(240'000);
-  cache.put(key, {.oracle = oracle_of(90), .pytorch_ns = {}});
+  cache.put(key, {.baseline = oracle_of(90), .pytorch_ns = {}});
   clock.advance_ms(120'000);
   const BaselineTimes later = cache.find(key);
-  REQUIRE(later.oracle);
-  CHECK(later.oracle->median_ns == 90);
-  CHECK(later.oracle->age_ms == 120'000);
+  REQUIRE(later.baseline);
+  CHECK(later.baseline->median_ns == 90);
+  CHECK(later.baseline->age_ms == 120'000);
   CHECK_FALSE(later.pytorch_ns);
 }
 

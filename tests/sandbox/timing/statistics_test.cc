@@ -199,3 +199,22 @@ TEST_CASE("without a timeline there are no shares") {
   add_time_shares(kernels, {});
   CHECK(kernels[0].gpu_time_share == 0);
 }
+
+TEST_CASE("the time of PyTorch eager is a median of samples, without the overhead of the marks") {
+  const Timing eager = eager_timing({30, 10, 20});
+  CHECK(eager.median_ns == 20);
+  CHECK(eager.samples_ns == std::vector<double>{30, 10, 20});
+  CHECK(eager.clock_mhz == 0);
+  const Timing shorter = without_overhead(eager, 15);
+  CHECK(shorter.median_ns == 5);
+  CHECK(shorter.samples_ns == std::vector<double>{15, 0, 5});  // no time is negative
+  CHECK(shorter.overhead_ns == 15);
+}
+
+TEST_CASE("two blocks of the same work agree if their medians are close") {
+  CHECK(blocks_agree({100, 101, 99}, {104, 103, 105}));
+  CHECK(blocks_agree({104, 103, 105}, {100, 101, 99}));
+  CHECK_FALSE(blocks_agree({100, 101, 99}, {106, 107, 108}));
+  CHECK_FALSE(blocks_agree({}, {100}));
+  CHECK_FALSE(blocks_agree({0}, {0}));
+}

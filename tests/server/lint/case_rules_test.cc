@@ -56,6 +56,16 @@ TEST_CASE("an operator needs four public cases that the interpreter runs") {
   CHECK(case_failures(imported).empty());
 }
 
+TEST_CASE("only an imported operator may lack an oracle") {
+  operators::Operator op = demo(kMinPublicInterpreterCases);
+  op.baseline = Baseline::torch_eager;
+  const auto lines = case_failures(op);
+  REQUIRE(lines.size() == 1);
+  CHECK(has(lines[0], "spec.toml: key 'baseline' is 'torch_eager', which is only for"));
+  op.imported = true;
+  CHECK(case_failures(op).empty());
+}
+
 TEST_CASE("no case has the dtype, the axes and the distribution of another case") {
   operators::Operator op = demo(kMinPublicInterpreterCases);
   operators::Case& hidden = op.cases.back();

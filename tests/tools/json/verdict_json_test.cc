@@ -125,6 +125,7 @@ TEST_CASE("a job survives the way to JSON and back, its source byte for byte") {
   job.operator_dir = "/x";
   job.entry = "vector_add";
   job.source = "s = '\x1b\xe2\x80\xae'\r\n";
+  job.baseline = Baseline::torch_eager;
   job.baseline_source = "b";
   job.cases = {{.id = "small",
                 .hidden = true,

@@ -42,6 +42,17 @@ TEST_CASE("only graded jobs have hidden cases; only profile and grade have the o
   CHECK(operator_job(op, JobKind::test, "s").id != operator_job(op, JobKind::test, "s").id);
 }
 
+TEST_CASE("a job of an operator without an oracle names the other baseline") {
+  operators::Operator op = sample();
+  CHECK(operator_job(op, JobKind::grade, "s").baseline == Baseline::oracle);
+  op.oracle_source.clear();
+  op.baseline = Baseline::torch_eager;
+  for (const JobKind kind : {JobKind::test, JobKind::profile, JobKind::grade}) {
+    CHECK(operator_job(op, kind, "s").baseline == Baseline::torch_eager);
+    CHECK(operator_job(op, kind, "s").baseline_source.empty());
+  }
+}
+
 TEST_CASE("a job takes only the languages of its operator's dialect") {
   operators::Operator op = sample();
   op.dialect = "triton";

@@ -47,12 +47,11 @@ def shrunk(source: ProblemSource, full: Measured, choice: int) -> Sizes | None:
     if fits(full) and choice == 0:
         return {}
     search = _Search(source, full, choice)
-    starts = search.starts()
-    if search.least_parameters > INTERPRETER_BYTES:
+    if search.least_parameters() > INTERPRETER_BYTES:
         return None
-    for start in starts:
+    for shift in SHIFTS:
         for row in ROWS:
-            found = search.reduced(dict(start), row)
+            found = search.reduced(shift, row)
             if found is not None and fits(found[1]):
                 return {old: new for old, new in found[0].items() if old != new}
             if time.monotonic() > search.end:
@@ -64,31 +63,39 @@ class _Search:
     def __init__(self, source: ProblemSource, full: Measured, choice: int) -> None:
         self._source = source
         self._choice = choice
+        self._full = full
+        self._starts: dict[int, tuple[Sizes, Measured | None]] = {}
         self._measure = measure if not full.on_meta else measure_on_meta
         self._sizes = source.sizes()
-        # The bytes of the parameters with the smallest sizes that Model accepts, if they are much
-        # smaller than the file's. If this is too much, the class itself has too many parameters.
-        self.least_parameters = 0
         self.end = time.monotonic() + SEARCH_S
 
-    def starts(self) -> list[Sizes]:
-        """Returns sizes from which to start: the file's own, and then all of them divided by a
-        power of two, because some models accept only sizes that change together."""
-        accepted = []
-        for shift in SHIFTS:
-            sizes = {size: max(2, size >> shift) for size in self._sizes}
-            measured = self._measured(sizes)
-            if measured is None:
-                continue
-            accepted.append(sizes)
-            if shift >= SMALL_SHIFT:
+    def least_parameters(self) -> int:
+        """Returns the bytes of the parameters with the smallest sizes of starts that Model accepts,
+        or 0 if it accepts no much smaller ones. If this is too much, the class itself has too many
+        parameters."""
+        for shift in reversed(SHIFTS):
+            measured = self._start(shift)[1] if shift >= SMALL_SHIFT else None
+            if measured is not None:
                 state = measured.made.state.values()
-                self.least_parameters = sum(x.numel() * x.element_size() for x in state)
-        return accepted
+                return sum(x.numel() * x.element_size() for x in state)
+        return 0
 
-    def reduced(self, sizes: Sizes, row: tuple[int, ...]) -> tuple[Sizes, Measured] | None:
-        """Replaces each size by a number of the row, if Model runs with it."""
-        best = self._measured(sizes)
+    def _start(self, shift: int) -> tuple[Sizes, Measured | None]:
+        """Returns sizes from which to start: the file's own, all of them divided by a power of two,
+        because some models accept only sizes that change together."""
+        if shift not in self._starts:
+            sizes = {size: max(2, size >> shift) if shift else size for size in self._sizes}
+            # A recurrent model takes seconds with the file's own sizes, which are measured already.
+            self._starts[shift] = sizes, self._full if shift == 0 else self._measured(sizes)
+        return self._starts[shift]
+
+    def reduced(self, shift: int, row: tuple[int, ...]) -> tuple[Sizes, Measured] | None:
+        """Replaces each size of a start by a number of the row, if Model runs with it. Returns None
+        if Model does not run with the start."""
+        start, best = self._start(shift)
+        if best is None:
+            return None
+        sizes = dict(start)
         for size in sorted(sizes, key=lambda key: -sizes[key]):
             if time.monotonic() > self.end:
                 break
@@ -100,13 +107,13 @@ class _Search:
                 if number >= sizes[size]:
                     continue
                 found = self._measured({**sizes, size: number})
-                if found is not None and (best is None or found.bytes <= best.bytes):
+                if found is not None and found.bytes <= best.bytes:
                     accepted.append((number, found))
                 if len(accepted) > self._choice:
                     break
             if accepted:
                 sizes[size], best = accepted[-1]
-        return None if best is None else (sizes, best)
+        return sizes, best
 
     def _measured(self, sizes: Sizes) -> Measured | None:
         try:

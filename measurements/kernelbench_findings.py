@@ -78,10 +78,14 @@ def findings(operator: Operator) -> dict[str, Any] | None:
     arguments = operator.inputs(case, SEED)
     own = own_parameters(operator, arguments, case)
     expected = operator.expected(case, own)
+    # The benchmark compares what forward returns, and not the buffers that it changes.
+    returned = sum(not output.source for output in operator.outputs)
     found = {
         mutant.name
         for mutant in mutants(operator, case, own, expected)
-        if not mutant.trivial and benchmark_accepts(expected, mutant.outputs)
+        if not mutant.trivial
+        and not mutant.name.endswith("_after)")
+        and benchmark_accepts(expected[:returned], mutant.outputs[:returned])
     }
     constant = sorted(
         name

@@ -29,7 +29,6 @@ from kernelbench_operator import Analysis, CaseOf, write_operator  # noqa: E402
 from kernelbench_shrink import fits, shrunk  # noqa: E402
 
 Report = dict[str, Any]
-SEEDS = (1, 2)
 # The most bytes and operations of a problem that is computed on the CPU because it has no small
 # case. Without a small case and above these, nothing is computed at import.
 CPU_BYTES, CPU_FLOPS = 1 << 30, 100_000_000_000
@@ -49,6 +48,7 @@ class Tried:
 
     distributions: list[str]  # those with which the outputs are finite
     float64: bool
+    constant: bool = False  # the outputs are the same for different inputs and parameters
 
 
 def import_problem(golden: GoldenFile, file: Path, suite: Path, case_memory_mib: int) -> Report:
@@ -98,6 +98,8 @@ def analysed(text: str, path: str, case_memory_mib: int) -> Analysis:
     cases = _cases(source, full, small, other, tried.distributions)
     if len(tried.distributions) == 1:
         notes.append("only the benchmark's own inputs: others give no finite outputs")
+    if tried.constant:
+        notes.append("its outputs are the same for all inputs: a kernel that stores them passes")
     return Analysis(cases, tried.float64, notes)
 
 
@@ -187,7 +189,8 @@ def _tried(source: ProblemSource, sizes: dict[int, int], full: Measured) -> Trie
             continue
         if made.made.changed and all(_finite(x) for x in made.outputs):
             distributions.append(name)
-    return Tried(distributions, _works_in_float64(module))
+    constant = _equal(first, _outputs(module, "given", 2))
+    return Tried(distributions, _works_in_float64(module), constant)
 
 
 def _outputs(

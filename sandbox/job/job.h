@@ -110,8 +110,7 @@ enum class ErrorKind {
   internal_error,
 };
 
-/// The kinds of hints. The code that hides or reports hints decides by the kind and never by the
-/// text.
+/// The kinds of hints. Code that hides or reports hints decides by the kind, never by the text.
 enum class HintKind {
   other,                 // from an old stored verdict, in which hints had no kinds
   would_be_slow,         // most of the GPU would be idle

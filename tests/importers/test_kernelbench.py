@@ -229,6 +229,12 @@ def test_a_wrong_folder_is_named(tmp_path: Path, missing: str, words: str) -> No
     assert not (tmp_path / "suite").exists()
 
 
+def test_a_problem_whose_outputs_are_constant_is_named(tmp_path: Path) -> None:
+    checkout = files.level(tmp_path / "checkout", Constant=files.CONSTANT)
+    done = imported(checkout, tmp_path / "suite")
+    assert "its outputs are the same for all inputs" in done.stdout, done.stdout
+
+
 def test_levels_share_a_suite(tmp_path: Path) -> None:
     checkout = files.level(tmp_path / "checkout", 1, Clip=files.CLIP)
     files.level(checkout, 2, Norm=files.NORM)

@@ -181,7 +181,7 @@ TEST_CASE("a folder that a tool made is not an operator", "[catalog]") {
 }
 
 TEST_CASE("an operator without an oracle says with what Perf compares", "[catalog]") {
-  const Copy copy;
+  Copy copy;
   const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
   const std::string spec = copy.read(folder / "spec.toml");
   CHECK(load_operator(folder)->baseline == Baseline::oracle);

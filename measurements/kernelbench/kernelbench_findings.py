@@ -2,8 +2,8 @@
 cases reject them.
 
     assay import kernelbench CHECKOUT --level 1 --out suite
-    python measurements/kernelbench_findings.py suite --out measurements/results/kernelbench-findings.json
-    python measurements/kernelbench_findings.py --table \
+    python measurements/kernelbench/kernelbench_findings.py suite --out measurements/results/kernelbench-findings.json
+    python measurements/kernelbench/kernelbench_findings.py --table \
         measurements/results/kernelbench-findings.json --page docs/measurements/kernelbench.md
 
 For each operator with small cases, the wrong answers are those that `operators lint` makes of the
@@ -18,12 +18,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "sandbox"))
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "measurements")]
 
 import torch  # noqa: E402
 from environment import environment  # noqa: E402
@@ -34,6 +35,7 @@ from harness.judging.mutants import mutants  # noqa: E402
 from harness.operator import Arguments, Case, Operator, Rng  # noqa: E402
 
 SEED = 1
+LINE_CHARS = 99
 TOLERANCE = 1e-4  # of the benchmark, for float32
 BEGIN, END = "<!-- findings -->", "<!-- end of findings -->"
 # What `operators lint` calls each wrong answer, in words for the table.
@@ -167,13 +169,14 @@ def counts(found: dict[str, Any]) -> str:
     ]
     constant = [row for row in rows if row["constant_parameters"]]
     left = [row for row in rows if set(row["benchmark_accepts"]) & set(row["assay_accepts"])]
-    return (
+    text = (
         f"Of {len(rows)} problems with a small case, {len(weak)} accept at least one wrong answer "
         f"with the benchmark's own inputs; {len(copies)} of these accept a copy of an input. "
         f"{len(constant)} problems have parameters that are constant, so a kernel could ignore them. "
         f"With Assay's cases, {len(left)} problems still accept one of the same wrong answers. "
         f"{len(found['without_small_case'])} problems have no small case and are not in the table."
     )
+    return textwrap.fill(text, LINE_CHARS)
 
 
 def main() -> int:

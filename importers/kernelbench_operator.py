@@ -56,6 +56,10 @@ def reference({names}):
     return _PROBLEM.reference({{{pairs}}})
 
 
+def timed({names}):
+    return _PROBLEM.timed({{{pairs}}})
+
+
 def cost(case):
     return _PROBLEM.cost(case)
 '''

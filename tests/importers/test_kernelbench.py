@@ -148,6 +148,21 @@ def test_the_reference_computes_in_float64(suite: Path) -> None:
     assert wide is not None and wide[0].dtype is torch.float64
 
 
+def test_a_timed_call_makes_no_object_and_changes_no_argument(suite: Path) -> None:
+    made = operator(suite, "level1_3_batch")
+    arguments = made.inputs(case_of(made, "small"), 1)
+    right = made.reference(arguments)
+    function, given = made.timed_call(arguments)
+    assert isinstance(function, torch.nn.Module)
+    for _ in range(2):
+        assert torch.equal(function(*given), right[0])
+    assert all(torch.equal(x, y) for x, y in zip(made.reference(arguments), right, strict=True))
+    drawing = operator(suite, "level1_4_hidden")
+    arguments = drawing.inputs(case_of(drawing, "small"), 1)
+    function, given = drawing.timed_call(arguments)
+    assert torch.equal(function(*given)[0], drawing.reference(arguments)[0])
+
+
 def test_inputs_come_from_the_seed_alone(suite: Path) -> None:
     made = operator(suite, "level1_3_batch")
     case = case_of(made, "small")

@@ -120,7 +120,22 @@ def call_class(
     what it returned. The object's buffers are the given tensors, so what forward writes to a buffer
     is in the given tensor afterwards. The tensors of `draws` are handed out in place of random
     tensors that forward draws. `dtype` replaces the floating-point dtypes of the object."""
-    name = str(getattr(kind, "__name__", kind))
+    module = made_module(kind, init, state, dtype)
+    _check_call(module.forward, inputs, f"{_name_of(kind)}.forward")
+    with torch.no_grad(), _GivenDraws(draws) if draws else contextlib.nullcontext():
+        returned = module(*inputs)
+    tensors = tuple(leaf for leaf in tree_leaves(returned) if isinstance(leaf, torch.Tensor))
+    return tensors[0] if len(tensors) == 1 else tensors
+
+
+def made_module(
+    kind: Any,
+    init: Sequence[Any],
+    state: Mapping[str, torch.Tensor],
+    dtype: torch.dtype | None = None,
+) -> torch.nn.Module:
+    """Makes an object of the class, and puts the state into it (see call_class())."""
+    name = _name_of(kind)
     if not (isinstance(kind, type) and issubclass(kind, torch.nn.Module)):
         raise InterfaceMismatch(f"`{name}` is not a class derived from torch.nn.Module")
     _check_call(kind, init, f"{name}.__init__")
@@ -129,11 +144,11 @@ def call_class(
             module = kind(*init)
         module = module if dtype is None else module.to(dtype)
         put_state(module, state, name)
-        _check_call(module.forward, inputs, f"{name}.forward")
-        with _GivenDraws(draws) if draws else contextlib.nullcontext():
-            returned = module(*inputs)
-    tensors = tuple(leaf for leaf in tree_leaves(returned) if isinstance(leaf, torch.Tensor))
-    return tensors[0] if len(tensors) == 1 else tensors
+    return module
+
+
+def _name_of(kind: Any) -> str:
+    return str(getattr(kind, "__name__", kind))
 
 
 def put_state(

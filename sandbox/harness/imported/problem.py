@@ -30,14 +30,14 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from harness.entry.class_entry import call_class
+from harness.entry.class_entry import call_class, made_module
 from harness.imported.problem_draws import Draws, drawn_state, seeded
 from harness.imported.problem_source import ProblemSource
 from harness.operator import Case, Cost, OperatorError, Rng
@@ -146,6 +146,23 @@ class Problem:
             )
         outputs = returned if isinstance(returned, tuple) else (returned,)
         return (*outputs, *(given[name] for name in self._interface["written"]))
+
+    def timed(self, arguments: dict[str, Any]) -> tuple[Callable[..., Any], list[Any]]:
+        """Returns a function that computes the outputs, and its arguments. The function is an
+        object of Model, so a time of it does not contain the making of the object."""
+        if any(self._interface["draws"].values()):
+            return self.reference, [arguments]  # the draws must be handed out in each call
+        given = {
+            name: value.clone() if name in self._interface["written"] else value
+            for name, value in arguments.items()
+        }
+        names = {**given, "torch": torch}
+        state = {key: given[argument] for key, argument in self._interface["state"].items()}
+        device = next(x.device for x in arguments.values() if isinstance(x, torch.Tensor))
+        with torch.device(device):
+            init = eval(self._interface["init"], names)
+            module = made_module(self._module({})["Model"], init, state)
+        return module, list(eval(self._interface["inputs"], names))
 
     def constructed(self, case: Case, rng: Rng) -> dict[str, torch.Tensor]:
         """Returns the arguments for parameters and buffers with the values of Model's constructor,

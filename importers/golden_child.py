@@ -1,7 +1,10 @@
-"""Imports one golden file inside the jail. The process is a forked child of import_zygote.py; it is
+"""Imports one file of a benchmark inside the jail. The process is a forked child of import_zygote.py; it is
 untrusted, because it runs the file.
 
     status = serve(channel, layers)  # waits for `golden`; answers `step`..., `part`..., `report`
+
+The kind of the file (GoldenFile.kind) decides how it is imported: as a golden file of TritonBench-G,
+a function of PyTorch of TritonBench-T (eager_child.py) or a problem of KernelBench.
 
 The child forks a process for each step, because a recorder can be installed only once in a process.
 The steps share a folder in /tmp, so a kernel is compiled once. The operators go to the importer as
@@ -46,6 +49,7 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
             header["difficulty"],
             Provenance(**header["provenance"]),
             kind=frame.type,
+            options=header["options"],
         )
         importer(channel, golden, header["target"], Path("/tmp") / f"import-{os.getpid()}").run()
         return 0
@@ -59,17 +63,25 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
 def _importer(kind: str) -> type[FileImport]:
     if kind == "golden":
         return _GoldenImport
+    if kind == "problem":
+        return _ProblemImport
     if kind == "eager":
         from eager_child import EagerImport
 
         return EagerImport
-    raise FrameError(f"expected a file of kind golden or eager, got {kind!r}")
+    raise FrameError(f"expected a file of kind golden, problem or eager, got {kind!r}")
 
 
 class FileImport:
     """The import of one file."""
 
-    def __init__(self, channel: Channel, golden: GoldenFile, target: str, folder: Path) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        golden: GoldenFile,
+        target: str,
+        folder: Path,
+    ) -> None:
         self._channel = channel
         self._golden = golden
         self._target = target
@@ -178,6 +190,32 @@ class _GoldenImport(FileImport):
             refused = again.get("kind") in REFUSED
             operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
             operator["reason"] = "" if again["recorded"] else _why(again)
+
+
+class _ProblemImport(FileImport):
+    """The import of a problem file of KernelBench."""
+
+    def run(self) -> None:
+        from kernelbench_problem import import_problem
+
+        limit = self._golden.options["case_memory_mib"]
+        found = self._step(
+            "import", lambda: import_problem(self._golden, self._file, self._suite, limit)
+        )
+        made = found["recorded"]
+        self._send(
+            {
+                "tier": "plan" if made else "neither",
+                "kind": "" if made else found["kind"],
+                "reason": "" if made else _why(found),
+                "calls": found.get("calls", 0),
+                "left_out": found.get("left_out", []),
+                "operators": [
+                    {**operator, "tier": "plan", "reason": ""}
+                    for operator in found.get("operators", [])
+                ],
+            }
+        )
 
 
 def _shown(output: str) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,7 @@ class GoldenFile:
     provenance: Provenance
     problem: str = ""  # why the file cannot be read, or ""
     kind: str = "golden"  # of its import (golden_child.py)
+    options: dict[str, int] = field(default_factory=dict)  # of its import
 
     @property
     def sha256(self) -> str:
@@ -118,13 +119,13 @@ def golden_files(
     index = _index(folder, benchmark)
     if only:
         if unknown := sorted(set(only) - set(names)):
-            raise BadFolder(NO_INPUT, f"{folder} has no {_listed(unknown)}")
+            raise BadFolder(NO_INPUT, f"{folder} has no {listed(unknown)}")
         names = [name for name in names if name in only]
     elif missing := sorted(set(index) - set(names)):
         raise BadFolder(
             NO_INPUT,
             f"{folder} has {len(names)} of the {len(index)} files that {_index_path(folder, benchmark).name} "
-            f"lists: {_listed(missing)} missing. Complete the checkout (git checkout -- data), or "
+            f"lists: {listed(missing)} missing. Complete the checkout (git checkout -- data), or "
             "import single files with --only FILE",
         )
     provenance = provenance_of(folder, benchmark.name)
@@ -132,7 +133,7 @@ def golden_files(
 
 
 def provenance_of(folder: Path, benchmark: str) -> Provenance:
-    return Provenance(benchmark, _revision(folder), _licence(folder))
+    return Provenance(benchmark, checkout_revision(folder), checkout_licence(folder))
 
 
 def _where(folder: Path, benchmark: Benchmark) -> str:
@@ -143,7 +144,7 @@ def _where(folder: Path, benchmark: Benchmark) -> str:
     return f"it should be {benchmark.where}"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
     return ", ".join(names[:SHOWN_NAMES]) + more
 
@@ -173,18 +174,9 @@ def _index(folder: Path, benchmark: Benchmark) -> dict[str, dict[str, Any]]:
 def _read(
     path: Path, entry: dict[str, Any], provenance: Provenance, benchmark: Benchmark
 ) -> GoldenFile:
-    text, problem = "", ""
-    try:
-        if not path.is_file() or path.is_symlink():
-            problem = "it is not a regular file"
-        elif path.stat().st_size > MAX_FILE_BYTES:
-            problem = f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
-        else:
-            text = path.read_text(encoding="utf-8")
-        if not problem and not SEPARATOR.search(text):
-            problem = NO_SEPARATOR
-    except (OSError, UnicodeDecodeError) as error:
-        problem = f"it cannot be read ({type(error).__name__}: {error})"
+    text, problem = read_text(path)
+    if not problem and not SEPARATOR.search(text):
+        problem = NO_SEPARATOR
     return GoldenFile(
         path.name,
         text,
@@ -194,6 +186,18 @@ def _read(
         problem,
         benchmark.kind,
     )
+
+
+def read_text(path: Path) -> tuple[str, str]:
+    """Returns the text of a benchmark's file, and why it cannot be read, or ""."""
+    try:
+        if not path.is_file() or path.is_symlink():
+            return "", "it is not a regular file"
+        if path.stat().st_size > MAX_FILE_BYTES:
+            return "", f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
+        return path.read_text(encoding="utf-8"), ""
+    except (OSError, UnicodeDecodeError) as error:
+        return "", f"it cannot be read ({type(error).__name__}: {error})"
 
 
 def _difficulty(value: Any) -> int:
@@ -209,7 +213,7 @@ def _checkout(folder: Path) -> Path | None:
     return next((path for path in (resolved, *resolved.parents) if (path / ".git").exists()), None)
 
 
-def _revision(folder: Path) -> str:
+def checkout_revision(folder: Path) -> str:
     """Returns the commit of the checkout, from the files of git."""
     root = _checkout(folder)
     if root is None:
@@ -235,7 +239,7 @@ def _revision(folder: Path) -> str:
     return ""
 
 
-def _licence(folder: Path) -> str:
+def checkout_licence(folder: Path) -> str:
     root = _checkout(folder)
     for name in LICENCE_FILES if root else ():
         try:

@@ -33,10 +33,11 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 from golden_folder import GoldenFile, operator_name  # noqa: E402
 from harness.wire.frames import Channel, Frame, FrameError  # noqa: E402
 
-# The files of an operator, by the kind of the import.
+# The files of an operator, by the kind of the import (golden_child.py).
 PART_FILES = {
     "golden": ("spec.toml", "reference.py", "oracle.py", "test_part.py"),
     "eager": ("spec.toml", "reference.py"),
+    "problem": ("spec.toml", "reference.py", "problem.py", "interface.json"),
 }
 MAX_PARTS_BYTES = 64 << 20  # of one file's operators together
 START_S = 120
@@ -224,6 +225,7 @@ class _GoldenExchange:
             "difficulty": self.golden.difficulty,
             "provenance": vars(self.golden.provenance),
             "target": self.target,
+            "options": self.golden.options,
         }
         return header, self.golden.text.encode()
 

@@ -22,7 +22,12 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 # The modules that the children run, and those that are imported before the first fork.
 CHILDREN = {
-    "golden_child": ("golden_child", "eager_child", "tritonbench_operator"),
+    "golden_child": (
+        "golden_child",
+        "eager_child",
+        "kernelbench_problem",
+        "tritonbench_operator",
+    ),
     "trace_child": ("trace_child",),
 }
 

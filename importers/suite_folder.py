@@ -95,9 +95,10 @@ class SuiteFolder:
     def report(self, name: str) -> dict[str, Any]:
         return self._reports[name]
 
-    def forget_others(self, names: set[str]) -> None:
-        """Removes files that are no longer in the benchmark's folder, with their operators."""
-        for name in set(self._reports) - names:
+    def forget_others(self, names: set[str], prefix: str = "") -> None:
+        """Removes files that are no longer in the benchmark's folder, with their operators. Files
+        whose names have another prefix stay."""
+        for name in {name for name in self._reports if name.startswith(prefix)} - names:
             self._remove(self._reports.pop(name)["operators"])
         self._write_reports()
 

@@ -97,10 +97,15 @@ def importer_digest() -> str:
 
 
 def import_all(
-    files: list[GoldenFile], suite: SuiteFolder, jail: ImportJail, options: argparse.Namespace
+    files: list[GoldenFile],
+    suite: SuiteFolder,
+    jail: ImportJail,
+    options: argparse.Namespace,
+    shown: Callable[[dict[str, Any]], str] = line,
 ) -> None:
     """Imports the files, the largest first: a large file may take longest, and should not be the
-    last. Each report is kept and printed as soon as its file is done."""
+    last. Each report is kept and printed, as the text that `shown` returns, as soon as its file is
+    done."""
     slots: queue.Queue[int] = queue.Queue()
     for slot in range(options.jobs):
         slots.put(slot)
@@ -120,7 +125,7 @@ def import_all(
         running: list[Future[dict[str, Any]]] = [pool.submit(one, golden) for golden in ordered]
         try:
             for done in as_completed(running):
-                print(line(done.result()), flush=True)
+                print(shown(done.result()), flush=True)
         except BaseException:
             jail.stop()
             raise

@@ -135,6 +135,7 @@ Summary summarise(std::span<const OperatorSamples> suite) {
   if (summary.baseline == Baseline::oracle)
     summary.fast_oracle = curve_of_first(suite, &Sample::perf);
   summary.fast_pytorch = curve_of_first(suite, &Sample::speed_up_pytorch);
+  summary.fast_torch_compile = curve_of_first(suite, &Sample::speed_up_torch_compile);
   return summary;
 }
 

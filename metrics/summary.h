@@ -34,6 +34,9 @@ struct Sample {
   std::optional<double> speed_up_pytorch = {};
   /// Further metrics by key, such as "speed_up". summarise() averages each metric.
   std::map<std::string, double> values = {};
+  /// The ratio (torch.compile latency / submission latency), as a geometric mean over the timed
+  /// cases.
+  std::optional<double> speed_up_torch_compile = {};
 };
 
 struct OperatorSamples {
@@ -67,7 +70,7 @@ struct Summary {
   /// The fast_p curves, computed from each operator's first sample. A curve is empty if no first
   /// sample is right, or if a right first sample was not timed. `fast_oracle` is also empty if an
   /// operator's baseline is not the oracle.
-  std::vector<FastPoint> fast_oracle, fast_pytorch;
+  std::vector<FastPoint> fast_oracle, fast_pytorch, fast_torch_compile;
 };
 
 Summary summarise(std::span<const OperatorSamples> suite);

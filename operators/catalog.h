@@ -46,9 +46,12 @@ struct Output {
   std::vector<std::string> shape;
   double max_abs_error = 0.01;  // the tolerance after scaling; 0: the output must be exact
   std::string scale = "1";      // a number, an axis or a product; errors are multiplied by it
-  // True if an element may also be off by max_abs_error times its own magnitude. Only imported
-  // operators have such outputs.
+  // Only imported operators have outputs with one of the next two rules.
+  // True if an element may also be off by max_abs_error times its own magnitude.
   bool or_relative = false;
+  // True if the tolerance is a share of an element's magnitude, or of the output's root mean square
+  // if that is larger.
+  bool relative = false;
   // The name of the inout argument that becomes this output. Empty if the entry function returns
   // the output.
   std::string from;
@@ -83,6 +86,7 @@ struct Provenance {
   std::string file_sha256;  // of that file
   std::string revision;     // the commit of the benchmark's checkout
   std::string licence;      // the first line of the checkout's licence
+  std::string tolerance;    // how the benchmark itself compares outputs; Assay's own rule decides
 };
 
 struct Operator {

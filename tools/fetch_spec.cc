@@ -83,6 +83,10 @@ std::string tolerance_text(const Output& output) {
   if (output.max_abs_error == 0) return "exact";
   const std::string limit = " <= " + number_text(output.max_abs_error);
   if (output.or_relative) return "abs error or relative error" + limit;
+  if (output.relative)
+    return "abs error" + limit +
+           " times the element's magnitude, or times the output's root mean square if that is "
+           "larger";
   if (output.scale == "1") return "abs error" + limit;
   double scale = 0;
   const char* const last = output.scale.data() + output.scale.size();
@@ -203,6 +207,7 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
                        {"shape", output.shape},
                        {"max_abs_error", output.max_abs_error},
                        {"scale", output.scale},
+                       {"relative", output.relative},
                        {"from", output.from}});
   }
   json cases = json::array();

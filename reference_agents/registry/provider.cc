@@ -99,7 +99,9 @@ Result<std::unique_ptr<LlmClient>> make_llm_client(const std::string& model,
   if (provider.protocol == Protocol::scripted)
     return std::make_unique<ScriptedClient>(options.data_dir / "llm/scripted");
   if (provider.protocol == Protocol::sim) {
-    auto sim = SimClient::make(name->name, options.data_dir.parent_path() / "operators");
+    auto sim = SimClient::make(name->name, options.operators_dir.empty()
+                                               ? options.data_dir.parent_path() / "operators"
+                                               : options.operators_dir);
     if (!sim) return fail(sim.error());
     return std::unique_ptr<LlmClient>(std::move(*sim));
   }

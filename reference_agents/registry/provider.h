@@ -35,6 +35,8 @@ const std::vector<Provider>& providers();
 
 struct ProviderOptions {
   std::filesystem::path data_dir;  // the folder reference_agents/ of the source tree
+  // The operators that the simulated model can answer. Empty: Assay's own.
+  std::filesystem::path operators_dir = {};
   RetryPolicy policy;
   /// Reads one environment variable. Tests replace this function.
   std::function<std::optional<std::string>(const std::string&)> environment;

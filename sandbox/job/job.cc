@@ -59,6 +59,7 @@ constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::compilation_error, "compilation_error"},
     Name<ErrorKind>{ErrorKind::other_exception, "other_exception"},
     Name<ErrorKind>{ErrorKind::missing_entry, "missing_entry"},
+    Name<ErrorKind>{ErrorKind::interface_mismatch, "interface_mismatch"},
     Name<ErrorKind>{ErrorKind::output_mismatch, "output_mismatch"},
     Name<ErrorKind>{ErrorKind::wrong_result, "wrong_result"},
     Name<ErrorKind>{ErrorKind::unattributed, "unattributed"},

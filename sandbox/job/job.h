@@ -76,11 +76,12 @@ enum class ErrorKind {
   compilation_error,  // Triton, LLVM, ptxas or NVRTC rejected a kernel
   other_exception,    // another Python exception, which Diagnostic::exception names
   // Wrong answers.
-  missing_entry,    // the source does not define the operator's entry function
-  output_mismatch,  // wrong number, dtype or shape of outputs
-  wrong_result,     // numerics outside the tolerance (TritonBench: ResultsError)
-  unattributed,     // the outputs are right, but the submission's own kernels did not compute them
-  hidden_case,      // replaces the kind for clients if only hidden cases failed; never stored
+  missing_entry,       // the source does not define the operator's entry function
+  interface_mismatch,  // the submission's class has another constructor, forward or state dict
+  output_mismatch,     // wrong number, dtype or shape of outputs
+  wrong_result,        // numerics outside the tolerance (TritonBench: ResultsError)
+  unattributed,  // the outputs are right, but the submission's own kernels did not compute them
+  hidden_case,   // replaces the kind for clients if only hidden cases failed; never stored
   // Limits.
   timeout,
   memory_limit,
@@ -109,8 +110,7 @@ enum class ErrorKind {
   internal_error,
 };
 
-/// The kinds of hints. The code that hides or reports hints decides by the kind and never by the
-/// text.
+/// The kinds of hints. Code that hides or reports hints decides by the kind, never by the text.
 enum class HintKind {
   other,                 // from an old stored verdict, in which hints had no kinds
   would_be_slow,         // most of the GPU would be idle

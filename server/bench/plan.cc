@@ -99,6 +99,7 @@ Result<BenchPlan> chosen_pairs(const BenchOptions& options, const operators::Cat
   BenchPlan plan = plan_of(options, agents_dir);
   agents::ProviderOptions provider;
   provider.data_dir = agents_dir;
+  provider.operators_dir = options.suite;
   std::vector<agents::AgentChoice> choices;
   for (const std::string& name : options.agents) {
     Result<agents::AgentChoice> choice = agents::parse_agent(name);

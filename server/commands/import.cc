@@ -27,6 +27,7 @@ constexpr int kLeastMemoryMib = 1'024;  // less than this is not enough for torc
 constexpr int kMostMemoryMib = 1 << 20;
 constexpr int kDefaultWorkloads = 8;
 constexpr int kMostWorkloads = 1'000;
+constexpr int kDefaultCaseMemoryMib = 20'480;  // a GPU needs about four times as much
 
 /// A benchmark that can be imported.
 struct Importer {
@@ -35,6 +36,7 @@ struct Importer {
   const char* help;
   const char* folder;          // the contents of the folder DIR, in words; messages use it
   bool has_workloads = false;  // the script accepts --workloads
+  bool has_levels = false;     // the script imports one level of problems at a time
 };
 
 constexpr Importer kImporters[] = {
@@ -46,7 +48,10 @@ constexpr Importer kImporters[] = {
      "data/TritonBench_T_v1 of thunlp/TritonBench"},
     {"flashinfer-trace", "flashinfer/flashinfer_trace.py",
      "Make a suite for --suite from the definitions of a FlashInfer Trace dataset",
-     "a dataset of FlashInfer Trace, with definitions/ and workloads/", true},
+     "a dataset of FlashInfer Trace, with definitions/ and workloads/", /*has_workloads=*/true},
+    {"kernelbench", "kernelbench.py", "Make a suite for --suite from the problems of KernelBench",
+     "a checkout of ScalingIntelligence/KernelBench", /*has_workloads=*/false,
+     /*has_levels=*/true},
 };
 
 struct ImportOptions {
@@ -55,6 +60,8 @@ struct ImportOptions {
   int jobs = 1;
   int timeout_s = kDefaultTimeoutS;
   int memory_mib = kDefaultMemoryMib;
+  int level = 0;  // only for an importer with levels
+  int case_memory_mib = kDefaultCaseMemoryMib;
   std::string isolation = "best-effort";
   bool again = false;
   int workloads = kDefaultWorkloads;
@@ -89,6 +96,10 @@ int import_files(const Importer& importer, const ImportOptions& options) {
                                     paths->binaries.parent_path().string()};
   if (importer.has_workloads)
     words.insert(words.end(), {"--workloads", std::to_string(options.workloads)});
+  if (importer.has_levels) {
+    words.insert(words.end(), {"--level", std::to_string(options.level), "--case-memory-mib",
+                               std::to_string(options.case_memory_mib)});
+  }
   if (options.again) words.emplace_back("--again");
   for (const std::string& file : options.only) words.insert(words.end(), {"--only", file});
   std::vector<char*> arguments;
@@ -129,6 +140,16 @@ void add_import(CLI::App& app, int& status) {
                      "private memory of each process of a file's import")
         ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
         ->capture_default_str();
+    if (importer.has_levels) {
+      command->add_option("--level", options->level, "the level of the problems to import")
+          ->required()
+          ->check(CLI::IsMember({1, 2, 3}));
+      command
+          ->add_option("--case-memory-mib", options->case_memory_mib,
+                       "refuse a problem whose tensors have more than this")
+          ->check(CLI::Range(1, kMostMemoryMib))
+          ->capture_default_str();
+    }
     command
         ->add_option("--isolation", options->isolation,
                      "strict refuses to import if the machine lacks an isolation layer")

@@ -31,12 +31,32 @@ TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") 
   CHECK(all.means.at("efficiency").value == Approx(0.5));
   REQUIRE(all.fast_oracle.size() == kFastThresholds.size());
   CHECK(all.fast_oracle.front().share == 0.5);
+  CHECK(all.fast_torch_compile.empty());
   CHECK(pass_curve(suite).size() == 1);
   const auto by_split = summarise_by(suite, [](const OperatorSamples& op) { return op.split; });
   CHECK(by_split.at("standard").pass_at_1->value == 1);
   CHECK(by_split.at("ood").pass_at_1->value == 0);
   CHECK_FALSE(by_split.at("ood").perf_at_1);  // nothing was right, so nothing was timed
   CHECK(by_split.at("ood").fast_oracle.empty());
+}
+
+TEST_CASE("fast_p over torch.compile: the share of right ones that are faster than p times it") {
+  Sample fast = timed(1), slow = timed(1);
+  fast.speed_up_torch_compile = 2.5;
+  slow.speed_up_torch_compile = 1.0;
+  const Summary all = summarise(std::vector<OperatorSamples>{{"a", "s", "f", 1, {fast}},
+                                                             {"b", "s", "f", 1, {slow}},
+                                                             {"c", "s", "f", 1, {wrong()}},
+                                                             {"d", "s", "f", 1, {broken()}}});
+  const auto share = [&](double p) {
+    for (const FastPoint& point : all.fast_torch_compile)
+      if (point.p == p) return point.share;
+    return -1.0;
+  };
+  CHECK(share(0) == 0.5);
+  CHECK(share(1) == 0.25);
+  CHECK(share(2) == 0.25);
+  CHECK(share(3) == 0.0);
 }
 
 TEST_CASE("Perf of different baselines is not averaged") {

@@ -261,6 +261,20 @@ TEST_CASE("an imported operator may have few cases, but needs a public one", "[s
   contains(error_of(one.substr(one.find('\n') + 1)), "at least");
 }
 
+TEST_CASE("only outputs of imported operators may have a relative tolerance", "[spec]") {
+  const std::string fixed = "max_abs_error = 0.01\nscale = \"n\"";
+  const std::string text = replaced(fixed, "max_abs_error = 0.01\nrelative = true");
+  contains(error_of(text), "only for operators with imported = true");
+  const std::string head = "imported = true\nbenchmark_tolerance = \"allclose\"\n";
+  const Result<Operator> op = parse_spec(head + text, kFile);
+  REQUIRE(op);
+  CHECK(op->outputs.front().relative);
+  CHECK(op->provenance.tolerance == "allclose");
+  contains(error_of(head + replaced(fixed, "max_abs_error = 0\nrelative = true")),
+           "needs a max_abs_error above 0");
+  contains(error_of(head + replaced(fixed, fixed + "\nrelative = true")), "and no scale");
+}
+
 TEST_CASE("any bytes give an error and never a crash", "[spec]") {
   contains(error_of(""), "is missing");
   contains(error_of("\xff\xfe\x01"), "not valid TOML");

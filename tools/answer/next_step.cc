@@ -130,6 +130,10 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
              "views.";
     case ErrorKind::output_mismatch: return after_output_mismatch(verdict);
     case ErrorKind::missing_entry: return after_missing_entry(verdict, op);
+    case ErrorKind::interface_mismatch:
+      return "Give the class the constructor, the forward, and the parameters and buffers (names "
+             "and "
+             "shapes) of Model, whose source `fetch_spec` shows.";
     case ErrorKind::compilation_error: return after_compilation_error(verdict);
     case ErrorKind::timeout:
       return "Look for an endless loop, or for far too much work in one program; `fetch_spec` "

@@ -43,6 +43,7 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     // TritonBench counts a missing function as a NameError, because Python raises a NameError when
     // the test calls the function.
     case ErrorKind::missing_entry: return ErrorType{"NameError", kName};
+    case ErrorKind::interface_mismatch: return ErrorType{"RuntimeError", kRuntime};
     case ErrorKind::output_mismatch:
     case ErrorKind::wrong_result:
     case ErrorKind::unattributed:

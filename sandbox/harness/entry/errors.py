@@ -77,6 +77,11 @@ class MissingEntry(Exception):
     """The source does not define the entry function, or a CUDA C++ source has no manifest."""
 
 
+class InterfaceMismatch(Exception):
+    """The class of the submission does not fit the task's class: its constructor, its forward, or
+    the names, shapes or dtypes of its parameters and buffers differ."""
+
+
 class BadOutputs(Exception):
     """The entry returned something other than the spec's outputs, or it wrote to an input. If it
     wrote to an input, `subject` is the argument's name."""
@@ -260,7 +265,13 @@ def _root_cause(chain: list[BaseException]) -> BaseException:
     for error in chain:
         if isinstance(
             error,
-            TimeIsUp | NotRecordable | MissingEntry | BadOutputs | UnsupportedHere | ManifestError,
+            TimeIsUp
+            | NotRecordable
+            | MissingEntry
+            | InterfaceMismatch
+            | BadOutputs
+            | UnsupportedHere
+            | ManifestError,
         ):
             return error
     for error in reversed(chain):
@@ -280,6 +291,8 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
         return "not_recordable"
     if isinstance(cause, MissingEntry):
         return "missing_entry"
+    if isinstance(cause, InterfaceMismatch):
+        return "interface_mismatch"
     if isinstance(cause, BadOutputs):
         return "output_mismatch"
     if isinstance(cause, UnsupportedHere):

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
 
 from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
-from harness.judging.fitted_rules import fitted_rules
+from harness.judging.fitted_rules import fitted_rules, typical_size
 from harness.judging.shared_buffers import place
 from harness.judging.wrong import Before
 from harness.operator import Case, Operator
@@ -58,6 +60,14 @@ def rules_for(operator: Operator, case: Case) -> list[Rule]:
     ]
 
 
+def scaled_rules(operator: Operator, rules: list[Rule], expected: list[torch.Tensor]) -> list[Rule]:
+    """Returns the rules with the scales of relative outputs, which depend on the right output."""
+    return [
+        replace(rule, scale=1 / typical_size(right), relative=True) if output.relative else rule
+        for output, rule, right in zip(operator.outputs, rules, expected, strict=True)
+    ]
+
+
 def bytes_of(value: Any) -> int:
     return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0
 
@@ -89,6 +99,8 @@ class CaseState:
         self._yardsticks: list[Yardstick | None] = []
         self._open: list[torch.Tensor] = []  # true at elements that are exempt from checking
         self._strict = True
+        # What run_reference() calls, with its arguments.
+        self._timed: tuple[Callable[..., Any], list[Any]] | None = None
         self._output: torch.Tensor | None = None  # the memory for outputs in the shared buffers
         # Copies of the outputs that compare() kept for attribute_kept().
         self._kept: list[torch.Tensor] = []
@@ -210,6 +222,7 @@ class CaseState:
             return ""
         self.seed, self.arguments = other.seed, other.arguments
         self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
+        self._timed = None
         self._strict = False
         for name, value in self.tensors():
             self._inputs[name].copy_(span_view(value))
@@ -260,6 +273,7 @@ class CaseState:
                 self.rules = fitted_rules(
                     self.operator.tolerance, self.rules, expected, self._float64
                 )
+            self.rules = scaled_rules(self.operator, self.rules, expected)
             self._open = self.operator.open_elements(expected, self.arguments)
             self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
             self._expected = expected
@@ -311,7 +325,11 @@ class CaseState:
         return Memory(self._output)
 
     def run_reference(self) -> None:
-        self.operator.reference(self.arguments)
+        if self._timed is None:
+            self._timed = self.operator.timed_call(self.arguments)
+        function, arguments = self._timed
+        with torch.no_grad():
+            function(*arguments)
 
 
 def _scalar(name: str, value: Any) -> dict[str, Any]:

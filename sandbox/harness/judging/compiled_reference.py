@@ -13,9 +13,12 @@ import os
 import statistics
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
 from harness.operator import Case, Operator
 
@@ -34,18 +37,35 @@ def time_compiled(
         arguments = operator.inputs(case, SEED)
         with tempfile.TemporaryDirectory(prefix="assay-inductor-") as folder, torch.no_grad():
             os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-            run = (
-                (lambda: operator.module.reference(**arguments))
-                if eager
-                else _compiled(operator, arguments)
-            )
+            call, returned = _call_of(operator, arguments)
+            run: Callable[[], Any] = partial(call.function, *call.given, **call.named)
+            if not eager:
+                run = _compiled(call, operator.reference(arguments)[:returned])
             return {"ns": statistics.median(times(run))}
     except Exception as error:
         return {"unsupported": f"{type(error).__name__}: {error}".strip()[:REASON_CHARS]}
 
 
-def _compiled(operator: Operator, arguments: dict[str, Any]) -> Callable[[], None]:
-    """Compiles the reference by calling it once, and checks the dtypes and shapes of its outputs.
+@dataclass
+class _Call:
+    """A call that computes the outputs of a reference."""
+
+    function: Callable[..., Any]
+    given: list[Any]
+    named: dict[str, Any]
+
+
+def _call_of(operator: Operator, arguments: dict[str, Any]) -> tuple[_Call, int]:
+    """Returns the call that is timed, and how many of the operator's outputs it returns. The
+    function `timed` of an imported operator returns only what is not an inout argument."""
+    if hasattr(operator.module, "timed"):
+        call = _Call(*operator.timed_call(arguments), {})
+        return call, sum(not output.source for output in operator.outputs)
+    return _Call(operator.module.reference, [], arguments), len(operator.outputs)
+
+
+def _compiled(call: _Call, expected: list[torch.Tensor]) -> Callable[[], None]:
+    """Compiles the function by calling it once, and checks the dtypes and shapes of its outputs.
     If a call changes an argument, the argument is not restored, because the time does not depend on
     its values."""
     import torch._dynamo
@@ -55,14 +75,12 @@ def _compiled(operator: Operator, arguments: dict[str, Any]) -> Callable[[], Non
     torch._dynamo.reset()  # otherwise, earlier compilations would make shapes dynamic
     # Without `fullgraph`, torch would run the parts that it cannot compile as ordinary Python. The
     # time would then not be the time of compiled code.
-    call = torch.compile(operator.module.reference, dynamic=False, fullgraph=True)
-    returned = call(**arguments)
-    outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
-    expected = operator.reference(arguments)
+    compiled = torch.compile(call.function, dynamic=False, fullgraph=True)
+    outputs = tree_leaves(compiled(*call.given, **call.named))
     if [(x.dtype, x.shape) for x in outputs] != [(x.dtype, x.shape) for x in expected]:
         raise TypeError("the compiled reference returns outputs of other types or shapes")
 
     def run() -> None:
-        call(**arguments)
+        compiled(*call.given, **call.named)
 
     return run

@@ -17,7 +17,7 @@ from pathlib import Path
 import torch
 
 from harness.judging.adversaries import rejects_shortcuts, shortcuts_met, timed_twins
-from harness.judging.case_state import bytes_of, layout_of, rules_for
+from harness.judging.case_state import bytes_of, layout_of, rules_for, scaled_rules
 from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.lint_files import import_check, open_place_check, signature_check
@@ -136,7 +136,7 @@ def _case(
     same = all(_same_bits(a, b) for a, b in zip(expected, second, strict=True))
     remedy = "the same arguments gave other bits: use no random numbers, and no sums whose order varies (scatter_add, index_add on a GPU)"
     yield _check(case, "reference is deterministic", same, f"{where}: {remedy}")
-    rules = rules_for(operator, case)
+    rules = scaled_rules(operator, rules_for(operator, case), expected)
     try:
         float64 = operator.in_float64(arguments)
         own = compare(rules, expected, [x.clone() for x in expected], float64)

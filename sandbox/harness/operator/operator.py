@@ -160,6 +160,17 @@ class Operator:
             )
         return outputs
 
+    def timed_call(self, arguments: Arguments) -> tuple[Callable[..., Any], list[Any]]:
+        """Returns the function that computes the reference's outputs when it is timed, and its
+        arguments. The function `timed` of an imported operator returns them, so that a time does
+        not contain preparations that the benchmark does not time."""
+        hook = self._hook("timed")
+        if hook is None:
+            return self.reference, [arguments]
+        with torch.no_grad():
+            function, given = hook(**arguments)
+        return function, list(given)
+
     def own_mutants(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
         """Returns the outputs of the operator's own mutants (deliberately wrong variants) by name.
         The result is empty if reference.py defines no `mutants`."""

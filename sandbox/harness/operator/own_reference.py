@@ -272,7 +272,7 @@ class OwnReference(Operator):
         forms = [Form(n, v.dtype, tuple(v.shape), "") for n, v in zip(names, plain, strict=True)]
         forms += [Form(n, v.dtype, tuple(v.shape), n) for n, v in changed.items()]
         outputs = [
-            Output(form.name, name_of(form.dtype), (), 0.0, 1, form.source) for form in forms
+            Output(form.name, name_of(form.dtype), (), 0.0, 1, False, form.source) for form in forms
         ]
         if self._forms and outputs != self.outputs:
             raise ReferenceFailed(

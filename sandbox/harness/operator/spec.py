@@ -57,6 +57,9 @@ class Output:
     shape: tuple[str | int, ...]
     max_abs_error: float
     scale: str | int | float
+    # If true, `max_abs_error` is a share of an element's magnitude, or of the root mean square of the
+    # right output if that is larger.
+    relative: bool
     source: str  # the inout argument that becomes this output, or "" for a returned output
     or_relative: bool = False  # max_abs_error is also a limit of the relative error
 
@@ -135,6 +138,7 @@ def output_of(table: dict[str, Any], where: Path) -> Output:
         tuple(table.get("shape", ())),
         float(table.get("max_abs_error", 0.01)),
         table.get("scale", 1),
+        table.get("relative") is True,
         str(table.get("from", "")),
         table.get("or_relative") is True,
     )

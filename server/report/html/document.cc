@@ -211,6 +211,8 @@ std::string times_plots(const Report& report) {
     lines.push_back(fast_line("over the oracle", report.all.fast_oracle));
   if (!report.all.fast_pytorch.empty())
     lines.push_back(fast_line("over PyTorch", report.all.fast_pytorch));
+  if (!report.all.fast_torch_compile.empty())
+    lines.push_back(fast_line("over torch.compile", report.all.fast_torch_compile));
   const std::string reason =
       "Not drawn: " +
       (report.totals.no_perf_reason.empty() ? "nothing was timed" : report.totals.no_perf_reason) +

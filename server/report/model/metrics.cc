@@ -227,6 +227,7 @@ metrics::Sample sample_of(const ReportRow& row, std::span<const Metric> metrics)
   if (!sample.right) return sample;
   sample.perf = perf(row);
   sample.speed_up_pytorch = speed_up_pytorch(row);
+  sample.speed_up_torch_compile = speed_up_torch_compile(row);
   for (const Metric& metric : metrics) {
     if (!metric.averaged) continue;
     if (const std::optional<double> value = metric.of(row))

@@ -65,6 +65,7 @@ ordered_json summary_json(const metrics::Summary& summary, std::span<const Metri
   }
   out["fast_p_oracle"] = curve_json(summary.fast_oracle);
   out["fast_p_pytorch"] = curve_json(summary.fast_pytorch);
+  out["fast_p_torch_compile"] = curve_json(summary.fast_torch_compile);
   return out;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/text.h"
@@ -12,6 +13,7 @@ namespace {
 constexpr std::size_t kExplanationColumn = 90;
 constexpr std::size_t kNameColumn = 20;
 constexpr std::size_t kNameCharacters = 60;
+constexpr std::array kShownThresholds = {0.0, 1.0, 2.0};  // of fast_p
 
 std::string percent(double ratio) { return number(100 * ratio, "%.1f %%"); }
 
@@ -98,6 +100,19 @@ std::string metric_line(const Metric& metric, const std::optional<metrics::Estim
          (metric.remark.empty() ? "" : "  (" + std::string(metric.remark) + ")") + "\n";
 }
 
+/// Returns a line with fast_p for the thresholds that KernelBench shows, or "" without times.
+std::string fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve) {
+  std::string text;
+  for (const metrics::FastPoint& point : curve) {
+    const bool is_shown = std::find(kShownThresholds.begin(), kShownThresholds.end(), point.p) !=
+                          kShownThresholds.end();
+    if (is_shown)
+      text += (text.empty() ? "" : ", ") + ("fast_" + number(point.p, "%g")) + " " +
+              percent(point.share);
+  }
+  return text.empty() ? "" : padded(name, kNameColumn) + text + "\n";
+}
+
 std::string metric_lines(const Report& report) {
   std::string text;
   for (const Metric& metric : report.metrics) {
@@ -153,6 +168,8 @@ std::string report_as_table(const Report& report) {
             "  (speed-up on hidden cases over that on public ones)\n";
   text += pass_lines(report);
   text += metric_lines(report);
+  text += fast_line("fast_p over PyTorch", report.all.fast_pytorch);
+  text += fast_line("fast_p over compile", report.all.fast_torch_compile);
   text += "call accuracy       " + percent(totals.call_accuracy) +
           "  (ran to its end, right or wrong)\n";
   text += "execution accuracy  " + percent(totals.execution_accuracy) +

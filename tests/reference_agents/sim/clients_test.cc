@@ -1,6 +1,8 @@
 #include "reference_agents/sim/clients.h"
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +55,19 @@ TEST_CASE("seed, operator, sample and turn determine the answer, independent of 
   }
   CHECK(sample_matters);
   CHECK(turn_matters);
+}
+
+TEST_CASE("an operator without an oracle is answered with the class of its problem") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "assay-sim-problem/standard/level1_1_clip";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "problem.py") << "class Model:\n    pass\n";
+  auto client = SimClient::make("1?compile_error=0&wrong=0&slow=0", folder.parent_path());
+  REQUIRE(client);
+  CHECK((*client)->known_operators() == std::vector<std::string>{"level1_1_clip"});
+  CHECK(code_of(**client, asking("level1_1_clip", 0)).find("class ModelNew(Model):") !=
+        std::string::npos);
+  std::filesystem::remove_all(folder.parent_path().parent_path());
 }
 
 TEST_CASE("probabilities of 0 and 1: never a flaw, always one, repaired or not") {

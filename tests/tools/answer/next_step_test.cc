@@ -48,6 +48,10 @@ TEST_CASE("the step after a failed call of the entry function shows the signatur
         "Define `vector_add(x: Tensor, y: Tensor) -> Tensor`.");
 }
 
+TEST_CASE("the step after a class that does not fit names its model") {
+  CHECK(has(next_of(ended(ErrorKind::interface_mismatch, "it lacks norm.weight")), "of Model"));
+}
+
 TEST_CASE("a modified input is named, whether the candidate or the judge noticed it") {
   const std::string words = "argument x was modified; the operator's spec has it as an input";
   const std::string wanted = "Write to a new tensor (torch.empty_like), not to x.";

@@ -86,6 +86,7 @@ class _Import:
         )
         if report["operators"]:
             self._record(report["operators"])
+            self._interpret(report["operators"])
         for operator in report["operators"]:
             for path in sorted((self._suite / "standard" / operator["name"]).iterdir()):
                 part = {"type": "part", "operator": operator["name"], "file": path.name}
@@ -112,6 +113,40 @@ class _Import:
             refused = again.get("kind") in REFUSED
             operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
             operator["reason"] = "" if again["recorded"] else _why(again)
+
+    def _interpret(self, operators: list[Report]) -> None:
+        """Marks the cases that can be judged without a GPU. Adds their number to each operator."""
+        import golden_interpreter as interpreter
+
+        for operator in operators:
+            operator["interpreted"] = 0
+        folders = [
+            self._suite / "standard" / one["name"] for one in operators if one["tier"] == "plan"
+        ]
+        file = self._cache.parent / "golden-outputs"
+        steps: list[tuple[str, Callable[[], Report]]] = [
+            ("golden outputs", lambda: interpreter.golden_outputs(folders, file)),
+            ("interpret", lambda: interpreter.confirmed(folders, file, False)),
+            ("interpret in reverse", lambda: interpreter.confirmed(folders, file, True)),
+        ]
+        found: Report = {}
+        for number, (name, work) in enumerate(steps):
+            seen = self._step(name, work) if folders and (found or number == 0) else {}
+            # A step that crashed has found nothing.
+            seen = {} if seen.get("kind") == "crash" else seen
+            found = (
+                seen
+                if number == 0
+                else {
+                    operator: [case for case in cases if case in seen.get(operator, [])]
+                    for operator, cases in found.items()
+                }
+            )
+        for operator in operators:
+            cases = found.get(operator["name"], [])
+            operator["interpreted"] = len(cases)
+            if operator["tier"] == "plan":
+                interpreter.mark(self._suite / "standard" / operator["name"], cases)
 
     def _step(self, name: str, work: Callable[[], Report]) -> Report:
         """Runs `work` in a forked process, and returns its result. If the process ends without a

@@ -1,7 +1,7 @@
-"""Reads a checkout of TritonBench-G: the golden files, and what the benchmark's index says about
-them. The code of the files is not executed here.
+"""Reads a checkout of a benchmark in the format of TritonBench-G: the golden files, and what the
+benchmark's index says about them. The code of the files is not executed here.
 
-    files = golden_files(Path("data/TritonBench_G_v1"), only=[])
+    files = golden_files(Path("data/TritonBench_G_v1"), [], TRITONBENCH_G)
     files[0].text  # or raises BadFolder, whose message says what is wrong and what helps"""
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 
 # The exit statuses of `assay` (docs/reference/cli.md).
 BAD_DATA, NO_INPUT = 65, 66
-FOLDER = "data/TritonBench_G_v1 of thunlp/TritonBench"
 MAX_FILE_BYTES = 4 << 20
 MAX_NAME_CHARS = 56  # 8 less than the limit of 64, because a number may be appended
 DIFFICULTY = (
@@ -26,6 +25,44 @@ SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
 NO_SEPARATOR = "it has no line of '#' characters between its kernel part and its test part"
 LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
 LICENCE_CHARS = 80
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    kind: str  # of `assay import KIND`, and the name of the suite
+    name: str
+    folder: str  # where the golden files are, in words
+    inside: tuple[str, ...]  # paths of this folder, from the root of a checkout or below it
+    # The name of the index in the folder's parent. It may be missing.
+    index: str
+    # The key of the index with the benchmark's prompt for a model.
+    prompt: str
+
+
+TRITONBENCH_G = Benchmark(
+    "tritonbench-g",
+    "TritonBench-G",
+    "data/TritonBench_G_v1 of thunlp/TritonBench",
+    ("data/TritonBench_G_v1", "TritonBench_G_v1"),
+    "TritonBench_G_v1.json",
+    "comp_instru",
+)
+GEAK_TRITONBENCH = Benchmark(
+    "geak-tritonbench",
+    "TritonBench-modified (GEAK)",
+    "geak_eval/data/TritonBench/data/TritonBench_G_v1 of AMD-AIG-AIMA/GEAK-eval",
+    ("geak_eval/data/TritonBench/data/TritonBench_G_v1", "data/TritonBench_G_v1"),
+    "TritonBench_G_comp_alpac_v1_fixed_with_difficulty.json",
+    "instruction",
+)
+GEAK_ROCM = Benchmark(
+    "geak-rocm",
+    "ROCm Triton Benchmark (GEAK)",
+    "geak_eval/data/ROCm/data/ROCm_v1 of AMD-AIG-AIMA/GEAK-eval",
+    ("geak_eval/data/ROCm/data/ROCm_v1", "data/ROCm_v1"),
+    "ROCm_eval_complex_instruct_v1.json",
+    "instruction",
+)
 
 
 class BadFolder(Exception):
@@ -75,15 +112,20 @@ def operator_name(file: str) -> str:
     return name if name[:1].isalpha() else f"op_{name}"
 
 
-def golden_files(folder: Path, only: list[str]) -> list[GoldenFile]:
+def golden_files(
+    folder: Path, only: list[str], benchmark: Benchmark = TRITONBENCH_G
+) -> list[GoldenFile]:
     """Returns the golden files of the folder in the order of their names, or those that `only`
     names."""
     if not folder.is_dir():
-        raise BadFolder(NO_INPUT, f"{folder} is not a folder; it is {FOLDER}")
+        raise BadFolder(NO_INPUT, f"{folder} is not a folder; it is {benchmark.folder}")
     names = sorted(path.name for path in folder.glob("*.py"))
     if not names:
-        raise BadFolder(NO_INPUT, f"{folder} has no golden file (*.py); {_where(folder)}")
-    index = _index(folder)
+        raise BadFolder(
+            NO_INPUT, f"{folder} has no golden file (*.py); {_where(folder, benchmark)}"
+        )
+    index_path = folder.resolve().parent / benchmark.index
+    index = _index(index_path, benchmark)
     if only:
         if unknown := sorted(set(only) - set(names)):
             raise BadFolder(NO_INPUT, f"{folder} has no {_listed(unknown)}")
@@ -91,20 +133,22 @@ def golden_files(folder: Path, only: list[str]) -> list[GoldenFile]:
     elif missing := sorted(set(index) - set(names)):
         raise BadFolder(
             NO_INPUT,
-            f"{folder} has {len(names)} of the {len(index)} files that {_index_path(folder).name} "
+            f"{folder} has {len(names)} of the {len(index)} files that {index_path.name} "
             f"lists: {_listed(missing)} missing. Complete the checkout (git checkout -- data), or "
             "import single files with --only FILE",
         )
-    provenance = Provenance("TritonBench-G", _revision(folder), _licence(folder))
-    return [_read(folder / name, index.get(name, {}), provenance) for name in names]
+    provenance = Provenance(benchmark.name, _revision(folder), _licence(folder))
+    return [
+        _read(folder / name, index.get(name, {}), provenance, benchmark.prompt) for name in names
+    ]
 
 
-def _where(folder: Path) -> str:
+def _where(folder: Path, benchmark: Benchmark) -> str:
     """Returns a sentence that says where the golden files are."""
-    for below in ("data/TritonBench_G_v1", "TritonBench_G_v1"):
+    for below in benchmark.inside:
         if (folder / below).is_dir():
             return f"they are in {folder / below}"
-    return f"it should be {FOLDER}"
+    return f"it should be {benchmark.folder}"
 
 
 def _listed(names: list[str]) -> str:
@@ -112,14 +156,9 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:SHOWN_NAMES]) + more
 
 
-def _index_path(folder: Path) -> Path:
-    return folder.resolve().parent / f"{folder.resolve().name}.json"
-
-
-def _index(folder: Path) -> dict[str, dict[str, Any]]:
+def _index(path: Path, benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """Returns the entries of the benchmark's index by file. The index is in the parent of the
     golden files' folder, and it may be missing."""
-    path = _index_path(folder)
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
         return {str(entry["file"]): entry for entry in entries if entry.get("file")}
@@ -128,13 +167,15 @@ def _index(folder: Path) -> dict[str, dict[str, Any]]:
     except (OSError, ValueError, TypeError, AttributeError) as error:
         raise BadFolder(
             BAD_DATA,
-            f"{path} is not a list of objects with `file`, `comp_instru` and `difficulty` "
+            f"{path} is not a list of objects with `file`, `{benchmark.prompt}` and `difficulty` "
             f"({type(error).__name__}: {error}); check it out again, or remove it to import without "
             "descriptions",
         ) from error
 
 
-def _read(path: Path, entry: dict[str, Any], provenance: Provenance) -> GoldenFile:
+def _read(
+    path: Path, entry: dict[str, Any], provenance: Provenance, prompt: str = TRITONBENCH_G.prompt
+) -> GoldenFile:
     text, problem = "", ""
     try:
         if not path.is_file() or path.is_symlink():
@@ -150,7 +191,7 @@ def _read(path: Path, entry: dict[str, Any], provenance: Provenance) -> GoldenFi
     return GoldenFile(
         path.name,
         text,
-        str(entry.get("comp_instru", "")),
+        str(entry.get(prompt, "")),
         _difficulty(entry.get("difficulty", DIFFICULTY)),
         provenance,
         problem,

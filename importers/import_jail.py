@@ -329,6 +329,7 @@ def _checked(report: dict[str, Any], golden: GoldenFile, result: Result) -> dict
             "cases": int(one["cases"]),
             "tier": str(one["tier"]),
             "reason": str(one["reason"]),
+            "interpreted": int(one["interpreted"]),
         }
         for one in report["operators"]
     ]

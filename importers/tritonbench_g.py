@@ -1,5 +1,6 @@
 """Implements `assay import tritonbench-g`: imports the golden files of TritonBench-G
-(thunlp/TritonBench) as a suite, and finds the tier of each file.
+(thunlp/TritonBench) as a suite, and finds the tier of each file. Other benchmarks of the same format
+have scripts of their own, which call main() (geak_tritonbench.py, geak_rocm.py).
 
     # This command writes SUITE/standard/NAME/ and SUITE/import.json.
     python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE
@@ -16,22 +17,22 @@ from __future__ import annotations
 
 import argparse
 import collections
-import hashlib
 import queue
 import signal
 import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from golden_folder import BadFolder, GoldenFile, golden_files
+from golden_folder import TRITONBENCH_G, BadFolder, Benchmark, GoldenFile, golden_files
+from import_digest import importer_digest
 from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped
-from suite_folder import SuiteFolder, UnusableSuite
+from suite_folder import SuiteFolder, SuiteName, UnusableSuite
 
 ROOT = Path(__file__).resolve().parent.parent
 UNAVAILABLE = 69  # an exit status of `assay` (docs/reference/cli.md)
+REVISION_CHARS = 12  # of a commit, in the version of the suite
 # What helps against each kind of failure. The keys are ErrorKinds and the importer's own kinds.
 REMEDIES = {
     "timeout": "--timeout-s N gives each file more time",
@@ -77,18 +78,13 @@ def summary(reports: list[dict[str, Any]]) -> list[str]:
         for kind, count in sorted(kinds.items())
         if kind in REMEDIES
     ]
-    return [f"{len(reports)} files: {counted}; operators of {with_operators} files", *remedies]
-
-
-def importer_digest() -> str:
-    """Returns a digest of what the operators depend on besides their files: the importer's own
-    sources, and the versions of torch and Triton."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    for package in ("torch", "triton"):
-        digest.update(metadata.version(package).encode())
-    return digest.hexdigest()[:16]
+    operators = [one for report in reports for one in report["operators"]]
+    without_gpu = sum(bool(one.get("interpreted")) for one in operators)
+    return [
+        f"{len(reports)} files: {counted}; operators of {with_operators} files",
+        f"{len(operators)} operators; {without_gpu} of them have cases that run without a GPU",
+        *remedies,
+    ]
 
 
 def import_all(
@@ -134,8 +130,8 @@ def end_with_signals(stopped: threading.Event) -> None:
         signal.signal(number, end)
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Imports the golden files of TritonBench-G.")
+def parse(benchmark: Benchmark) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=f"Imports the golden files of {benchmark.name}.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--target", default="cuda:90")
@@ -151,10 +147,12 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run(options: argparse.Namespace) -> None:
-    files = golden_files(options.folder, options.only)
+def run(options: argparse.Namespace, benchmark: Benchmark) -> None:
+    files = golden_files(options.folder, options.only, benchmark)
     settings = {"target": options.target, "importer": importer_digest()}
-    with SuiteFolder(options.out, settings) as suite:
+    limits = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
+    name = SuiteName(benchmark.kind, files[0].provenance.revision[:REVISION_CHARS])
+    with SuiteFolder(options.out, settings, name, limits) as suite:
         again = options.again or bool(options.only)
         if not options.only:
             suite.forget_others({golden.name for golden in files})
@@ -171,16 +169,16 @@ def run(options: argparse.Namespace) -> None:
             print(text, flush=True)
 
 
-def main() -> int:
-    options = parse()
+def main(benchmark: Benchmark = TRITONBENCH_G) -> int:
+    options = parse(benchmark)
     end_with_signals(threading.Event())
     try:
-        run(options)
+        run(options, benchmark)
     except (BadFolder, UnusableSuite) as error:
-        print(f"assay import tritonbench-g: {error}", file=sys.stderr)
+        print(f"assay import {benchmark.kind}: {error}", file=sys.stderr)
         return error.status
     except NoJail as error:
-        print(f"assay import tritonbench-g: {error}", file=sys.stderr)
+        print(f"assay import {benchmark.kind}: {error}", file=sys.stderr)
         return UNAVAILABLE
     except Stopped:
         return UNAVAILABLE

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/suite_id.h"
 #include "sandbox/job/check_reference.h"
 #include "sandbox/job/limits.h"
 #include "sandbox/job/profile.h"
@@ -134,6 +135,7 @@ enum class SkipReason {
   too_many,   // there are more cases than one candidate process may run
   dtype,      // the device cannot compute with this dtype
   too_large,  // the device cannot run a case of this size
+  reference,  // the device cannot run the case's reference, a kernel of an imported operator
   hidden,     // the case is hidden, so an exact reason would reveal something about it
 };
 
@@ -200,6 +202,7 @@ struct Job {
   JobKind kind = JobKind::test;
   std::string operator_name;  // of a check: "check:" and the name of its reference
   std::string operator_dir;   // absolute path; trusted: the judge runs its reference.py
+  SuiteId suite_id = {};      // the operator's suite; a check has none
   /// Set if the job is a check. Then there is no operator, `operator_dir` is empty, and the job is
   /// never a grade.
   std::optional<CheckReference> reference = {};
@@ -327,6 +330,7 @@ struct Provenance {
   std::string nvrtc;                         // only for a source in CUDA C++
   std::map<std::string, std::string> seeds;  // case id -> seed, published after the verdict
   std::vector<std::string> missing_layers;
+  SuiteId suite_id;               // the operator's suite; unknown for a check and in old verdicts
   std::string operator_revision;  // SHA-256 of the operator's files
   std::string source_sha256;      // empty when plans were replayed
   // SHA-256 of the replayed plan of each case. Not set if a source was recorded.

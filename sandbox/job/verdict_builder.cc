@@ -67,6 +67,7 @@ Verdict begin_verdict(const Job& job) {
   verdict.language = job.language;
   verdict.tells_hidden = false;
   verdict.provenance.assay = ASSAY_VERSION;
+  verdict.provenance.suite_id = job.suite_id;
   if (job.plans.empty()) {
     verdict.provenance.source_sha256 = sha256_hex(job.source);
   } else {

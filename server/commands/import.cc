@@ -38,6 +38,11 @@ constexpr Importer kImporters[] = {
     {"tritonbench-g", "tritonbench_g.py",
      "Make a suite for --suite from the golden files of TritonBench-G",
      "data/TritonBench_G_v1 of thunlp/TritonBench"},
+    {"geak-tritonbench", "geak_tritonbench.py",
+     "Make a suite for --suite from TritonBench-modified, which GEAK made of TritonBench-G",
+     "geak_eval/data/TritonBench/data/TritonBench_G_v1 of AMD-AIG-AIMA/GEAK-eval"},
+    {"geak-rocm", "geak_rocm.py", "Make a suite for --suite from the ROCm Triton Benchmark of GEAK",
+     "geak_eval/data/ROCm/data/ROCm_v1 of AMD-AIG-AIMA/GEAK-eval"},
 };
 
 struct ImportOptions {

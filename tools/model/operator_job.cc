@@ -70,6 +70,7 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
   job.kind = kind;
   job.operator_name = op.name;
   job.operator_dir = op.directory.string();
+  job.suite_id = op.suite;
   job.entry = op.entry;
   job.dialect = op.dialect;
   job.adapter = op.adapter;

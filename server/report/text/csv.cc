@@ -98,6 +98,11 @@ Columns columns_of(std::span<const Metric> metrics) {
       "died_at", [](const ReportRow& row) { return row.failure ? row.failure->stage : ""; }));
   columns.push_back(of_row(
       "died_of", [](const ReportRow& row) { return row.failure ? row.failure->error_type : ""; }));
+  columns.push_back(of_row("suite", [](const ReportRow& row) { return cell(row.suite_id.name); }));
+  columns.push_back(
+      of_row("suite_version", [](const ReportRow& row) { return cell(row.suite_id.version); }));
+  columns.push_back(
+      of_row("suite_digest", [](const ReportRow& row) { return row.suite_id.digest; }));
   columns.push_back({"run_cost_usd", cost_of_run});
   return columns;
 }

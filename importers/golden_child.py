@@ -47,7 +47,9 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
             header["difficulty"],
             Provenance(**header["provenance"]),
         )
-        _Import(channel, golden, header["target"], Path("/tmp") / f"import-{os.getpid()}").run()
+        folder = Path("/tmp") / f"import-{os.getpid()}"
+        step_wall_s = int(header["interpret_step_wall_s"])
+        _Import(channel, golden, header["target"], folder, step_wall_s).run()
         return 0
     except (BrokenPipeError, ConnectionError):
         return 0  # the importer has closed the connection
@@ -59,7 +61,15 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
 class _Import:
     """The import of one file."""
 
-    def __init__(self, channel: Channel, golden: GoldenFile, target: str, folder: Path) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        golden: GoldenFile,
+        target: str,
+        folder: Path,
+        interpret_step_wall_s: int,
+    ) -> None:
+        self._interpret_step_wall_s = interpret_step_wall_s
         self._channel = channel
         self._golden = golden
         self._target = target
@@ -131,7 +141,9 @@ class _Import:
         ]
         found: Report = {}
         for number, (name, work) in enumerate(steps):
-            seen = self._step(name, work) if folders and (found or number == 0) else {}
+            if not folders or (number and not found):
+                break
+            seen = self._step(name, work, self._interpret_step_wall_s)
             # A step that crashed has found nothing.
             seen = {} if seen.get("kind") == "crash" else seen
             found = (
@@ -148,14 +160,16 @@ class _Import:
             if operator["tier"] == "plan":
                 interpreter.mark(self._suite / "standard" / operator["name"], cases)
 
-    def _step(self, name: str, work: Callable[[], Report]) -> Report:
+    def _step(self, name: str, work: Callable[[], Report], wall_s: int = 0) -> Report:
         """Runs `work` in a forked process, and returns its result. If the process ends without a
-        result, the report says how it ended."""
+        result, the report says how it ended. If `wall_s` is not 0, the process ends after this
+        time."""
         self._channel.send({"type": "step", "name": name})
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(reader)
+            signal.alarm(wall_s)  # its default action ends the process; 0: no alarm
             self._run(writer, work)
         os.close(writer)
         with os.fdopen(reader, "rb") as stream:

@@ -82,7 +82,11 @@ def _run(
             if not part.calls:
                 starts: list[int] = []
                 with _limited_tests():
-                    run_tests(names, lambda _: starts.append(_begin_test(part)), (_TestIsLong,))
+                    errors = run_tests(
+                        names, lambda _: starts.append(_begin_test(part)), (_TestIsLong,)
+                    )
+                if errors and not part.seen():
+                    raise errors[0]
                 report["tests"] = [
                     end - start
                     for start, end in zip(starts, [*starts[1:], part.seen()], strict=True)

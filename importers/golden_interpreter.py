@@ -38,8 +38,8 @@ from harness.operator import Operator  # noqa: E402
 from harness.wire.tensors import bits, name_of  # noqa: E402
 
 SEEDS = (1, 2)
-CASE_CPU_S = 20.0  # of processor time, for all runs of one case in one process
-STEP_CPU_S = 60.0  # of processor time, for all cases of a file in one process
+CASE_CPU_S = 10.0  # of processor time, for all runs of one case in one process
+STEP_CPU_S = 30.0  # of processor time, for all cases of a file in one process
 _INEXACT = re.compile(r"bfloat16|bf16|float8|fp8|\bfp4\b|float4")
 _INEXACT_DTYPES = ("bfloat16", "float8")
 

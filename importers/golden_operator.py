@@ -216,7 +216,8 @@ def _description(call: Call, parts: Parts) -> str:
     return (
         f"{description}\n\nDefine `{call.function}` as this text describes it. Assay calls it as the "
         f"benchmark's tests do: {call.text}.{drawn} The benchmark's own kernel computes the expected "
-        "outputs from the same arguments."
+        "outputs from the same arguments. Hidden cases have the shapes of the public ones, and other "
+        "values."
     )
 
 

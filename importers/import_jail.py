@@ -50,9 +50,15 @@ class Stopped(Exception):
     """The import was stopped."""
 
 
+# Each of the three steps that find the cases for the interpreter may take this long, in addition to
+# Limits.timeout_s. A step that takes longer finds no case, and the file keeps its operators.
+INTERPRET_STEP_WALL_S = 45
+INTERPRET_STEPS = 3
+
+
 @dataclass(frozen=True)
 class Limits:
-    timeout_s: float  # for the whole import of one file
+    timeout_s: float  # for the import of one file
     memory_mib: int  # of private memory of each process
 
 
@@ -205,7 +211,8 @@ class _Child:
 
     def work(self, golden: GoldenFile, limits: Limits, target: str) -> Result:
         started = time.monotonic()
-        timer = threading.Timer(limits.timeout_s, self._end_late)
+        timeout_s = limits.timeout_s + INTERPRET_STEPS * INTERPRET_STEP_WALL_S
+        timer = threading.Timer(timeout_s, self._end_late)
         timer.start()
         result = Result({})
         try:
@@ -246,6 +253,7 @@ class _Child:
                 "difficulty": golden.difficulty,
                 "provenance": provenance,
                 "target": target,
+                "interpret_step_wall_s": INTERPRET_STEP_WALL_S,
             },
             golden.text.encode(),
         )

@@ -74,8 +74,8 @@ class TestPart:
         names |= self._own_names
         stub_missing()
         exec(self._code, names)
-        if not next_number:
-            run_tests(names, begin)
+        if not next_number and (errors := run_tests(names, begin)) and not next_number:
+            raise errors[0]
 
 
 def module_name(text: str) -> str:
@@ -94,14 +94,14 @@ def run_tests(
     names: dict[str, Any],
     begin: Callable[[int], None],
     ends: tuple[type[BaseException], ...] = (),
-) -> None:
+) -> list[BaseException]:
     """Runs the tests of a test part that defines tests but calls none. The tests are found by their
     names, as in pytest. `names` is the namespace in which the test part was executed. begin(N) is
-    called before test N. An exception of the classes `ends` ends one test. If all tests fail, raises the first error."""
+    called before test N. An exception of the classes `ends` ends one test. Returns the errors of the
+    tests that failed."""
     errors: list[BaseException] = []
-    ran = 0
-    for ran, test in enumerate(_tests(names), 1):
-        begin(ran - 1)
+    for number, test in enumerate(_tests(names)):
+        begin(number)
         try:
             test()
         except BaseException as error:
@@ -110,8 +110,7 @@ def run_tests(
             if not isinstance(error, (Exception, *_outcomes())):
                 raise
             errors.append(error)
-    if errors and len(errors) == ran:
-        raise errors[0]
+    return errors
 
 
 def _tests(names: dict[str, Any]) -> Iterator[Callable[[], Any]]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
+import itertools
 import json
 import os
 import signal
@@ -75,7 +76,12 @@ def _run(
         return {**report, **_error_report(error, source, "import")}
     report["calls"] = part.calls
     _share_imports(part.module, test_text)
-    names = {**part.names(), "__name__": module_name(test_text), "__file__": str(path)}
+    # Some tests write files beside their own file.
+    own_names = {
+        "__name__": module_name(test_text),
+        "__file__": os.path.join(folder, "test_part.py"),
+    }
+    names = {**part.names(), **own_names}
     try:
         with part.side:
             exec(compile(test_text, str(path), "exec", dont_inherit=True), names)
@@ -88,8 +94,7 @@ def _run(
                 if errors and not part.seen():
                     raise errors[0]
                 report["tests"] = [
-                    end - start
-                    for start, end in zip(starts, [*starts[1:], part.seen()], strict=True)
+                    end - start for start, end in itertools.pairwise([*starts, part.seen()])
                 ]
     except BaseException as error:
         whole = Source(path.read_text(encoding="utf-8"), str(path))

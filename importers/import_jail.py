@@ -50,10 +50,11 @@ class Stopped(Exception):
     """The import was stopped."""
 
 
-# Each of the three steps that find the cases for the interpreter may take this long, in addition to
-# Limits.timeout_s. A step that takes longer finds no case, and the file keeps its operators.
+# Each of the three steps that find the cases for the interpreter may take this long, whatever is left
+# of Limits.timeout_s. A step that takes longer finds no case, and the file keeps its operators.
 INTERPRET_STEP_WALL_S = 45
 INTERPRET_STEPS = 3
+FIRST_INTERPRET_STEP = "golden outputs"
 
 
 @dataclass(frozen=True)
@@ -207,16 +208,21 @@ class _Child:
         self._group = _process_id(pidfd)
         self._owns_namespace = True
         self._late = False
+        self._interprets = False
         self._step = "start"
 
     def work(self, golden: GoldenFile, limits: Limits, target: str) -> Result:
         started = time.monotonic()
-        timeout_s = limits.timeout_s + INTERPRET_STEPS * INTERPRET_STEP_WALL_S
-        timer = threading.Timer(timeout_s, self._end_late)
+        timer = threading.Timer(limits.timeout_s, self._end_late)
         timer.start()
         result = Result({})
         try:
             for frame in self._frames(golden, target):
+                if self._begins_to_interpret(frame):
+                    timer.cancel()
+                    more_s = INTERPRET_STEPS * INTERPRET_STEP_WALL_S
+                    timer = threading.Timer(more_s, self._end_late)
+                    timer.start()
                 if frame.type == "part":
                     _keep(result, golden, frame)
                 elif frame.type == "report":
@@ -263,6 +269,13 @@ class _Child:
             if frame.type == "step":
                 self._step = str(frame.header["name"])[:80]
             yield frame
+
+    def _begins_to_interpret(self, frame: Frame) -> bool:
+        """Returns True once."""
+        if self._interprets or frame.type != "step":
+            return False
+        self._interprets = frame.header["name"] == FIRST_INTERPRET_STEP
+        return self._interprets
 
     def _end_late(self) -> None:
         self._late = True

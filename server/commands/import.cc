@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/job/target.h"
@@ -32,6 +33,9 @@ struct Importer {
   const char* script;  // a file in importers/; import_files() says which arguments it accepts
   const char* help;
   const char* folder;  // the contents of the folder DIR, in words; messages use it
+  // The target that launch plans are recorded for. The kernels of the ROCm benchmark have options
+  // that only the compiler for AMD's GPUs knows.
+  std::string_view target = sandbox::kDefaultTarget;
 };
 
 constexpr Importer kImporters[] = {
@@ -42,12 +46,12 @@ constexpr Importer kImporters[] = {
      "Make a suite for --suite from TritonBench-modified, which GEAK made of TritonBench-G",
      "geak_eval/data/TritonBench/data/TritonBench_G_v1 of AMD-AIG-AIMA/GEAK-eval"},
     {"geak-rocm", "geak_rocm.py", "Make a suite for --suite from the ROCm Triton Benchmark of GEAK",
-     "geak_eval/data/ROCm/data/ROCm_v1 of AMD-AIG-AIMA/GEAK-eval"},
+     "geak_eval/data/ROCm/data/ROCm_v1 of AMD-AIG-AIMA/GEAK-eval", "hip:gfx942"},
 };
 
 struct ImportOptions {
   std::string folder, out;
-  std::string target{sandbox::kDefaultTarget};
+  std::string target;
   int jobs = 1;
   int timeout_s = kDefaultTimeoutS;
   int memory_mib = kDefaultMemoryMib;
@@ -100,6 +104,7 @@ void add_import(CLI::App& app, int& status) {
   group->require_subcommand(1);
   for (const Importer& importer : kImporters) {
     auto options = std::make_shared<ImportOptions>();
+    options->target = importer.target;
     CLI::App* command = group->add_subcommand(importer.kind, importer.help);
     command->add_option("folder", options->folder, importer.folder)->required();
     command->add_option("--out", options->out, "the folder of the suite; created if it is missing")

@@ -10,8 +10,8 @@ after the call. So its later calls may be missing in the importer, which runs wi
 `counts` has the number of calls that the importer has seen in each test. With it, each call has the
 same number on every machine.
 
-Some benchmarks import helpers that are not beside their files, or packages for plots (STUBBED). Their names then stand for
-functions and classes that do nothing."""
+Some benchmarks import helpers that are not beside their files, or packages for plots and statistics
+(STUBBED). Their names then stand for functions and classes that do nothing."""
 
 from __future__ import annotations
 
@@ -21,14 +21,16 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import itertools
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from harness.imported.proxies import proxy_of
 
-STUBBED = ("geak_eval", "matplotlib", "pandas")
+STUBBED = ("geak_eval", "matplotlib", "pandas", "scipy")
 MOST_CASES_OF_TEST = 6  # of the parameters of one test, the first ones
 _FIXTURE = "request"
 
@@ -45,7 +47,7 @@ class TestPart:
     def __init__(self, text: str, path: str, counts: Sequence[int] = ()) -> None:
         self._code = compile(text, path, "exec", dont_inherit=True)
         self._counts = counts
-        self._own_names = {"__name__": module_name(text), "__file__": path}
+        self._name = module_name(text)
 
     def run(self, module: ModuleType, called: Called) -> None:
         """Runs the test part. `called` is called in place of each call of the module (proxies.py),
@@ -71,11 +73,13 @@ class TestPart:
             for name, value in vars(module).items()
             if not name.startswith("__")
         }
-        names |= self._own_names
         stub_missing()
-        exec(self._code, names)
-        if not next_number and (errors := run_tests(names, begin)) and not next_number:
-            raise errors[0]
+        with tempfile.TemporaryDirectory(prefix="test-part-") as folder:
+            # Some tests write files beside their own file.
+            names |= {"__name__": self._name, "__file__": os.path.join(folder, "test_part.py")}
+            exec(self._code, names)
+            if not next_number and (errors := run_tests(names, begin)) and not next_number:
+                raise errors[0]
 
 
 def module_name(text: str) -> str:

@@ -101,6 +101,9 @@ class Tracer(KernelPart):
         if self._arithmetic:
             self.runner.use_arithmetic(ShapedArithmetic(self._recorder))
 
+    def seen(self) -> int:
+        return len(self.traced)
+
     def may_be_helper(self, error: BaseException) -> bool:
         return super().may_be_helper(error) or (self._arithmetic and isinstance(error, Exception))
 

@@ -51,7 +51,9 @@ def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
             kind=frame.type,
             options=header["options"],
         )
-        importer(channel, golden, header["target"], Path("/tmp") / f"import-{os.getpid()}").run()
+        folder = Path("/tmp") / f"import-{os.getpid()}"
+        step_wall_s = int(header["interpret_step_wall_s"])
+        importer(channel, golden, header["target"], folder, step_wall_s).run()
         return 0
     except (BrokenPipeError, ConnectionError):
         return 0  # the importer has closed the connection
@@ -81,7 +83,9 @@ class FileImport:
         golden: GoldenFile,
         target: str,
         folder: Path,
+        interpret_step_wall_s: int,
     ) -> None:
+        self._interpret_step_wall_s = interpret_step_wall_s
         self._channel = channel
         self._golden = golden
         self._target = target
@@ -103,14 +107,16 @@ class FileImport:
                 self._channel.send(part, path.read_bytes())
         self._channel.send({"type": "report", "report": report})
 
-    def _step(self, name: str, work: Callable[[], Report]) -> Report:
+    def _step(self, name: str, work: Callable[[], Report], wall_s: int = 0) -> Report:
         """Runs `work` in a forked process, and returns its result. If the process ends without a
-        result, the report says how it ended."""
+        result, the report says how it ended. If `wall_s` is not 0, the process ends after this
+        time."""
         self._channel.send({"type": "step", "name": name})
         reader, writer = os.pipe()
         pid = os.fork()
         if pid == 0:
             os.close(reader)
+            signal.alarm(wall_s)  # its default action ends the process; 0: no alarm
             self._run(writer, work)
         os.close(writer)
         with os.fdopen(reader, "rb") as stream:
@@ -168,6 +174,7 @@ class _GoldenImport(FileImport):
         )
         if report["operators"]:
             self._record(report["operators"])
+            self._interpret(report["operators"])
         self._send(report)
 
     def _trace(self, arithmetic: bool) -> Report:
@@ -190,6 +197,42 @@ class _GoldenImport(FileImport):
             refused = again.get("kind") in REFUSED
             operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
             operator["reason"] = "" if again["recorded"] else _why(again)
+
+    def _interpret(self, operators: list[Report]) -> None:
+        """Marks the cases that can be judged without a GPU. Adds their number to each operator."""
+        import golden_interpreter as interpreter
+
+        for operator in operators:
+            operator["interpreted"] = 0
+        folders = [
+            self._suite / "standard" / one["name"] for one in operators if one["tier"] == "plan"
+        ]
+        file = self._cache.parent / "golden-outputs"
+        steps: list[tuple[str, Callable[[], Report]]] = [
+            ("golden outputs", lambda: interpreter.golden_outputs(folders, file)),
+            ("interpret", lambda: interpreter.confirmed(folders, file, False)),
+            ("interpret in reverse", lambda: interpreter.confirmed(folders, file, True)),
+        ]
+        found: Report = {}
+        for number, (name, work) in enumerate(steps):
+            if not folders or (number and not found):
+                break
+            seen = self._step(name, work, self._interpret_step_wall_s)
+            # A step that crashed has found nothing.
+            seen = {} if seen.get("kind") == "crash" else seen
+            found = (
+                seen
+                if number == 0
+                else {
+                    operator: [case for case in cases if case in seen.get(operator, [])]
+                    for operator, cases in found.items()
+                }
+            )
+        for operator in operators:
+            cases = found.get(operator["name"], [])
+            operator["interpreted"] = len(cases)
+            if operator["tier"] == "plan":
+                interpreter.mark(self._suite / "standard" / operator["name"], cases)
 
 
 class _ProblemImport(FileImport):

@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 import triton.language as tl  # noqa: E402
+from harness.imported.grids import Grid  # noqa: E402
 from harness.imported.proxies import made_with, state  # noqa: E402
 
 NUMBERS = {int: "int", float: "float", bool: "bool"}
@@ -78,6 +79,8 @@ def expression(value: Any, leaves: Leaves) -> str:
     if type(value) is dict:
         items = (f"{key!r}: {expression(item, leaves)}" for key, item in value.items())
         return "{" + ", ".join(items) + "}"
+    if isinstance(value, Grid):
+        return value.text({name: next(leaves)[0] for name in value.values})
     if (made := made_with(value)) is not None:
         kind, args, kwargs = made
         return f"{kind.__name__}({arguments(args, kwargs, leaves)})"

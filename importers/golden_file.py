@@ -13,12 +13,16 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
+import itertools
 import json
 import os
+import signal
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -28,8 +32,9 @@ import torch  # noqa: E402
 from golden_folder import split  # noqa: E402
 from golden_kernel_part import KernelPart  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
-from harness.imported.golden import run_tests  # noqa: E402
+from harness.imported.test_parts import module_name, run_tests, stub_missing  # noqa: E402
 
+TEST_CPU_S = 15.0  # of processor time, for each test of a test part that consists of tests
 # The kinds of errors that the recorder raises.
 REFUSALS = (
     "not_recordable",
@@ -61,6 +66,7 @@ def _run(
     arithmetic: bool,
     kind: type[KernelPart],
 ) -> dict[str, Any]:
+    stub_missing()
     kernel_text, test_text = split(path.read_text(encoding="utf-8"))
     report: dict[str, Any] = {"file": path.name, "recorded": False, "calls": []}
     source = Source(kernel_text, os.path.join(folder, f"{path.stem}.py"))
@@ -70,12 +76,26 @@ def _run(
         return {**report, **_error_report(error, source, "import")}
     report["calls"] = part.calls
     _share_imports(part.module, test_text)
-    names = {**part.names(), "__name__": "__main__"}
+    # Some tests write files beside their own file.
+    own_names = {
+        "__name__": module_name(test_text),
+        "__file__": os.path.join(folder, "test_part.py"),
+    }
+    names = {**part.names(), **own_names}
     try:
         with part.side:
-            exec(compile(test_text, str(path), "exec"), names)
+            exec(compile(test_text, str(path), "exec", dont_inherit=True), names)
             if not part.calls:
-                run_tests(names)
+                starts: list[int] = []
+                with _limited_tests():
+                    errors = run_tests(
+                        names, lambda _: starts.append(_begin_test(part)), (_TestIsLong,)
+                    )
+                if errors and not part.seen():
+                    raise errors[0]
+                report["tests"] = [
+                    end - start for start, end in itertools.pairwise([*starts, part.seen()])
+                ]
     except BaseException as error:
         whole = Source(path.read_text(encoding="utf-8"), str(path))
         return {**report, **(_refused(part.calls) or _error_report(error, whole, "test part"))}
@@ -97,6 +117,31 @@ def _run(
             code="",
         )
     return report
+
+
+class _TestIsLong(BaseException):
+    """A test has run for TEST_CPU_S. Its later calls are left out."""
+
+
+def _begin_test(part: KernelPart) -> int:
+    signal.setitimer(signal.ITIMER_PROF, TEST_CPU_S)
+    return part.seen()
+
+
+@contextlib.contextmanager
+def _limited_tests() -> Iterator[None]:
+    """Limits the processor time of each test that begins with _begin_test(): without a GPU, a test
+    may need minutes for large cases, which it compares with torch."""
+
+    def ring(_signal: int, _frame: FrameType | None) -> None:
+        raise _TestIsLong
+
+    before = signal.signal(signal.SIGPROF, ring)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _share_imports(module: ModuleType, test_text: str) -> None:

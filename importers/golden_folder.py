@@ -36,31 +36,55 @@ class BadFolder(Exception):
         self.status = status
 
 
+def prompt_of(key: str) -> Callable[[dict[str, Any]], str]:
+    """Returns a function that returns this key of an index's entry."""
+    return lambda entry: str(entry.get(key, ""))
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark whose files have two parts: a solution or a reference, and tests."""
 
     name: str
-    command: str  # of `assay import`
-    folder: str  # the folder of the files in the checkout
-    index: str  # the ending of the index's name, which is beside the folder
+    command: str  # KIND of `assay import KIND`, and the name of the suite
+    repository: str
+    folder: str  # the folder of the files in a checkout of the repository
+    index: str  # the name of the index in the folder's parent; the index may be missing
     index_keys: str  # what the entries of the index have, in words
-    kind: str  # of the import (golden_child.py)
     describe: Callable[[dict[str, Any]], str]  # the description that an entry of the index gives
+    kind: str = "golden"  # of the import (golden_child.py)
 
     @property
     def where(self) -> str:
-        return f"{self.folder} of thunlp/TritonBench"
+        return f"{self.folder} of {self.repository}"
 
 
 TRITONBENCH_G = Benchmark(
     name="TritonBench-G",
     command="tritonbench-g",
+    repository="thunlp/TritonBench",
     folder="data/TritonBench_G_v1",
-    index=".json",
+    index="TritonBench_G_v1.json",
     index_keys="`file`, `comp_instru` and `difficulty`",
-    kind="golden",
-    describe=lambda entry: str(entry.get("comp_instru", "")),
+    describe=prompt_of("comp_instru"),
+)
+GEAK_TRITONBENCH = Benchmark(
+    name="TritonBench-modified (GEAK)",
+    command="geak-tritonbench",
+    repository="AMD-AIG-AIMA/GEAK-eval",
+    folder="geak_eval/data/TritonBench/data/TritonBench_G_v1",
+    index="TritonBench_G_comp_alpac_v1_fixed_with_difficulty.json",
+    index_keys="`file`, `instruction` and `difficulty`",
+    describe=prompt_of("instruction"),
+)
+GEAK_ROCM = Benchmark(
+    name="ROCm Triton Benchmark (GEAK)",
+    command="geak-rocm",
+    repository="AMD-AIG-AIMA/GEAK-eval",
+    folder="geak_eval/data/ROCm/data/ROCm_v1",
+    index="ROCm_eval_complex_instruct_v1.json",
+    index_keys="`file` and `instruction`",
+    describe=prompt_of("instruction"),
 )
 
 
@@ -138,7 +162,8 @@ def provenance_of(folder: Path, benchmark: str) -> Provenance:
 
 def _where(folder: Path, benchmark: Benchmark) -> str:
     """Returns a sentence that says where the files are."""
-    for below in (benchmark.folder, Path(benchmark.folder).name):
+    parts = Path(benchmark.folder).parts
+    for below in (Path(*parts[first:]) for first in range(len(parts))):
         if (folder / below).is_dir():
             return f"they are in {folder / below}"
     return f"it should be {benchmark.where}"
@@ -150,7 +175,7 @@ def listed(names: list[str]) -> str:
 
 
 def _index_path(folder: Path, benchmark: Benchmark) -> Path:
-    return folder.resolve().parent / f"{folder.resolve().name}{benchmark.index}"
+    return folder.resolve().parent / benchmark.index
 
 
 def _index(folder: Path, benchmark: Benchmark) -> dict[str, dict[str, Any]]:

@@ -69,6 +69,10 @@ class KernelPart:
         spec.loader.exec_module(module)
         return module
 
+    def seen(self) -> int:
+        """Returns the number of calls so far."""
+        return len(self.calls)
+
     def names(self) -> dict[str, Any]:
         """Returns the names of the kernel part that the test part sees."""
         return {

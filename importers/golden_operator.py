@@ -64,6 +64,7 @@ class Parts:
     golden: GoldenFile
     kernel: str
     test: str
+    tests: list[int]  # the number of calls in each test, or [] if the test part calls by itself
 
 
 def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Call]) -> None:
@@ -83,6 +84,7 @@ def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Ca
         "leaves": names,
         "dtypes": {**{name: NAMES[x.dtype] for name, x in tensors.items()}, **drawn},
         "written": written,
+        **({"tests": parts.tests} if parts.tests else {}),
     }
     known = [call.form for call in calls]
     draws = {call.number: call.draws for call in group if call.draws}
@@ -131,7 +133,7 @@ def _spec(
     yield 'family = "fused"'
     yield 'dialect = "triton"'
     yield f"difficulty = {parts.golden.difficulty}"
-    yield f"summary = {_toml(f'{first.function} of TritonBench-G, {parts.golden.name}')}"
+    yield f"summary = {_toml(f'{first.function} of {parts.golden.provenance.benchmark}, {parts.golden.name}')}"
     yield f"description = {_toml(_description(first, parts))}"
     yield f"entry = {_toml(entry)}"
     yield f"signature = {_toml(signature)}"
@@ -214,7 +216,8 @@ def _description(call: Call, parts: Parts) -> str:
     return (
         f"{description}\n\nDefine `{call.function}` as this text describes it. Assay calls it as the "
         f"benchmark's tests do: {call.text}.{drawn} The benchmark's own kernel computes the expected "
-        "outputs from the same arguments."
+        "outputs from the same arguments. Hidden cases have the shapes of the public ones, and other "
+        "values."
     )
 
 
@@ -232,7 +235,7 @@ def adapter(entry: str, call: Call) -> str:
     function of the kernel part."""
     drawn = [f"d{i}" for i in range(len(call.draws))]
     lines = ["import torch"]
-    lines += ["import triton"] if "triton.language." in call.text else []
+    lines += ["import triton"] if "triton." in call.text else []
     lines += ["", MODE] if drawn else []
     lines += ["", "", MODULE] if "_module(" in call.text else []
     parameters = ", ".join([*(name for name in call.names if name), *drawn])

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from golden_folder import BadFolder
+from import_digest import importer_digest
 from import_jail import SLOTS, ImportJail, NoJail, Stopped
 from kernelbench_folder import LEVELS, file_name, problem_files
 from suite_folder import SuiteFolder, UnusableSuite
 from tritonbench_g import REMEDIES as COMMON_REMEDIES
-from tritonbench_g import UNAVAILABLE, end_with_signals, import_all, importer_digest
+from tritonbench_g import UNAVAILABLE, end_with_signals, import_all, suite_name
 
 ROOT = Path(__file__).resolve().parent.parent
 CASE_MEMORY_MIB = 20480
@@ -95,7 +96,9 @@ def run(options: argparse.Namespace) -> None:
     limits = {"case_memory_mib": options.case_memory_mib}
     files = problem_files(options.folder, options.level, options.only, limits)
     settings = {"importer": importer_digest(), **limits}
-    with SuiteFolder(options.out, settings) as suite:
+    name = suite_name("kernelbench", files[0].provenance)
+    reached = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
+    with SuiteFolder(options.out, settings, name, reached) as suite:
         again = options.again or bool(options.only)
         if not options.only:
             suite.forget_others({file.name for file in files}, file_name(options.level, ""))

@@ -1,13 +1,13 @@
 """The folder of an imported suite. Each file's operators and its report are written as soon as the
 file is imported, so an import that ends early goes on where it stopped.
 
-    with SuiteFolder(Path("suite"), settings) as suite:
+    with SuiteFolder(Path("suite"), settings, SuiteName("tritonbench-g", "603e28a")) as suite:
         if not suite.has(golden):
             suite.keep(golden, result)
 
-`import.json` contains the reports of all files. An operator's folder is complete as soon as it
-exists, because it is written elsewhere and then moved. One importer at a time may use the folder.
-Thread-safe after __enter__()."""
+`suite.toml` contains the suite's name and version, and `import.json` the reports of all files. An
+operator's folder is complete as soon as it exists, because it is written elsewhere and then moved.
+One importer at a time may use the folder. Thread-safe after __enter__()."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import json
 import os
 import shutil
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +26,14 @@ from import_jail import Result
 CANNOT_WRITE = 73  # an exit status of `assay` (docs/reference/cli.md)
 BAD_DATA = 65
 REPORTS, STAGING, LOCK = "import.json", ".staging", ".lock"
+NAME = "suite.toml"  # operators/catalog.cc reads it
+LIMITED = ("timeout", "memory_limit")  # kinds of failures that larger limits may end
+
+
+@dataclass(frozen=True)
+class SuiteName:
+    name: str
+    version: str  # the revision of the benchmark, or ""
 
 
 class ImportedFile(Protocol):
@@ -46,11 +55,20 @@ class UnusableSuite(Exception):
 
 
 class SuiteFolder:
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, Any],
+        name: SuiteName,
+        limits: dict[str, Any] | None = None,
+    ) -> None:
         """`settings` are what the operators depend on besides their file, such as the target. Files
-        that were imported with other settings are imported again."""
+        that were imported with other settings are imported again. So are files that reached a
+        limit, if `limits` are others now."""
         self.folder = folder
         self._settings = settings
+        self._name = name
+        self._limits = limits or {}
         self._lock = threading.Lock()
         self._reports: dict[str, dict[str, Any]] = {}
 
@@ -66,6 +84,7 @@ class SuiteFolder:
             fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(self.folder / STAGING, ignore_errors=True)
             (self.folder / STAGING).mkdir()
+            self._write_name()
         except BlockingIOError as error:
             raise UnusableSuite(
                 CANNOT_WRITE, f"another import writes to {self.folder}; wait for its end"
@@ -89,6 +108,7 @@ class SuiteFolder:
             report is not None
             and report.get("sha256") == golden.sha256
             and report.get("settings") == self._settings
+            and (report.get("kind") not in LIMITED or report.get("limits") == self._limits)
             and all(self._operator(one["name"]).is_dir() for one in report["operators"])
         )
 
@@ -106,7 +126,7 @@ class SuiteFolder:
         """Writes the operators and the report of a file in place of those of an earlier import.
         Returns the report."""
         report = {"file": golden.name, **result.report}
-        report.update(sha256=golden.sha256, settings=self._settings)
+        report.update(sha256=golden.sha256, settings=self._settings, limits=self._limits)
         with self._lock:
             self._remove(self._reports.get(golden.name, {}).get("operators", []))
             for one in report["operators"]:
@@ -130,7 +150,9 @@ class SuiteFolder:
             shutil.rmtree(self._operator(one["name"]), ignore_errors=True)
 
     def _foreign(self) -> list[str]:
-        return [path.name for path in self.folder.iterdir() if path.name not in (LOCK, STAGING)]
+        return [
+            path.name for path in self.folder.iterdir() if path.name not in (LOCK, STAGING, NAME)
+        ]
 
     def _earlier(self) -> list[dict[str, Any]]:
         path = self.folder / REPORTS
@@ -147,6 +169,12 @@ class SuiteFolder:
             raise UnusableSuite(
                 BAD_DATA, f"{path} is damaged ({error}); name a new folder, or remove this one"
             ) from error
+
+    def _write_name(self) -> None:
+        text = f"name = {json.dumps(self._name.name)}\n"
+        text += f"version = {json.dumps(self._name.version)}\n" if self._name.version else ""
+        (self.folder / STAGING / NAME).write_text(text, encoding="utf-8")
+        os.replace(self.folder / STAGING / NAME, self.folder / NAME)
 
     def _write_reports(self) -> None:
         known = [self._reports[name] for name in sorted(self._reports)]

@@ -1,5 +1,6 @@
 """Implements `assay import tritonbench-g`: imports the golden files of TritonBench-G
-(thunlp/TritonBench) as a suite, and finds the tier of each file.
+(thunlp/TritonBench) as a suite, and finds the tier of each file. Other benchmarks of the same format
+have scripts of their own, which call main() (geak_tritonbench.py, geak_rocm.py).
 
     # This command writes SUITE/standard/NAME/ and SUITE/import.json.
     python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE
@@ -16,24 +17,31 @@ from __future__ import annotations
 
 import argparse
 import collections
-import hashlib
 import queue
 import signal
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from golden_folder import TRITONBENCH_G, BadFolder, Benchmark, GoldenFile, golden_files
+from golden_folder import (
+    TRITONBENCH_G,
+    BadFolder,
+    Benchmark,
+    GoldenFile,
+    Provenance,
+    golden_files,
+)
+from import_digest import importer_digest
 from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped
-from suite_folder import SuiteFolder, UnusableSuite
+from suite_folder import SuiteFolder, SuiteName, UnusableSuite
 
 Summary = Callable[[list[dict[str, Any]]], list[str]]
 ROOT = Path(__file__).resolve().parent.parent
 UNAVAILABLE = 69  # an exit status of `assay` (docs/reference/cli.md)
+REVISION_CHARS = 12  # of a commit, in the version of the suite
 # What helps against each kind of failure. The keys are ErrorKinds and the importer's own kinds.
 REMEDIES = {
     "timeout": "--timeout-s N gives each file more time",
@@ -82,18 +90,13 @@ def summary(reports: list[dict[str, Any]]) -> list[str]:
         for kind, count in sorted(kinds.items())
         if kind in REMEDIES
     ]
-    return [f"{len(reports)} files: {counted}; operators of {with_operators} files", *remedies]
-
-
-def importer_digest() -> str:
-    """Returns a digest of what the operators depend on besides their files: the importer's own
-    sources, and the versions of torch and Triton."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
-    for package in ("torch", "triton"):
-        digest.update(metadata.version(package).encode())
-    return digest.hexdigest()[:16]
+    operators = [one for report in reports for one in report["operators"]]
+    without_gpu = sum(bool(one.get("interpreted")) for one in operators)
+    return [
+        f"{len(reports)} files: {counted}; operators of {with_operators} files",
+        f"{len(operators)} operators; {without_gpu} of them have cases that run without a GPU",
+        *remedies,
+    ]
 
 
 def import_all(
@@ -131,6 +134,11 @@ def import_all(
             raise
 
 
+def suite_name(name: str, provenance: Provenance) -> SuiteName:
+    """Returns the name of an imported suite; its version is the beginning of the commit."""
+    return SuiteName(name, provenance.revision[:REVISION_CHARS])
+
+
 def end_with_signals(stopped: threading.Event) -> None:
     """Makes the signals that end the import raise SystemExit in the main thread, so that all
     processes of the jail are ended."""
@@ -164,7 +172,9 @@ def parse(benchmark: Benchmark) -> argparse.Namespace:
 def run(options: argparse.Namespace, benchmark: Benchmark, summarised: Summary) -> None:
     files = golden_files(options.folder, options.only, benchmark)
     settings = {"target": options.target, "importer": importer_digest()}
-    with SuiteFolder(options.out, settings) as suite:
+    limits = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
+    name = suite_name(benchmark.command, files[0].provenance)
+    with SuiteFolder(options.out, settings, name, limits) as suite:
         again = options.again or bool(options.only)
         if not options.only:
             suite.forget_others({golden.name for golden in files})

@@ -57,7 +57,8 @@ def trace_file(
     for position, group in enumerate(groups(calls)):
         folder = suite / "standard" / (name if position == 0 else f"{name}_{position + 1}")
         shutil.rmtree(folder, ignore_errors=True)
-        write_operator(folder, group, Parts(golden, kernel, test), calls)
+        parts = Parts(golden, kernel, test, report.get("tests", []))
+        write_operator(folder, group, parts, calls)
         found["operators"].append({"name": folder.name, "cases": len(group)})
     return found
 

@@ -54,8 +54,9 @@ def describe(entry: dict[str, Any]) -> str:
 TRITONBENCH_T = Benchmark(
     name="TritonBench-T",
     command="tritonbench-t",
+    repository="thunlp/TritonBench",
     folder="data/TritonBench_T_v1",
-    index=".jsonl",
+    index="TritonBench_T_v1.jsonl",
     index_keys="`file`, `func_inputs`, `description` and `difficulty`",
     kind="eager",
     describe=describe,

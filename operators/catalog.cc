@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "operators/names.h"
+#include "operators/spec_section.h"
 #include "operators/spec_toml.h"
 
 namespace assay::operators {
@@ -136,6 +137,35 @@ Result<std::int64_t> evaluate_factor(std::string_view factor, std::string_view e
                   (axes.empty() ? "none" : join(axes, ", ", &Axes::value_type::first)));
 }
 
+constexpr const char* kSuiteFile = "suite.toml";
+constexpr std::size_t kMaxSuiteWordBytes = 64;
+constexpr const char* kSuiteWordRule =
+    "must have 1 to 64 characters, of letters, digits, '.', '_', '+' and '-'";
+
+/// Returns whether the text may be the name or the version of a suite. It needs no quotes anywhere.
+bool is_suite_word(std::string_view text) {
+  return !text.empty() && text.size() <= kMaxSuiteWordBytes &&
+         text.find_first_not_of(
+             "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._+-") ==
+             std::string_view::npos;
+}
+
+/// Returns the name and the version of the suite in this folder.
+Result<SuiteId> suite_of(const fs::path& root) {
+  const fs::path path = root / kSuiteFile;
+  std::error_code code;
+  if (fs::exists(path, code)) {
+    ASSAY_TRY(text, read_file(path));
+    return parse_suite(text, path.string());
+  }
+  const fs::path folder = fs::absolute(root).lexically_normal();
+  const std::string name =
+      (folder.has_filename() ? folder : folder.parent_path()).filename().string();
+  std::string shown = name.substr(0, kMaxSuiteWordBytes);
+  for (char& c : shown) c = is_suite_word(std::string_view(&c, 1)) ? c : '_';
+  return SuiteId{shown.empty() ? "suite" : shown, "", ""};
+}
+
 }  // namespace
 
 std::string_view to_string(Split split) {
@@ -186,6 +216,27 @@ Result<Operator> load_operator(const fs::path& directory) {
   return op;
 }
 
+Result<SuiteId> parse_suite(std::string_view text, const std::string& file) {
+  Diagnostics diagnostics{file, std::nullopt};
+  SuiteId suite;
+  try {
+    const toml::table root = toml::parse(text);
+    Section section(root, "", diagnostics);
+    section.keys({"name"}, {"version"});
+    suite.name = section.text("name");
+    if (section.has("version")) suite.version = section.text("version");
+    if (!diagnostics.failed() && !is_suite_word(suite.name))
+      section.report_error("name", kSuiteWordRule);
+    if (!diagnostics.failed() && section.has("version") && !is_suite_word(suite.version))
+      section.report_error("version", kSuiteWordRule);
+  } catch (const toml::parse_error& error) {
+    diagnostics.add(error.source().begin.line,
+                    "not valid TOML: " + std::string(error.description()));
+  }
+  if (diagnostics.first) return fail(*diagnostics.first);
+  return suite;
+}
+
 Result<Catalog> Catalog::load(const fs::path& root) {
   std::error_code code;
   if (!fs::is_directory(root, code)) {
@@ -209,13 +260,13 @@ Result<Catalog> Catalog::load(const fs::path& root) {
   }
   if (catalog.operators_.empty())
     return fail(ErrorCode::not_found, root.string() + ": no operator in standard/, ood/ or dsl/");
-  return catalog;
-}
-
-std::string Catalog::digest() const {
+  ASSAY_TRY(suite, suite_of(root));
   std::string text;
-  for (const Operator& op : operators_) text += op.name + " " + op.revision + "\n";
-  return sha256_hex(text);
+  for (const Operator& op : catalog.operators_) text += op.name + " " + op.revision + "\n";
+  suite.digest = sha256_hex(text);
+  for (Operator& op : catalog.operators_) op.suite = suite;
+  catalog.suite_ = std::move(suite);
+  return catalog;
 }
 
 const Operator* Catalog::find(std::string_view name) const {

@@ -18,6 +18,7 @@
 
 #include "base/baseline.h"
 #include "base/result.h"
+#include "base/suite_id.h"
 
 namespace assay::operators {
 
@@ -117,6 +118,7 @@ struct Operator {
   // The SHA-256 of spec.toml, reference.py and oracle.py. An oracle that is missing counts as
   // empty.
   std::string revision;
+  SuiteId suite;  // of the catalog that loaded the operator; load_operator() sets none
 
   /// Returns true if the reference runs the benchmark's own kernel. It is a solution, so agents
   /// must not see it. The reference of an operator without an oracle is a function of PyTorch.
@@ -131,19 +133,26 @@ class Catalog {
 
   const std::vector<Operator>& all() const { return operators_; }  // sorted by split, then by name
   const Operator* find(std::string_view name) const;
-  /// Returns a digest of all operators: the SHA-256 of their names and revisions. Two servers with
-  /// the same digest have the same operators.
-  std::string digest() const;
+  /// Returns the suite that the operators make up. Its digest is the SHA-256 of the names and
+  /// revisions of all operators, so two servers with the same digest have the same operators. The
+  /// name and the version are those in suite.toml. Without this file, the name is the name of the
+  /// folder, and there is no version.
+  const SuiteId& suite() const { return suite_; }
   /// Returns an error like "unknown operator 'vectoradd'; did you mean 'vector_add'?
   /// `list_operators` names all 164".
   Error unknown(std::string_view name) const;
 
  private:
   std::vector<Operator> operators_;
+  SuiteId suite_;
 };
 
 /// Loads the folder of one operator. `operators lint` and tests use it.
 Result<Operator> load_operator(const std::filesystem::path& directory);
+
+/// Reads the name and the version of a suite from the text of its suite.toml. The digest of the
+/// result is empty. An error message begins with `file`.
+Result<SuiteId> parse_suite(std::string_view text, const std::string& file);
 
 /// Computes an extent such as "rows", "128" or "2*rows*cols" from the values in `axes`. Errors:
 /// invalid_argument if a factor is neither an integer nor an axis, or if the product exceeds 64

@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "importers"))
 
 from golden_folder import BadFolder, provenance_of  # noqa: E402
+from import_digest import TRACE_STEPS, importer_digest  # noqa: E402
 from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped  # noqa: E402
 from suite_folder import SuiteFolder, UnusableSuite  # noqa: E402
 from trace_cases import Plan, plan_cases  # noqa: E402
@@ -32,7 +33,7 @@ from trace_dataset import Dataset, DefinitionFile, read_dataset  # noqa: E402
 from trace_operator import operator_files, operator_name  # noqa: E402
 from trace_solutions import write_solutions  # noqa: E402
 from trace_tensors import TensorFiles  # noqa: E402
-from tritonbench_g import UNAVAILABLE, end_with_signals, importer_digest  # noqa: E402
+from tritonbench_g import UNAVAILABLE, end_with_signals, suite_name  # noqa: E402
 
 INTERPRETER_FLOPS = 1 << 25  # of a case with `interpreter = true`
 DEFAULT_WORKLOADS = 8
@@ -91,7 +92,7 @@ class Importer:
     def __init__(self, dataset: Dataset, options: argparse.Namespace) -> None:
         self._tensors = TensorFiles(dataset.folder)
         self._reading = threading.Lock()
-        self._provenance = provenance_of(dataset.folder, "FlashInfer-Bench")
+        self.provenance = provenance_of(dataset.folder, "FlashInfer-Bench")
         self._options = options
         self._names = _operator_names(dataset.files)
         for file in dataset.files:
@@ -135,7 +136,7 @@ class Importer:
     def _files(self, file: DefinitionFile, plan: Plan) -> dict[str, bytes]:
         assert file.definition is not None
         return operator_files(
-            self._names[file.name], file.definition, plan, file.name, self._provenance
+            self._names[file.name], file.definition, plan, file.name, self.provenance
         )
 
     @staticmethod
@@ -241,8 +242,10 @@ def parse() -> argparse.Namespace:
 def run(options: argparse.Namespace) -> None:
     dataset = read_dataset(options.folder, options.only)
     importer = Importer(dataset, options)
-    settings = {"importer": importer_digest(), "workloads": options.workloads}
-    with SuiteFolder(options.out, settings) as suite:
+    settings = {"importer": importer_digest(TRACE_STEPS), "workloads": options.workloads}
+    name = suite_name("flashinfer-trace", importer.provenance)
+    limits = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
+    with SuiteFolder(options.out, settings, name, limits) as suite:
         again = options.again or bool(options.only)
         if not options.only:
             suite.forget_others({file.name for file in dataset.files})

@@ -54,6 +54,9 @@ Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish) {
       if (name.is_string()) handle.operators.push_back(name.get<std::string>());
     }
   }
+  handle.suite_id = {string_field(answer->structured, "suite_id", "name"),
+                     string_field(answer->structured, "suite_id", "version"),
+                     string_field(answer->structured, "suite_id", "digest")};
   if (handle.run.empty() || handle.operators.empty())
     return fail(ErrorCode::corrupt, "start_run answered without `run` or `operators`");
   return handle;

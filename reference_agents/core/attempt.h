@@ -10,11 +10,14 @@
 #include <string>
 #include <vector>
 
+#include "base/suite_id.h"
+
 namespace assay::agents {
 
 struct RunHandle {
   std::string run;
   std::vector<std::string> operators;  // the suite's operators, in the server's order
+  SuiteId suite_id = {};               // unknown if the server is older and does not say it
 };
 
 /// The arguments of the tool `start_run`.

@@ -29,12 +29,14 @@ constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "device cpu: nothing was run";
 constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
+/// Of an operator with an adapter, which is an imported one.
+constexpr const char* kReferenceNeedsGpu = "its reference, the benchmark's own kernel, needs a GPU";
 constexpr int kMaxConcurrency = 8;
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
 
 /// Returns the exact reason why a public case is skipped. All hidden cases share one vague reason,
 /// because an exact reason would reveal the case's dtype or size.
-SkippedCases skipped(const CaseRequest& one) {
+SkippedCases skipped(const Job& job, const CaseRequest& one) {
   if (one.interpreter)
     return {{one.id},
             0,
@@ -42,6 +44,7 @@ SkippedCases skipped(const CaseRequest& one) {
             "more than " + std::to_string(kMaxCasesPerCandidate) + " cases"};
   if (one.dtype == "bfloat16" || one.dtype.starts_with("float8"))
     return {{one.id}, 0, SkipReason::dtype, one.dtype + ", which the interpreter cannot run"};
+  if (!job.adapter.empty()) return {{one.id}, 0, SkipReason::reference, kReferenceNeedsGpu};
   return {{one.id}, 0, SkipReason::too_large, "too large for the interpreter"};
 }
 
@@ -52,7 +55,7 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
     if (one.interpreter && chosen.size() < kMaxCasesPerCandidate) {
       chosen.push_back(one);
     } else if (!one.hidden) {
-      verdict.skipped_cases.push_back(skipped(one));
+      verdict.skipped_cases.push_back(skipped(job, one));
     }
   }
   const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) {
@@ -67,6 +70,11 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
 /// Returns true if the submission is Triton in Python. The interpreter cannot run other dialects or
 /// languages.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
+
+bool has_small_case(const Job& job) {
+  return std::any_of(job.cases.begin(), job.cases.end(),
+                     [](const CaseRequest& one) { return one.interpreter; });
+}
 
 /// Returns true if the error of this verdict occurred while the interpreter ran the submission.
 /// Call this function only for a verdict without case records.
@@ -123,7 +131,8 @@ class CpuJob {
   /// GPU, such as their occupancy.
   void test(JobExecution& run, std::vector<std::string>& required) {
     const Compilers compilers{pool_, describer_, recordings_, target_};
-    if (!can_interpret(run.job())) {
+    if (!can_interpret(run.job()) || !has_small_case(run.job())) {
+      if (can_interpret(run.job())) choose_cases(run.job(), run.verdict());  // says what is skipped
       Compiled compiled = PublicCompile(run, compilers).wait();
       if (!compiled.results)
         fail_as_compiled(run, std::move(compiled));
@@ -140,10 +149,6 @@ class CpuJob {
                             return add_compiled(run, compiling->wait(), target_);
                           }};
     interpret(run, required, steps);
-    // If the import succeeded, the compilation has started already. It starts here if the
-    // interpreter can run no case of the job. It does not start if the import failed.
-    if (!compiling && run.verdict().error_kind == ErrorKind::unsupported)
-      compiling.emplace(run, compilers);
     if (compiling && !added) steps.before_hidden();
   }
 
@@ -151,10 +156,7 @@ class CpuJob {
   /// interpreter can run is also run and judged.
   void profile(JobExecution& run, std::vector<std::string>& required) {
     const std::string target = profile_target(run.job(), target_);
-    const bool small = can_interpret(run.job()) &&
-                       std::any_of(run.job().cases.begin(), run.job().cases.end(),
-                                   [](const CaseRequest& one) { return one.interpreter; });
-    if (!small) {
+    if (!can_interpret(run.job()) || !has_small_case(run.job())) {
       if (record_one(run, target)) needs_gpu(run, target);
     } else if (interpret(run, required, {[] {}, [] { return true; }})) {
       static_figures(run, target);
@@ -167,11 +169,6 @@ class CpuJob {
     Job small = run.job();
     small.cases = choose_cases(run.job(), run.verdict());
     for (const CaseRequest& one : small.cases) required.push_back(one.id);
-    if (small.cases.empty())
-      return run.fail(
-          ErrorKind::unsupported,
-          "none of the cases can run in the CPU interpreter; a GPU device can run them");
-
     CandidateJob request;
     request.entry = small.entry;
     request.adapter = small.adapter;
@@ -298,11 +295,12 @@ class CpuJob {
   /// that the job needs.
   static void needs_gpu(JobExecution& run, const std::string& target) {
     const Job& job = run.job();
-    const std::string what = job.language != kPython ? "CUDA C++ has no interpreter"
-                             : job.dialect != "triton"
-                                 ? "dialect " + job.dialect + " cannot be interpreted"
-                                 : "case '" + largest_case_only(job).cases.front().id +
-                                       "' is too large for the CPU interpreter";
+    const std::string what =
+        job.language != kPython   ? "CUDA C++ has no interpreter"
+        : job.dialect != "triton" ? "dialect " + job.dialect + " cannot be interpreted"
+        : !job.adapter.empty()    ? kReferenceNeedsGpu
+                                  : "case '" + largest_case_only(job).cases.front().id +
+                                     "' is too large for the CPU interpreter";
     const std::string needs = job.language != kPython    ? "an NVIDIA GPU (device cuda:N)"
                               : target == kDefaultTarget ? "a Hopper GPU"
                                                          : "a GPU";

@@ -115,6 +115,7 @@ constexpr std::array kSkipReasons = {
     Name<SkipReason>{SkipReason::too_many, "too_many"},
     Name<SkipReason>{SkipReason::dtype, "dtype"},
     Name<SkipReason>{SkipReason::too_large, "too_large"},
+    Name<SkipReason>{SkipReason::reference, "reference"},
     Name<SkipReason>{SkipReason::hidden, "hidden"},
 };
 static_assert(kSkipReasons.size() == static_cast<std::size_t>(SkipReason::hidden) + 1);

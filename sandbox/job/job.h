@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/baseline.h"
+#include "base/suite_id.h"
 #include "sandbox/job/check_reference.h"
 #include "sandbox/job/limits.h"
 #include "sandbox/job/profile.h"
@@ -135,6 +136,7 @@ enum class SkipReason {
   too_many,   // there are more cases than one candidate process may run
   dtype,      // the device cannot compute with this dtype
   too_large,  // the device cannot run a case of this size
+  reference,  // the device cannot run the case's reference, a kernel of an imported operator
   hidden,     // the case is hidden, so an exact reason would reveal something about it
 };
 
@@ -203,6 +205,7 @@ struct Job {
   std::string operator_dir;   // absolute path; trusted: the judge runs its reference.py
   /// Names the code that several operators of a suite have in common (JudgeQueue), or empty.
   std::string shared_code = {};
+  SuiteId suite_id = {};  // the operator's suite; a check has none
   /// Set if the job is a check. Then there is no operator, `operator_dir` is empty, and the job is
   /// never a grade.
   std::optional<CheckReference> reference = {};
@@ -331,6 +334,7 @@ struct Provenance {
   std::string nvrtc;                         // only for a source in CUDA C++
   std::map<std::string, std::string> seeds;  // case id -> seed, published after the verdict
   std::vector<std::string> missing_layers;
+  SuiteId suite_id;               // the operator's suite; unknown for a check and in old verdicts
   std::string operator_revision;  // SHA-256 of the operator's files
   std::string source_sha256;      // empty when plans were replayed
   // SHA-256 of the replayed plan of each case. Not set if a source was recorded.

@@ -73,6 +73,7 @@ Verdict begin_verdict(const Job& job) {
   if (timed && (job.baseline != Baseline::oracle || !job.baseline_source.empty()))
     verdict.baseline = job.baseline;
   verdict.provenance.assay = ASSAY_VERSION;
+  verdict.provenance.suite_id = job.suite_id;
   if (job.plans.empty()) {
     verdict.provenance.source_sha256 = sha256_hex(job.source);
   } else {

@@ -45,7 +45,14 @@ json identity_line(const BenchIdentity& identity) {
 }
 
 json run_line(std::int64_t sample, const agents::RunHandle& run) {
-  return {{"kind", "run"}, {"sample", sample}, {"run", run.run}, {"operators", run.operators}};
+  return {{"kind", "run"},
+          {"sample", sample},
+          {"run", run.run},
+          {"operators", run.operators},
+          {"suite_id",
+           {{"name", run.suite_id.name},
+            {"version", run.suite_id.version},
+            {"digest", run.suite_id.digest}}}};
 }
 
 json finished_line(std::int64_t sample, const std::string& operator_name,
@@ -84,6 +91,14 @@ std::string identity_difference(const json& there, const json& here) {
   return "";
 }
 
+/// Returns the suite in a line about a run. The lines of older versions have none.
+SuiteId suite_in(const json& line) {
+  const auto found = line.find("suite_id");
+  if (found == line.end()) return {};
+  return {found->at("name").get<std::string>(), found->at("version").get<std::string>(),
+          found->at("digest").get<std::string>()};
+}
+
 /// Adds the content of one line of a journal to `content`. Ignores lines of unknown kinds. Throws
 /// an exception of the JSON library if a member is missing or has a wrong type.
 void read_journal_line(const json& line, JournalContent& content) {
@@ -91,7 +106,8 @@ void read_journal_line(const json& line, JournalContent& content) {
   if (kind == "bench") content.identity = identity_of(line);
   if (kind == "run")
     content.runs[line.at("sample").get<std::int64_t>()] = {
-        line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>()};
+        line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>(),
+        suite_in(line)};
   if (kind != "finished") return;
   JournalledEnd& end = content.finished[{line.at("sample").get<std::int64_t>(),
                                          line.at("operator").get<std::string>()}];

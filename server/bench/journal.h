@@ -11,11 +11,12 @@
 // The lines of a journal:
 //   {"kind":"bench","format":1,"agent":"one_shot","model":"openai:gpt-5","suite":"all",
 //    "samples":2,"device":"cuda:0","server":"","store":"..."}
-//   {"kind":"run","sample":1,"run":"run_...","operators":["vector_add",...]}
+//   {"kind":"run","sample":1,"run":"run_...","operators":["vector_add",...],
+//    "suite_id":{"name":"assay","version":"1","digest":"..."}}
 //   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,
 //    "cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
 //
-// In the example above, the first and the last line are broken in two; the journal does not break
+// In the example above, lines are broken in two; the journal does not break
 // lines. `cost_usd` is null if the cost is unknown, because the model has no price or a reply had
 // no token counts. `charged_usd` is the amount that counts against --max-cost. For a reply without
 // token counts, it is the worst case.

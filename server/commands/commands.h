@@ -9,6 +9,10 @@
 
 namespace assay::server {
 
+/// Describes --suite of the commands that read a store.
+inline constexpr const char* kSuiteOfStoreHelp =
+    "the folder of the suite of the runs, if it is not Assay's own";
+
 void add_serve(CLI::App& app, int& status);      // serve.cc
 void add_eval(CLI::App& app, int& status);       // eval.cc
 void add_check(CLI::App& app, int& status);      // check.cc

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/job/target.h"
@@ -34,7 +35,10 @@ struct Importer {
   const char* kind;    // the value of KIND on the command line
   const char* script;  // a file in importers/; import_files() says which arguments it accepts
   const char* help;
-  const char* folder;          // the contents of the folder DIR, in words; messages use it
+  const char* folder;  // the contents of the folder DIR, in words; messages use it
+  // The target that launch plans are recorded for. The kernels of the ROCm benchmark have options
+  // that only the compiler for AMD's GPUs knows.
+  std::string_view target = sandbox::kDefaultTarget;
   bool has_workloads = false;  // the script accepts --workloads
   bool has_levels = false;     // the script imports one level of problems at a time
 };
@@ -43,20 +47,26 @@ constexpr Importer kImporters[] = {
     {"tritonbench-g", "tritonbench_g.py",
      "Make a suite for --suite from the golden files of TritonBench-G",
      "data/TritonBench_G_v1 of thunlp/TritonBench"},
+    {"geak-tritonbench", "geak_tritonbench.py",
+     "Make a suite for --suite from TritonBench-modified, which GEAK made of TritonBench-G",
+     "geak_eval/data/TritonBench/data/TritonBench_G_v1 of AMD-AIG-AIMA/GEAK-eval"},
+    {"geak-rocm", "geak_rocm.py", "Make a suite for --suite from the ROCm Triton Benchmark of GEAK",
+     "geak_eval/data/ROCm/data/ROCm_v1 of AMD-AIG-AIMA/GEAK-eval", "hip:gfx942"},
     {"tritonbench-t", "tritonbench_t.py",
      "Make a suite for --suite from the functions of PyTorch in TritonBench-T",
      "data/TritonBench_T_v1 of thunlp/TritonBench"},
     {"flashinfer-trace", "flashinfer/flashinfer_trace.py",
      "Make a suite for --suite from the definitions of a FlashInfer Trace dataset",
-     "a dataset of FlashInfer Trace, with definitions/ and workloads/", /*has_workloads=*/true},
+     "a dataset of FlashInfer Trace, with definitions/ and workloads/", sandbox::kDefaultTarget,
+     /*has_workloads=*/true},
     {"kernelbench", "kernelbench.py", "Make a suite for --suite from the problems of KernelBench",
-     "a checkout of ScalingIntelligence/KernelBench", /*has_workloads=*/false,
-     /*has_levels=*/true},
+     "a checkout of ScalingIntelligence/KernelBench", sandbox::kDefaultTarget,
+     /*has_workloads=*/false, /*has_levels=*/true},
 };
 
 struct ImportOptions {
   std::string folder, out;
-  std::string target{sandbox::kDefaultTarget};
+  std::string target;
   int jobs = 1;
   int timeout_s = kDefaultTimeoutS;
   int memory_mib = kDefaultMemoryMib;
@@ -118,6 +128,7 @@ void add_import(CLI::App& app, int& status) {
   group->require_subcommand(1);
   for (const Importer& importer : kImporters) {
     auto options = std::make_shared<ImportOptions>();
+    options->target = importer.target;
     CLI::App* command = group->add_subcommand(importer.kind, importer.help);
     command->add_option("folder", options->folder, importer.folder)->required();
     command->add_option("--out", options->out, "the folder of the suite; created if it is missing")

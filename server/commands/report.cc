@@ -34,7 +34,7 @@ struct ReportOptions {
   std::vector<std::string> runs;
   std::string bench;  // the --out of a bench
   bool all = false;
-  std::string store;
+  std::string store, suite;
   bool codebleu = false;
 };
 
@@ -159,13 +159,27 @@ Result<std::vector<std::string>> chosen_runs(const ReportOptions& options,
   return options.runs;
 }
 
+/// Says on stderr that the operators' families and difficulties may be unknown, if a run is from
+/// another suite than the catalog.
+void note_other_suites(const std::vector<tools::Scorecard>& runs,
+                       const operators::Catalog& catalog) {
+  for (const tools::Scorecard& card : runs) {
+    const SuiteId& suite = card.run.suite_id;
+    if (suite.digest.empty() || suite.digest == catalog.suite().digest) continue;
+    stderr_line(card.run.handle + " is of the suite " + text_of(suite) +
+                ", and the operators here are those of " + text_of(catalog.suite()) +
+                ": families and difficulties may be missing. --suite DIR names the suite's folder");
+    return;
+  }
+}
+
 int run_report(const ReportOptions& options) {
   const std::optional<ReportFormat> format = report_format_from(options.format);
   if (!format)
     return print_error(kReport, kUsage,
                        "unknown format '" + options.format + "'; valid: table, json, csv, html");
   int status = kPass;
-  const std::optional<Workspace> workspace = open_workspace(kReport, status);
+  const std::optional<Workspace> workspace = open_workspace(kReport, status, options.suite);
   if (!workspace) return status;
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
                                                             : std::filesystem::path(options.store);
@@ -179,6 +193,7 @@ int run_report(const ReportOptions& options) {
   const Result<std::vector<tools::Scorecard>> runs = read_runs(store, workspace->catalog, *handles);
   if (!runs)
     return print_error(kReport, status_of_report_error(runs.error()), runs.error().message);
+  note_other_suites(*runs, workspace->catalog);
   if (!report::is_one_configuration(*runs))
     return run_comparison(*runs, *format, options, store, *workspace);
   Result<Report> report = report::make_report(*runs, &workspace->catalog);
@@ -217,6 +232,7 @@ void add_report(CLI::App& app, int& status) {
                     "compare each submission's text with the oracle's");
   command->add_option("--store", options->store,
                       "the store that holds the run (default: the user's)");
+  command->add_option("--suite", options->suite, kSuiteOfStoreHelp);
   command->callback([options, &status] { status = run_report(*options); });
 }
 

@@ -15,6 +15,7 @@
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/report/model/format.h"
+#include "tools/answer/answers.h"
 
 namespace assay::server {
 namespace {
@@ -24,7 +25,7 @@ constexpr std::int64_t kDefaultRuns = 30;
 constexpr std::size_t kNameCharacters = 40;
 
 struct RunsOptions {
-  std::string store;
+  std::string store, suite;
   std::int64_t limit = kDefaultRuns;  // 0: all
   bool json = false;
 };
@@ -32,6 +33,7 @@ struct RunsOptions {
 /// What a line of the list says about a run.
 struct RunLine {
   std::string handle, created, agent, model, track, devices, state;
+  SuiteId suite_id;
   std::int64_t submitted = 0, passed = 0, operators = 0;
   double pass_at_1 = 0;
 };
@@ -57,6 +59,7 @@ RunLine line_of(const tools::Scorecard& card, std::int64_t now_unix_ms) {
   line.model = card.run.request.model;
   line.track = std::string(tools::to_string(card.run.request.track));
   line.devices = join(devices);
+  line.suite_id = card.run.suite_id;
   line.state = state_of(card, now_unix_ms);
   line.submitted = card.submitted;
   line.passed = card.passed;
@@ -66,13 +69,13 @@ RunLine line_of(const tools::Scorecard& card, std::int64_t now_unix_ms) {
 }
 
 std::string as_table(const std::vector<RunLine>& lines) {
-  std::vector<report::TextRow> rows = {
-      {"run", "started (UTC)", "agent", "model", "track", "device", "attempts", "pass@1", "state"}};
+  std::vector<report::TextRow> rows = {{"run", "started (UTC)", "agent", "model", "track", "device",
+                                        "suite", "attempts", "pass@1", "state"}};
   for (const RunLine& line : lines)
     rows.push_back({line.handle, line.created.substr(0, 19),
                     report::printable_line(line.agent, kNameCharacters),
                     report::printable_line(line.model, kNameCharacters), line.track,
-                    line.devices.empty() ? "-" : line.devices,
+                    line.devices.empty() ? "-" : line.devices, text_of(line.suite_id),
                     std::to_string(line.submitted) + " of " + std::to_string(line.operators),
                     report::number(100 * line.pass_at_1, "%.1f %%"), line.state});
   return report::text_table(rows);
@@ -86,6 +89,7 @@ std::string as_json(const std::vector<RunLine>& lines, std::size_t known) {
                             {"agent", line.agent},
                             {"model", line.model},
                             {"track", line.track},
+                            {"suite_id", tools::suite_json(line.suite_id)},
                             {"devices", split(line.devices, ", ")},
                             {"operators", line.operators},
                             {"submitted", line.submitted},
@@ -97,7 +101,7 @@ std::string as_json(const std::vector<RunLine>& lines, std::size_t known) {
 
 int list(const RunsOptions& options) {
   int status = kPass;
-  const std::optional<Workspace> workspace = open_workspace(kRuns, status);
+  const std::optional<Workspace> workspace = open_workspace(kRuns, status, options.suite);
   if (!workspace) return status;
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
                                                             : std::filesystem::path(options.store);
@@ -130,6 +134,7 @@ void add_runs(CLI::App& app, int& status) {
   auto options = std::make_shared<RunsOptions>();
   CLI::App* command = app.add_subcommand("runs", "List the runs of a store, newest first");
   command->add_option("--store", options->store, "the store (default: the user's)");
+  command->add_option("--suite", options->suite, kSuiteOfStoreHelp);
   command->add_option("--limit", options->limit, "the largest number of runs; 0: all")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 constexpr const char* kShow = "show";
 
 struct ShowOptions {
-  std::string job, store;
+  std::string job, store, suite;
   std::string bench = "bench-out";
   bool json = false, source = false;
 };
@@ -55,6 +55,7 @@ std::string as_text(const StoredJob& job, const operators::Operator* op,
                     const std::string& transcript) {
   std::string text = job.job + ": " + job.kind + " of " + job.operator_name + " on device " +
                      job.device + ", " + job.state + "\n";
+  if (job.verdict) text += "suite       " + text_of(job.verdict->provenance.suite_id) + "\n";
   text += "run         " + (job.run.empty() ? "none (practice)" : job.run) + "\n";
   text += "queued      " + iso_time(job.queued_unix_ms) + "\n";
   if (job.finished_unix_ms) text += "finished    " + iso_time(*job.finished_unix_ms) + "\n";
@@ -97,7 +98,7 @@ std::string as_json(const StoredJob& job, const operators::Operator* op,
 
 int show(const ShowOptions& options) {
   int status = kPass;
-  const std::optional<Workspace> workspace = open_workspace(kShow, status);
+  const std::optional<Workspace> workspace = open_workspace(kShow, status, options.suite);
   if (!workspace) return status;
   const fs::path store =
       options.store.empty() ? workspace->paths.default_store() : fs::path(options.store);
@@ -125,6 +126,7 @@ void add_show(CLI::App& app, int& status) {
       app.add_subcommand("show", "Show the verdict, source and transcript of a job");
   command->add_option("job", options->job, "the handle of a job, job_...")->required();
   command->add_option("--store", options->store, "the store that holds the job");
+  command->add_option("--suite", options->suite, kSuiteOfStoreHelp);
   command
       ->add_option("--bench", options->bench,
                    "the --out of the bench in which the transcript is searched")

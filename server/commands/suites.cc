@@ -27,7 +27,8 @@ struct SuitesOptions {
 
 /// What is shown about one suite. The sets contain what the suite's operators say.
 struct SuiteFacts {
-  std::string folder, digest;
+  std::string folder;
+  SuiteId suite;
   std::size_t operators = 0, cases = 0, hidden = 0;
   std::set<std::string> benchmarks, revisions, licences, files;
 };
@@ -35,7 +36,7 @@ struct SuiteFacts {
 SuiteFacts suite_facts(const std::string& folder, const operators::Catalog& catalog) {
   SuiteFacts facts;
   facts.folder = folder;
-  facts.digest = catalog.digest();
+  facts.suite = catalog.suite();
   const auto note = [](std::set<std::string>& known, const std::string& value) {
     if (!value.empty()) known.insert(value);
   };
@@ -51,19 +52,22 @@ SuiteFacts suite_facts(const std::string& folder, const operators::Catalog& cata
 }
 
 nlohmann::json suite_json(const SuiteFacts& facts) {
-  return {{"suite", facts.folder},        {"digest", facts.digest},
-          {"operators", facts.operators}, {"public_cases", facts.cases},
-          {"hidden_cases", facts.hidden}, {"benchmarks", facts.benchmarks},
-          {"files", facts.files.size()},  {"revisions", facts.revisions},
+  return {{"suite", facts.folder},          {"name", facts.suite.name},
+          {"version", facts.suite.version}, {"digest", facts.suite.digest},
+          {"operators", facts.operators},   {"public_cases", facts.cases},
+          {"hidden_cases", facts.hidden},   {"benchmarks", facts.benchmarks},
+          {"files", facts.files.size()},    {"revisions", facts.revisions},
           {"licences", facts.licences}};
 }
 
 std::string suite_line(const SuiteFacts& facts) {
   std::string text =
-      facts.folder + ": " +
+      facts.folder + ": " + facts.suite.name +
+      (facts.suite.version.empty() ? ", no version" : " " + facts.suite.version) + ", " +
       tools::count_text(static_cast<std::int64_t>(facts.operators), "operator") + ", " +
       tools::count_text(static_cast<std::int64_t>(facts.cases), "public case") + ", " +
-      std::to_string(facts.hidden) + " hidden, digest " + facts.digest.substr(0, kShownDigestChars);
+      std::to_string(facts.hidden) + " hidden, digest " +
+      facts.suite.digest.substr(0, kShownDigestChars);
   if (facts.benchmarks.empty()) return text + "\n";
   text += "\n  from " + join(facts.benchmarks) + ", " +
           tools::count_text(static_cast<std::int64_t>(facts.files.size()), "file");

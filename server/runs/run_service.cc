@@ -92,6 +92,7 @@ Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
   run.request.model = escape_text(request.model);
   run.budgets = tools::rules_of(request.track).budgets;
   run.operators = std::move(names);
+  run.suite_id = catalog_.suite();
   run.created_unix_ms = clock_.unix_ms();
   run.expires_unix_ms = run.created_unix_ms + run.budgets.run_wall_s * 1000;
   ASSAY_RETURN_IF_ERROR(store_.insert_run(run, principal.name));

@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 6;
+inline constexpr int kSchemaVersion = 7;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -26,7 +26,10 @@ CREATE TABLE runs (
   run_wall_s INTEGER NOT NULL,
   created_unix_ms INTEGER NOT NULL,
   expires_unix_ms INTEGER NOT NULL,
-  principal TEXT NOT NULL DEFAULT ''   -- the owner: name of the client's token; empty: no tokens
+  principal TEXT NOT NULL DEFAULT '',  -- the owner: name of the client's token; empty: no tokens
+  suite_name TEXT NOT NULL DEFAULT '', -- the suite of the operators; empty in runs of older versions
+  suite_version TEXT NOT NULL DEFAULT '',
+  suite_digest TEXT NOT NULL DEFAULT ''
 ) STRICT;
 CREATE TABLE ended_runs (              -- runs that a call found to be over; they never begin again
   run TEXT PRIMARY KEY REFERENCES runs(run),
@@ -241,6 +244,20 @@ INSERT INTO caller_sizes
              + ifnull(length(CAST(v.document AS BLOB)), 0))
   FROM submissions s LEFT JOIN runs r ON r.run = s.run LEFT JOIN verdicts v ON v.job = s.job
   GROUP BY s.caller, is_scored;
+)sql";
+
+/// Migrates a store from version 6 to version 7. In version 6, a run does not say which suite its
+/// operators are from, and the migrated runs do not get one, because nobody knows it.
+inline constexpr const char* kMigrateFromVersion6Sql = R"sql(
+ALTER TABLE runs ADD COLUMN suite_name TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN suite_version TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN suite_digest TEXT NOT NULL DEFAULT '';
+)sql";
+
+/// Makes a store of a version before 7 look like the current version to a read-only connection.
+inline constexpr const char* kReadBeforeVersion7Sql = R"sql(
+CREATE TEMP VIEW runs AS
+  SELECT *, '' AS suite_name, '' AS suite_version, '' AS suite_digest FROM main.runs
 )sql";
 
 /// Makes a store of version 1 look like the current version to a read-only connection. This works

@@ -53,6 +53,7 @@ void migrate(SQLite::Database& db) {
     db.exec(kCallerSizesSql);
     db.exec(kMigrateFromVersion5Sql);
   }
+  if (version < 7) db.exec(kMigrateFromVersion6Sql);
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
 }
@@ -188,6 +189,7 @@ Status prepare_for_reading(SQLite::Database& db, const fs::path& path) {
                 "store " + path.string() + " is empty; `assay serve` and `assay bench` fill it");
   if (db.execAndGet("PRAGMA user_version").getInt() == 1)
     db.exec(db.tableExists("free_usage") ? kReadVersion1WithFreeUsageSql : kReadVersion1Sql);
+  if (db.execAndGet("PRAGMA user_version").getInt() < 7) db.exec(kReadBeforeVersion7Sql);
   return {};
 }
 

@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kRunColumns =
     "SELECT run, agent, model, track, suite, operators, compiles, tests, profiles, submissions, "
-    "run_wall_s, created_unix_ms, expires_unix_ms FROM runs";
+    "run_wall_s, created_unix_ms, expires_unix_ms, suite_name, suite_version, suite_digest FROM "
+    "runs";
 
 Result<tools::RunInfo> run_of(SQLite::Statement& row) {
   tools::RunInfo run;
@@ -31,6 +32,8 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
                  .run_wall_s = row.getColumn(10).getInt64()};
   run.created_unix_ms = row.getColumn(11).getInt64();
   run.expires_unix_ms = row.getColumn(12).getInt64();
+  run.suite_id = {row.getColumn(13).getString(), row.getColumn(14).getString(),
+                  row.getColumn(15).getString()};
   return run;
 }
 
@@ -38,12 +41,13 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
 
 Status Store::insert_run(const tools::RunInfo& run, const std::string& principal) {
   return connection_->write([&](SQLite::Database& db) -> Status {
-    SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+    SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
     bind_all(insert, run.handle, run.request.agent, run.request.model,
              std::string(tools::to_string(run.request.track)), run.request.suite,
              join(run.operators, ","), run.budgets.compiles, run.budgets.tests,
              run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s,
-             run.created_unix_ms, run.expires_unix_ms, principal);
+             run.created_unix_ms, run.expires_unix_ms, principal, run.suite_id.name,
+             run.suite_id.version, run.suite_id.digest);
     insert.exec();
     return {};
   });

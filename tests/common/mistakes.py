@@ -298,7 +298,7 @@ MISTAKES = [
         "prose before",
         "vector_add",
         f"I'll write it.\nHere it is:\n{ADD}",
-        ("lines 1 to 2 are not Python",),
+        ("lines 1 to 2, the text is not Python",),
     ),
     Mistake(
         "prose behind",

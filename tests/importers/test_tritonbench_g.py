@@ -176,10 +176,14 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert uncalled.inputs(uncalled.case(uncalled.spec["cases"][0], "cpu"), 1)["a0"].shape == (8,)
     helped = Operator.load(suite / "standard/with_helper")
     assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
+    # The case is small, so its reference runs in the interpreter. A larger one needs a GPU.
+    assert torch.equal(operator.reference(one)[0], one["a0"] * 2.0)
+    assert not any(mask.any() for mask in operator.open_elements(operator.reference(one), one))
+    large = {**one, "a0": torch.ones(1 << 20)}
     with pytest.raises(OperatorError, match="needs a GPU"):
-        operator.reference(one)
+        operator.reference(large)
     with pytest.raises(OperatorError, match="needs a GPU"):  # the operator has this hook
-        operator.open_elements([one["a0"]], one)
+        operator.open_elements([large["a0"]], large)
 
 
 def without_times(files: Any) -> list[dict[str, Any]]:

@@ -257,6 +257,36 @@ TEST_CASE("a change of any of the three files changes the revision", "[catalog]"
   CHECK(seen.size() == 4);
 }
 
+TEST_CASE("a suite has the name and the version in suite.toml, and a digest of its operators",
+          "[catalog]") {
+  Copy copy;
+  const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
+  const SuiteId unnamed = Catalog::load(copy.root()).value().suite();
+  CHECK(unnamed.name == copy.root().filename().string());
+  CHECK(unnamed.version.empty());
+  CHECK(unnamed.digest.size() == 64);
+  copy.write(copy.root() / "suite.toml", "name = \"mine\"\nversion = \"1.2+b\"\n");
+  const Catalog named = Catalog::load(copy.root()).value();
+  CHECK(named.suite() == SuiteId{"mine", "1.2+b", unnamed.digest});
+  CHECK(named.all().front().suite == named.suite());
+  copy.write(folder / "oracle.py", copy.read(folder / "oracle.py") + "\n");
+  CHECK(Catalog::load(copy.root()).value().suite().digest != unnamed.digest);
+  CHECK(Catalog::load(kRoot).value().suite().name == "assay");
+}
+
+TEST_CASE("a broken suite.toml is an error that names the key", "[catalog]") {
+  const auto message = [](const std::string& text) {
+    const Result<SuiteId> suite = parse_suite(text, "s/suite.toml");
+    return suite ? std::string() : suite.error().message;
+  };
+  CHECK(message("name = \"a\"\n").empty());
+  CHECK(has(message("version = \"1\"\n"), "key 'name' is missing"));
+  CHECK(has(message("name = \"a b\"\n"), "s/suite.toml:1: key 'name' must have 1 to 64"));
+  CHECK(has(message("name = \"a\"\nversion = \"\"\n"), ":2: key 'version'"));
+  CHECK(has(message("name = \"a\"\nlicence = \"b\"\n"), "key 'licence' is unknown"));
+  CHECK(has(message("name = \n"), "not valid TOML"));
+}
+
 TEST_CASE("evaluate_extent takes axes, integers and products", "[extent]") {
   const std::map<std::string, std::int64_t> axes{{"rows", 7}, {"cols", 33}};
   CHECK(evaluate_extent("rows", axes).value() == 7);

@@ -156,6 +156,7 @@ inline sandbox::Verdict full_verdict() {
                   .nvrtc = "12.8",
                   .seeds = {{"small", "1"}, {"secret_tail", "2"}, {"secret_half", "3"}},
                   .missing_layers = {"cgroup"},
+                  .suite_id = {"assay", "1", "0123"},
                   .operator_revision = "abc",
                   .source_sha256 = "def",
                   .plans = {{{"small", "0123"}}}};

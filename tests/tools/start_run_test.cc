@@ -14,6 +14,7 @@ class FakeRuns final : public NoRuns {
     RunInfo run;
     run.handle = "run_x";
     run.request = request;
+    run.suite_id = {"mine", "2", "0123"};
     for (std::size_t i = 0; i < operators_; ++i)
       run.operators.push_back("operator_" + std::to_string(i));
     return run;
@@ -45,6 +46,13 @@ TEST_CASE(
   CHECK(many.text.find("164 operators") != std::string::npos);
   CHECK(many.text.find("operator_7") == std::string::npos);
   CHECK(many.structured["operators"].size() == 164);
+}
+
+TEST_CASE("a run says which suite its operators are from") {
+  const mcp::ToolResult answer = started(3);
+  CHECK(answer.text.find("\nsuite mine 2 (digest 0123)\n") != std::string::npos);
+  CHECK(answer.structured["suite_id"] ==
+        nlohmann::json{{"name", "mine"}, {"version", "2"}, {"digest", "0123"}});
 }
 
 }  // namespace assay::tools

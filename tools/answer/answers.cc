@@ -109,4 +109,8 @@ std::string count_text(std::int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+nlohmann::json suite_json(const SuiteId& suite) {
+  return {{"name", suite.name}, {"version", suite.version}, {"digest", suite.digest}};
+}
+
 }  // namespace assay::tools

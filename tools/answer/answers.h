@@ -45,6 +45,8 @@ std::string number_text(double value);
 std::string duration_text(double ns);
 /// Returns "$0.5", "cost not known" or "cost not known ($0.5 of it is)".
 std::string cost_text(const Usage& usage);
+/// Returns {"name": ..., "version": ..., "digest": ...}.
+nlohmann::json suite_json(const SuiteId& suite);
 /// Returns "1 case" or "3 cases", for example.
 std::string count_text(std::int64_t count, const std::string& noun);
 

@@ -54,6 +54,8 @@ nlohmann::json output_object(nlohmann::json properties);
 nlohmann::json outline_of(const nlohmann::json& schema, const std::vector<std::string>& names);
 
 nlohmann::json array_of(nlohmann::json items);
+/// Returns the schema of a suite's name, version and digest.
+nlohmann::json suite_schema();
 /// Returns the schema of a value that is a number, or one of the strings "nan", "inf" and "-inf".
 nlohmann::json number_or_text();
 

@@ -38,6 +38,17 @@ struct EnumNames<sandbox::DropReason>
 
 }  // namespace assay::tools::archive_detail
 
+namespace assay {
+
+template <class Archive>
+void fields(Archive& archive, SuiteId& suite) {
+  archive("name", suite.name);
+  archive("version", suite.version);
+  archive("digest", suite.digest);
+}
+
+}  // namespace assay
+
 // The functions `fields` must be in the namespace of the structs, because argument-dependent lookup
 // finds them.
 namespace assay::sandbox {
@@ -239,6 +250,7 @@ void fields(Archive& archive, Provenance& provenance) {
   archive("nvrtc", tools::Newer{provenance.nvrtc});
   archive("seeds", provenance.seeds);
   archive("missing_layers", provenance.missing_layers);
+  archive("suite_id", tools::Newer{provenance.suite_id});
   archive("operator_revision", provenance.operator_revision);
   archive("source_sha256", provenance.source_sha256);
   archive("plans", provenance.plans);
@@ -328,6 +340,7 @@ void fields(Archive& archive, Job& job) {
   archive("kind", job.kind);
   archive("operator", job.operator_name);
   archive("operator_dir", job.operator_dir);
+  archive("suite_id", tools::Newer{job.suite_id});
   archive("reference", job.reference);
   archive("entry", job.entry);
   archive("dialect", job.dialect);

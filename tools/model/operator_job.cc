@@ -71,6 +71,7 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
   job.operator_name = op.name;
   job.operator_dir = op.directory.string();
   job.shared_code = op.provenance.file_sha256;
+  job.suite_id = op.suite;
   job.entry = op.entry;
   job.dialect = op.dialect;
   job.adapter = op.adapter;

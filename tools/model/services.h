@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/suite_id.h"
 #include "operators/catalog.h"
 #include "operators/guides.h"
 #include "sandbox/job/job.h"
@@ -43,6 +44,7 @@ struct RunInfo {
   RunRequest request;
   Budgets budgets;
   std::vector<std::string> operators;  // the names of the suite's operators, in catalog order
+  SuiteId suite_id = {};  // the server's suite when the run started; unknown for an old stored run
   std::int64_t created_unix_ms = 0;
   std::int64_t expires_unix_ms = 0;
 };

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import keyword
 import re
 import sys
 import traceback
@@ -32,6 +33,8 @@ _NO_RUN = (
     ast.Import,
     ast.ImportFrom,
 )
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+_WORD = re.compile(r"\W")
 _ON_POINTERS = ("shape", "stride", "size", "numel")
 
 
@@ -40,7 +43,7 @@ def advice(raised: BaseException, text: str, path: str, stage: str) -> str:
     chain = _all_causes(raised)
     for error in chain:
         if isinstance(error, SyntaxError) and error.filename == path:
-            return _for_text(text, error.lineno if type(error.lineno) is int else None)
+            return _for_text(text)
     for error in chain:
         if isinstance(error, AttributeError) and (found := _for_attribute(error)):
             return found
@@ -100,25 +103,60 @@ def _for_attribute(error: AttributeError) -> str:
     return f"{shown}{name} does not exist; write {instead}."
 
 
-def _for_text(text: str, line: int | None) -> str:
+def _for_text(text: str) -> str:
     """Returns advice for a source that Python cannot parse: it may contain more than code."""
     if (fence := _FENCE.search(text)) is not None:
         at = text.count("\n", 0, fence.start()) + 1
         return f"Send the source without Markdown fences (line {at}) and without prose."
     lines = text.split("\n")
-    if line is None or not 1 <= line <= len(lines):
-        return ""
-    for start in range(line, min(len(lines), line + MOST_PROSE)):
-        if _has_function("\n".join(lines[start:])):
-            return f"Send only code: lines 1 to {start} are not Python."
-    if line > 1 and _has_function("\n".join(lines[: line - 1])):
-        return f"Send only code: from line {line} on, the text is not Python."
+    for start in range(min(len(lines), MOST_PROSE)):
+        if not lines[start].strip():
+            continue
+        end = _end_of_code(lines, start)
+        before, behind = lines[:start], lines[end:]
+        if (end < len(lines) or start) and _is_prose(before) and _is_prose(behind):
+            where = ["line 1" if start == 1 else f"lines 1 to {start}"] if start else []
+            where += [f"from line {end + 1} on"] if behind else []
+            return f"Send only code: {' and '.join(where)}, the text is not Python."
     return ""
 
 
-def _has_function(text: str) -> bool:
-    tree = _parsed(text)
-    return tree is not None and any(isinstance(one, ast.FunctionDef) for one in tree.body)
+def _end_of_code(lines: list[str], start: int) -> int:
+    """Returns the end of the code that begins at `start`, or 0 if no definition begins there. Code
+    ends at its first line that is not Python."""
+    text = "\n".join(lines[start:])
+    tree, end = _parsed(text), len(lines)
+    if tree is None:
+        end = start + _first_error(text)
+        tree = _parsed("\n".join(lines[start:end]))
+    if tree is None or not any(isinstance(one, _DEFINITIONS) for one in tree.body):
+        return 0
+    return end
+
+
+def _first_error(text: str) -> int:
+    """Returns the number of lines before the first line that is not Python."""
+    try:
+        ast.parse(text)
+    except SyntaxError as error:
+        return max((error.lineno or 1) - 1, 0)
+    except (ValueError, RecursionError, MemoryError):
+        return 0
+    return text.count("\n") + 1
+
+
+def _is_prose(lines: list[str]) -> bool:
+    """Returns True if the lines are words of a natural language, or if there are none. Such a line
+    has several words, no word of Python at its beginning, no `=`, and no open bracket."""
+    shown = [line.strip() for line in lines if line.strip()]
+    if any(line.startswith("@") or _WORD.split(line, 1)[0] in keyword.kwlist for line in shown):
+        return False
+    return not shown or any(map(_is_sentence, shown))
+
+
+def _is_sentence(line: str) -> bool:
+    closed = all(line.count(left) == line.count(right) for left, right in ("()", "[]", "{}"))
+    return len(line.split()) > 1 and "=" not in line and closed and _parsed(line) is None
 
 
 def _parsed(text: str) -> ast.Module | None:
@@ -173,7 +211,7 @@ def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
         if (pointer := _shape_of_pointer(node)) is not None:
             return f"`{pointer}` is a pointer in a kernel: pass sizes and strides as arguments of the kernel."
     for call in _launches(tree):
-        for value in [*call.args, *(keyword.value for keyword in call.keywords)]:
+        for value in [*call.args, *(one.value for one in call.keywords)]:
             if (
                 isinstance(value, ast.Call)
                 and isinstance(value.func, ast.Attribute)

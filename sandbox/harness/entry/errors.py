@@ -56,6 +56,9 @@ _COMPILER = (
     "OutOfResources",
     "CudaCompilationError",
 )
+_FAKE_SHOWN = re.compile(r"\bFakeTensor\(\.\.\., ")  # the start of what repr() returns
+_FAKE = re.compile(r"\b(?:torch\._subclasses\.fake_tensor\.)?FakeTensor\b")
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+(?=>)")
 _EXITS = (SystemExit, KeyboardInterrupt)
 
 
@@ -225,16 +228,22 @@ def _header(
         "stage": stage,
         "kind": kind,
         "exception": _clean(name)[:200],
-        "message": _clean(message)[:MESSAGE_CHARS],
+        "message": _plain(message)[:MESSAGE_CHARS],
         "line": line,
         "code": _clean(code),
-        "traceback": _clean(trace)[-TRACEBACK_CHARS:],
+        "traceback": _plain(trace)[-TRACEBACK_CHARS:],
         "case": case,
     }
 
 
 def _clean(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _plain(text: str) -> str:
+    """Returns the text as it would be on a GPU: a fake tensor of the recorder is a tensor to the
+    submission. Addresses of objects are left out, because they help nobody and differ each time."""
+    return _ADDRESS.sub("", _FAKE.sub("Tensor", _FAKE_SHOWN.sub("Tensor(", _clean(text))))
 
 
 def _chain(error: BaseException) -> list[BaseException]:

@@ -31,6 +31,10 @@ class Refusals:
         self._first = self._first or error
         return error
 
+    def forget(self) -> None:
+        """Forgets the refusals of an earlier call, in a process that serves several calls."""
+        self._first = None
+
     def check(self) -> None:
         """Raises the first refusal, if there is one."""
         if self._first is not None:

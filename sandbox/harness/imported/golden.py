@@ -13,7 +13,10 @@ obtain the arguments of this call, the judge runs the test part up to the call, 
 from the case's seed. The expected outputs are the results of the golden kernel part, which is the
 benchmark's own reference. Running the test part and the kernel part needs a GPU. Without a GPU,
 earlier calls return zeros. The arguments then have the correct form but not the correct values,
-which is enough to record a submission.
+which is enough to record a submission. For cases with `interpreter = true`, the golden kernel part
+runs without a GPU too, in Triton's interpreter (interpreted.py). The results of earlier calls are
+zeros then as well: the arguments are other ones than with a GPU, and the same for the golden kernel
+part and for a submission.
 
 The code of some golden files leaves parts of its outputs unwritten, reads uninitialised memory, or
 accesses memory beyond its tensors. Therefore this module runs the code on memory with known
@@ -26,7 +29,8 @@ adapter hands out, so that the golden kernel part and a submission compute with 
 
 `INTERFACE` contains `leaves` (for each leaf of the call's arguments, in order, the name in the
 spec, or none for a constant of the adapter), `dtypes`, and `written` (the arguments that are also
-outputs; they follow the returned outputs). `CALLS` contains the form of each call's result, in the
+outputs; they follow the returned outputs), and `tests` (the number of calls in each test, if the
+test part calls nothing outside of tests; test_parts.py). `CALLS` contains the form of each call's result, in the
 order of the calls, or none for results that are not known (returned.py)."""
 
 from __future__ import annotations
@@ -39,9 +43,9 @@ import os
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import numpy
@@ -50,10 +54,12 @@ from torch.utils._pytree import tree_flatten
 
 from harness.entry import fake_cuda
 from harness.imported.golden_speed import use_first_configuration
+from harness.imported.interpreted import MOST_WORK, Interpreter
 from harness.imported.open_elements import open_elements
-from harness.imported.proxies import leaves, proxy_of
+from harness.imported.proxies import leaves
 from harness.imported.returned import blank, tensors_of
 from harness.imported.surroundings import Contents, Surroundings, ZeroFilled, placed
+from harness.imported.test_parts import TestPart, stub_missing
 from harness.interpreting.interpret import TARGET, CudaOnCpu
 from harness.operator import Case, Cost, NeedsGpu, OperatorError, Rng, module_of
 from harness.wire.tensors import DTYPES
@@ -76,47 +82,8 @@ class _Reached(BaseException):
         self.leaves = leaves((args, kwargs))
 
 
-class TestPart:
-    """A test part, which runs with proxies in place of the definitions of the kernel part."""
-
-    def __init__(self, text: str, path: str) -> None:
-        self._code = compile(text, path, "exec")
-
-    def run(self, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> None:
-        """Runs the test part. `called(name, function, args, kwargs)` is called in place of each
-        call of the module (proxies.py), and returns the result of that call."""
-        was_called = False
-
-        def noted(*call: Any) -> Any:
-            nonlocal was_called
-            was_called = True
-            return called(*call)
-
-        names = {
-            name: proxy_of(name, value, module.__name__, noted)
-            for name, value in vars(module).items()
-            if not name.startswith("__")
-        }
-        names["__name__"] = "__main__"
-        exec(self._code, names)
-        if not was_called:
-            run_tests(names)
-
-
-def run_tests(names: dict[str, Any]) -> None:
-    """Runs the tests of a test part that defines tests but calls none. The tests are found by their
-    names, as in pytest. `names` is the namespace in which the test part was executed."""
-    for name, value in list(names.items()):
-        if (
-            name.startswith("test_")
-            and isinstance(value, FunctionType)
-            and value.__globals__ is names
-            and not value.__code__.co_argcount
-        ):
-            value()
-
-
 def import_kernel_part(path: Path, name: str) -> ModuleType:
+    stub_missing()
     module, execute = module_of(path, name)
     sys.modules[name] = module
     vars(module)["torch"] = (
@@ -148,11 +115,12 @@ class Golden:
                 f"{folder / TEST_PART} is not the test part that this operator was imported from; import it again"
             )
         self._folder = folder
-        self._test = TestPart(text, str(folder / TEST_PART))
+        self._test = TestPart(text, str(folder / TEST_PART), interface.get("tests", []))
         self._interface = interface
         self._calls = calls
         self._draws = draws
         self._loaded: ModuleType | None = None
+        self._interpreted: ModuleType | None = None  # with kernels for Triton's interpreter
         self._parsed: tuple[int, dict[str, Any]] | None = None  # spec.toml, and when it was written
 
     def _module(self) -> ModuleType:
@@ -161,6 +129,14 @@ class Golden:
                 self._folder / KERNEL_PART, f"golden_{self._folder.name}"
             )
         return self._loaded
+
+    def _interpreted_module(self) -> ModuleType:
+        if self._interpreted is None:
+            with _interpreter().importing(), _fake_gpu(), CudaOnCpu():
+                self._interpreted = import_kernel_part(
+                    self._folder / KERNEL_PART, f"interpreted_{self._folder.name}"
+                )
+        return self._interpreted
 
     def inputs(self, case: Case, rng: Rng) -> dict[str, Any]:
         seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
@@ -181,12 +157,12 @@ class Golden:
         leaves."""
         made = 0
 
-        def called(_: str, function: Any, args: Any, kwargs: Any) -> Any:
+        def called(number: int, _: str, function: Any, args: Any, kwargs: Any) -> Any:
             nonlocal made
             made += 1
-            if made - 1 == wanted:
+            if number == wanted:
                 raise _Reached(args, kwargs)
-            return function(*args, **kwargs) if real else self._blank(made - 1, args, kwargs)
+            return function(*args, **kwargs) if real else self._blank(number, args, kwargs)
 
         with (
             _seeded(seed),
@@ -206,7 +182,9 @@ class Golden:
                 raise NeedsGpu(
                     f"{self._folder.name}: without a GPU, the test part does not come as far as this call ({seen}); it needs a GPU"
                 ) from error
-        raise OperatorError(
+        # Without a GPU, a test gets zeros and may fail before it makes the call.
+        kind = OperatorError if real else NeedsGpu
+        raise kind(
             f"{self._folder.name}: the test part made {made} calls; number {wanted} was wanted"
         )
 
@@ -265,22 +243,45 @@ class Golden:
         dtype are narrowed."""
         spec = self._spec()
         given = {name: self._as_given(name, value, contents) for name, value in arguments.items()}
-        names: dict[str, Any] = dict(vars(self._module()))
-        exec(compile(spec["adapter"], f"{self._folder.name}, adapter", "exec"), names)
-        with Surroundings(contents, device_type):
+        with_gpu = device_type == "cuda"
+        module = self._module() if with_gpu else self._interpreted_module()
+        names: dict[str, Any] = dict(vars(module))
+        adapter = compile(
+            spec["adapter"], f"{self._folder.name}, adapter", "exec", dont_inherit=True
+        )
+        exec(adapter, names)
+        with (
+            contextlib.nullcontext() if with_gpu else _fake_gpu(),
+            Surroundings(contents, device_type),
+            contextlib.nullcontext() if with_gpu else _interpreter().running(MOST_WORK),
+        ):
             returned = names[spec["entry"]](**given)
         outputs = [x for x in tree_flatten(returned)[0] if isinstance(x, torch.Tensor)]
         written = [given[name] for name in self._interface["written"]]
         return tuple(x.detach().clone() for x in outputs + written)
 
     def _device_type(self, arguments: dict[str, Any]) -> str:
-        if not any(
-            isinstance(value, torch.Tensor) and value.is_cuda for value in arguments.values()
-        ):
+        if any(isinstance(value, torch.Tensor) and value.is_cuda for value in arguments.values()):
+            return "cuda"
+        # A process that compiles golden kernels for a GPU cannot interpret them.
+        if torch.cuda.is_available() or not self._is_interpreted(arguments):
             raise NeedsGpu(
                 f"{self._folder.name}: its reference is a golden kernel, which needs a GPU"
             )
-        return "cuda"
+        return "cpu"
+
+    def _is_interpreted(self, arguments: dict[str, Any]) -> bool:
+        """Returns True if these are arguments of a case that the interpreter can run."""
+        extents = {
+            f"{name}_{dim}": extent
+            for name, value in arguments.items()
+            if isinstance(value, torch.Tensor)
+            for dim, extent in enumerate(value.shape)
+        }
+        return any(
+            case["interpreter"] and extents.items() <= case["axes"].items()
+            for case in self._spec()["cases"]
+        )
 
     def _spec(self) -> dict[str, Any]:
         """Returns the content of spec.toml. A judge needs the content eight times for each case, so
@@ -325,6 +326,12 @@ def _drawn(rng: Rng, function: str, shape: list[int], dtype: str) -> torch.Tenso
     """Returns random numbers as torch.randn() or torch.rand() would draw them."""
     kind = DTYPES[dtype]
     return rng.normal(shape, kind) if function == "randn" else rng.uniform(shape, kind, 0.0, 1.0)
+
+
+@functools.cache
+def _interpreter() -> Interpreter:
+    _install_driver()
+    return Interpreter()
 
 
 @functools.cache

@@ -9,7 +9,8 @@ These are calls: a function of the kernel part; `apply` and `forward` of an auto
 launch of a kernel (Launch); the call of an object whose class is a torch.nn.Module of the kernel
 part (Made). The leaves of a call's arguments are its tensors, numbers and constants. An object of a
 class of the kernel part counts as the arguments with which it was made, and another torch.nn.Module
-as its parameters and buffers."""
+as its parameters and buffers. A function that computes a grid counts as the numbers that it uses
+(grids.py)."""
 
 from __future__ import annotations
 
@@ -20,6 +21,8 @@ from typing import Any
 
 import torch
 from torch.utils._pytree import tree_flatten
+
+from harness.imported.grids import Grid, grid_of
 
 Called = Callable[[str, Any, Any, Any], Any]
 # The name of an attribute of objects of the kernel part's classes. It contains the class, and the
@@ -52,7 +55,9 @@ def leaves(value: Any) -> list[Any]:
     """Returns the leaves of a call's arguments, in order."""
     found: list[Any] = []
     for leaf in tree_flatten(value)[0]:
-        if (made := made_with(leaf)) is not None:
+        if isinstance(leaf, Grid):
+            found += leaf.values.values()
+        elif (made := made_with(leaf)) is not None:
             found += leaves(made[1:])
         elif isinstance(leaf, torch.nn.Module):
             found += state(leaf).values()
@@ -98,13 +103,18 @@ class KernelProxy:
         self._name, self._kernel, self._called = name, kernel, called
 
     def __getitem__(self, grid: Any) -> Callable[..., Any]:
-        if callable(grid):
-            # A grid that needs no configuration of the kernel is a tuple of numbers.
-            with contextlib.suppress(KeyError, TypeError):
-                grid = tuple(grid({}))
         return lambda *args, **kwargs: self._called(
-            self._name, Launch(self._kernel), (grid, args), kwargs
+            self._name, Launch(self._kernel), (self._grid(grid, args, kwargs), args), kwargs
         )
+
+    def _grid(self, grid: Any, args: Any, kwargs: Any) -> Any:
+        if not callable(grid):
+            return grid
+        # A grid that needs no configuration of the kernel is a tuple of numbers.
+        given = dict(zip(getattr(self._kernel, "arg_names", ()), args, strict=False))
+        with contextlib.suppress(KeyError, TypeError):
+            return tuple(grid({**given, **kwargs}))
+        return grid_of(grid)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._kernel, name)

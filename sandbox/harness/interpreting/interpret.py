@@ -135,6 +135,21 @@ class InterpretRunner:
             yield
 
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
+        outputs = self.outputs_of(case, entry)
+        return {
+            "type": "case",
+            "id": case.id,
+            "outputs": self._write(case, outputs),
+            "reordered": self._reordered(outputs),
+            "notes": [],
+        }, b""
+
+    def device_values(self, output: torch.Tensor) -> torch.Tensor:
+        """Returns an output of outputs_of() with the values that the kernels gave it."""
+        return _dense(self._live.view(output, self._copy))
+
+    def outputs_of(self, case: CaseInput, entry: Callable[..., Any]) -> list[torch.Tensor]:
+        """Runs the entry and returns its outputs. Raises an error if a check of them fails."""
         arguments: dict[str, Any] = {}
         for wire in case.arguments:
             arguments[wire["name"]] = (
@@ -146,13 +161,7 @@ class InterpretRunner:
             # collect_outputs() reads them, so it must run inside the context.
             outputs = collect_outputs(case, entry(*arguments.values()), arguments)
         self._check_inputs(case, arguments)
-        return {
-            "type": "case",
-            "id": case.id,
-            "outputs": self._write(case, outputs),
-            "reordered": self._reordered(outputs),
-            "notes": [],
-        }, b""
+        return outputs
 
     def _reordered(self, outputs: list[torch.Tensor]) -> bool:
         """Returns True if torch, and not a kernel, changed the order of an output's elements."""
@@ -203,7 +212,7 @@ class InterpretRunner:
                     raise BadOutputs(
                         f"output {position} has dtype {output.dtype}; want one of {', '.join(NAMES.values())}"
                     )
-                dense = _dense(self._live.view(output, self._copy))
+                dense = self.device_values(output)
                 wire = descriptor(f"output{position}", dense, offset)
                 if offset + wire["nbytes"] > memory.size:
                     raise BadOutputs(

@@ -20,6 +20,8 @@ import triton
 from harness.triton_adapter.autotuner import patch_autotuner
 from harness.triton_adapter.interpreter import (
     check_accesses,
+    convert_library,
+    interpreted_kernels,
     launch_nothing,
     switch_to_interpreter,
 )
@@ -27,7 +29,9 @@ from harness.triton_adapter.recording_driver import install_driver, nvdisasm, wa
 
 __all__ = [
     "check_accesses",
+    "convert_library",
     "install_driver",
+    "interpreted_kernels",
     "launch_nothing",
     "nvdisasm",
     "patch_autotuner",

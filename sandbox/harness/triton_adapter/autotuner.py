@@ -35,13 +35,16 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
     work. Configurations that do not compile are left out. All autotuners of the process together
     may compile for `compile_budget_s`. When this time is used up, or when the plan has no room, the
     remaining configurations are left out too. But each autotuner compiles at least one
-    configuration. Without a sink (in the interpreter), the first configuration is used."""
+    configuration, and begins with a usual number of warps: LLVM can need minutes for a large tile
+    that one warp computes. Without a sink (in the interpreter), the first configuration is used."""
     spent = 0.0
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         nonlocal spent
         self.nargs = dict(zip(self.arg_names, args, strict=False))
-        configs = list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
+        configs = with_usual_warps_first(
+            list(self.prune_configs(kwargs) if len(self.configs) > 1 else self.configs)
+        )
         if sink is None or len(configs) == 1:
             self.best_config = configs[0]
             return _run_config(self, configs[0], args, kwargs)

@@ -8,9 +8,11 @@ bounds.translate(...) first."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Protocol
 
 import numpy as np
 import triton.language as tl
@@ -20,7 +22,6 @@ from triton.runtime.interpreter import GridExecutor, InterpretedFunction, Interp
 from triton.runtime.jit import JITFunction
 
 from harness.entry.refusals import Refusals
-from harness.interpreting.bounds import Bounds
 from harness.interpreting.program_order import ReversedPrograms
 from harness.triton_adapter.hardware import as_hardware
 
@@ -30,6 +31,23 @@ def switch_to_interpreter() -> None:
     Triton's own library."""
     os.environ["TRITON_INTERPRET"] = "1"
     knobs.runtime.interpret = True
+    convert_library()
+
+
+@contextlib.contextmanager
+def interpreted_kernels() -> Iterator[None]:
+    """While the context is active, `@triton.jit` creates interpreted functions. Needs a call of
+    convert_library() before."""
+    before = knobs.runtime.interpret
+    knobs.runtime.interpret = True
+    try:
+        yield
+    finally:
+        knobs.runtime.interpret = before
+
+
+def convert_library() -> None:
+    """Converts the functions of Triton's own library to interpreted ones."""
     made: dict[int, Any] = {}
 
     def interpreted(function: Any) -> Any:
@@ -40,6 +58,7 @@ def switch_to_interpreter() -> None:
         return made[id(function)]
 
     _patch_index()
+    _patch_constexprs()
     # The modules can be converted in any order. The reason is that a library function that calls
     # another library function looks it up in a module at each call.
     for name, module in list(sys.modules.items()):
@@ -70,6 +89,22 @@ def _patch_index() -> None:
     interpreter._patch_lang_tensor = patch
 
 
+def _patch_constexprs() -> None:
+    """Makes the interpreter find constexpr parameters as Triton's compiler does: by the word in the
+    annotation. Without this, it misses the annotation "tl.constexpr" in quotes, because it compiles
+    a kernel anew with annotations as text, which quotes the annotation once more."""
+    original = GridExecutor.__init__
+
+    def init(executor: Any, fn: Any, arg_names: Any, *args: Any) -> None:
+        original(executor, fn, arg_names, *args)
+        annotations = getattr(fn, "__annotations__", {})
+        executor.constexprs = [
+            name for name in arg_names if "constexpr" in str(annotations.get(name, ""))
+        ]
+
+    GridExecutor.__init__ = init
+
+
 def _member(function: Any) -> Any:
     def call(*args: Any, **kwargs: Any) -> Any:
         return function(*args, **kwargs)
@@ -77,7 +112,7 @@ def _member(function: Any) -> Any:
     return call
 
 
-def check_accesses(bounds: Bounds, refusals: Refusals, reverse: bool = False) -> None:
+def check_accesses(bounds: Checks, refusals: Refusals, reverse: bool = False) -> None:
     """Checks and translates the addresses of every memory access. Loads, stores and atomics of all
     forms (pointers, block pointers, descriptors) call one of four functions of one native module,
     and these four functions are wrapped. Triton's step that copies the arguments to the host is
@@ -133,10 +168,20 @@ def launch_nothing() -> None:
 _ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}
 
 
+class Checks(Protocol):
+    """Checks the accesses of a launch, such as harness.interpreting.bounds.Bounds."""
+
+    def launch(self, arguments: dict[str, Any]) -> contextlib.AbstractContextManager[None]: ...
+
+    def translate(
+        self, doing: str, addresses: Any, mask: Any, size: int, writes: bool = True
+    ) -> Any: ...
+
+
 class _Checked:
     """Wraps Triton's native module, and checks each access to memory."""
 
-    def __init__(self, native: Any, bounds: Bounds, programs: ReversedPrograms | None) -> None:
+    def __init__(self, native: Any, bounds: Checks, programs: ReversedPrograms | None) -> None:
         self._native = native
         self._bounds = bounds
         self._programs = programs

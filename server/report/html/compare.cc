@@ -32,7 +32,9 @@ std::string numbered(const Comparison& comparison, std::size_t index) {
   return std::to_string(index + 1) + ": " + configuration_of(report, kNameCharacters) +
          (has_several_tracks(comparison)
               ? " (" + std::string(tools::to_string(report.run.request.track)) + ")"
-              : "");
+              : "") +
+         (has_several_suites(comparison) ? " [suite " + join(report.suites, ", ", text_of) + "]"
+                                         : "");
 }
 
 std::string points(double share, const char* format) {
@@ -314,6 +316,8 @@ std::string comparison_as_html(const Comparison& comparison) {
   for (const auto& [note, numbers] : noted)
     body += "<p class=\"note\">" + numbers + ": " + note + "</p>\n";
   if (tracks) body += "<p class=\"note\">" + std::string(kTracksNote) + "</p>\n";
+  if (has_several_suites(comparison))
+    body += "<p class=\"note\">" + std::string(kSuitesNote) + "</p>\n";
   std::set<std::vector<std::string>> devices;
   for (const Report& report : comparison.reports) devices.insert(report.devices);
   if (devices.size() > 1)

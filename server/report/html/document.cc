@@ -75,6 +75,7 @@ std::string group_table(const Report& report) {
   };
   add("", {{"all", report.all}});
   add("split ", report.by_split);
+  add("suite ", report.by_suite);
   add("difficulty ", report.by_difficulty);
   add("family ", report.by_family);
   return html_table(head, rows,
@@ -178,7 +179,8 @@ std::string origin_table(const Report& report) {
       {"agent", report.run.request.agent},
       {"model", report.run.request.model},
       {"track", std::string(tools::to_string(report.run.request.track))},
-      {"suite", spaced(report.run.request.suite)},
+      {"operators", spaced(report.run.request.suite)},
+      {report.suites.size() > 1 ? "suites" : "suite", join(report.suites, ", ", text_of)},
       {"device", report.devices.empty() ? "none: nothing was graded" : join(report.devices)},
       {"started", date_of(report.run.created_unix_ms)},
       {report.samples.size() > 1 ? "runs" : "run", join(report.samples)}};
@@ -289,6 +291,7 @@ std::string report_as_html(const Report& report) {
       (report.devices.empty() ? "" : ", device " + escaped(join(report.devices))) + ".</p>\n";
   if (report.scripted())
     body += "<p class=\"note\">" + std::string(note_of(report.answered_by)) + "</p>\n";
+  if (report.suites.size() > 1) body += "<p class=\"note\">" + std::string(kSuitesNote) + "</p>\n";
   body += figures(report) + plots(report) + totals_table(report) + group_table(report) +
           error_table(report) + stage_table(report) + operator_table(report) + origin_table(report);
   return html_page("Assay: " + configuration_of(report), body);

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/text.h"
+
 namespace assay::report {
 namespace {
 
 bool same_configuration(const tools::RunInfo& one, const tools::RunInfo& other) {
   return one.request.agent == other.request.agent && one.request.model == other.request.model &&
-         one.request.track == other.request.track;
+         one.request.track == other.request.track && one.suite_id == other.suite_id;
 }
 
 std::string named(const tools::RunInfo& run) {
@@ -61,6 +63,13 @@ bool has_several_tracks(const Comparison& comparison) {
       comparison.reports.begin(), comparison.reports.end(), [&](const Report& report) {
         return report.run.request.track != comparison.reports.front().run.request.track;
       });
+}
+
+bool has_several_suites(const Comparison& comparison) {
+  std::vector<SuiteId> suites;
+  for (const Report& report : comparison.reports)
+    suites.insert(suites.end(), report.suites.begin(), report.suites.end());
+  return have_several_digests(suites);
 }
 
 bool have_same_operators(const tools::RunInfo& one, const tools::RunInfo& other) {
@@ -140,7 +149,8 @@ ComparisonRow comparison_of(const Report& report) {
                     report.scripted(),
                     report.totals.passed,
                     std::string(tools::to_string(report.run.request.track)),
-                    report.all.baseline};
+                    report.all.baseline,
+                    join(report.suites, ", ", text_of)};
   return row;
 }
 
@@ -158,7 +168,8 @@ ComparisonRow comparison_of(const std::string& agent, const std::string& model,
           parse_model_label(model).answered_by != AnsweredBy::model,
           summary.right,
           {},
-          summary.baseline};
+          summary.baseline,
+          {}};
 }
 
 }  // namespace assay::report

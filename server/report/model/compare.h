@@ -1,7 +1,7 @@
 // Compares several agents or models over the same operators. A configuration is an agent with a
-// model on a track. The runs of one configuration become the samples of one report. There is no
-// ranking: configurations are listed in the order of the command, and each value has an interval,
-// because a difference may be due to chance. Pure functions.
+// model on a track, judged by one suite. The runs of one configuration become the samples of one
+// report. There is no ranking: configurations are listed in the order of the command, and each
+// value has an interval, because a difference may be due to chance. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
 //   std::string page = comparison_as_html(*comparison);  // declared in server/report/html/page.h
@@ -30,6 +30,10 @@ bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 /// Returns true if the reports have different tracks. Then each form of the comparison says which
 /// track each configuration had, because tracks have different budgets.
 bool has_several_tracks(const Comparison& comparison);
+
+/// Returns true if different suites judged the reports. Then each form of the comparison says which
+/// suite judged each configuration.
+bool has_several_suites(const Comparison& comparison);
 
 /// The sentence that a comparison of different tracks shows.
 inline constexpr const char* kTracksNote =
@@ -74,6 +78,7 @@ struct ComparisonRow {
   std::int64_t right = 0;
   std::string track = {};
   std::optional<Baseline> baseline = Baseline::oracle;  // with what perf_at_1 compares
+  std::string suite = {};  // the text of the suite; empty if it is not known to the caller
 };
 
 /// Returns the row for a report. Its `finished` is the number of attempts that ended with a

@@ -185,15 +185,17 @@ Status check_samples(const std::vector<tools::Scorecard>& samples) {
   const tools::RunInfo& first = samples.front().run;
   for (const tools::Scorecard& sample : samples) {
     const tools::RunInfo& run = sample.run;
-    const bool alike =
-        run.request.agent == first.request.agent && run.request.model == first.request.model &&
-        run.request.track == first.request.track && run.operators == first.operators &&
-        sample.operators.size() == samples.front().operators.size();
+    const bool alike = run.request.agent == first.request.agent &&
+                       run.request.model == first.request.model &&
+                       run.request.track == first.request.track &&
+                       run.operators == first.operators && run.suite_id == first.suite_id &&
+                       sample.operators.size() == samples.front().operators.size();
     if (alike) continue;
     return fail(ErrorCode::invalid_argument,
-                "runs of one report are samples of the same agent, model, track and operators; " +
+                "runs of one report are samples of the same agent, model, track, suite and "
+                "operators; " +
                     run.handle + " differs from " + first.handle + " (" + first.request.agent +
-                    ", " + first.request.model + ")");
+                    ", " + first.request.model + ", suite " + text_of(first.suite_id) + ")");
   }
   return {};
 }
@@ -237,6 +239,7 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
   for (const tools::Scorecard& card : samples) add_usage(report, card);
   std::vector<metrics::OperatorSamples> suite;
   std::vector<double> generalisations;
+  std::map<std::string, std::set<std::string>> suites_of;  // by operator
   for (std::size_t i = 0; i < samples.front().operators.size(); ++i) {
     const std::string& name = samples.front().operators[i].operator_name;
     const operators::Operator* op = catalog == nullptr ? nullptr : catalog->find(name);
@@ -256,6 +259,12 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
       row.family = attempts.family;
       row.difficulty = attempts.difficulty;
       row.sample = static_cast<std::int64_t>(sample) + 1;
+      row.suite_id =
+          score.verdict ? score.verdict->provenance.suite_id : samples[sample].run.suite_id;
+      if (std::find(report.suites.begin(), report.suites.end(), row.suite_id) ==
+          report.suites.end())
+        report.suites.push_back(row.suite_id);
+      suites_of[name].insert(text_of(row.suite_id));
       attempts.samples.push_back(sample_of(row, metrics));
       if (score.verdict) add_provenance(score.verdict->provenance, devices, missing_layers);
       add_attempt(report, score, std::move(row));
@@ -265,6 +274,10 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
   report.devices.assign(devices.begin(), devices.end());
   report.missing_layers.assign(missing_layers.begin(), missing_layers.end());
   finish_metrics(report, suite);
+  if (report.suites.size() > 1)
+    report.by_suite = metrics::summarise_by(suite, [&](const metrics::OperatorSamples& op) {
+      return join(suites_of.at(op.name), " and ");
+    });
   finish_totals(report);
   if (report.run.request.track != tools::Track::practice)
     report.totals.generalisation = tools::shown_perf(mean_generalisation(generalisations));

@@ -55,6 +55,7 @@ struct ReportRow {
   std::int64_t tool_calls = 0;
   double sandbox_ms = 0;  // the time of all stages of the graded job except the queue
   std::string job;
+  SuiteId suite_id;  // the suite that judged the attempt; that of the run if there is no verdict
 };
 
 struct ReportTotals {
@@ -92,6 +93,10 @@ struct Report {
   tools::Usage usage;  // the sum over the runs; its cost is known if every run's cost is known
   AnsweredBy answered_by = AnsweredBy::model;
   std::vector<std::string> devices;  // the devices that ran the graded jobs
+  /// The suites that judged the attempts, without duplicates. Several suites mean that the
+  /// operators changed while the run was going on; then each form of the report says so, and shows
+  /// the suite of each attempt.
+  std::vector<SuiteId> suites;
   /// The isolation layers of the sandbox that were missing for at least one graded job.
   std::vector<std::string> missing_layers;
   std::span<const Metric> metrics = all_metrics();
@@ -99,6 +104,7 @@ struct Report {
   ReportTotals totals;
   metrics::Summary all;
   Groups by_split, by_family, by_difficulty;
+  Groups by_suite;  // by the text of the suite; empty if one suite judged all attempts
   std::vector<metrics::PassPoint> pass_at_k;  // the values for k from 1 up to the number of samples
   std::vector<metrics::GroupCount> error_groups;  // TritonBench's four groups, over all attempts
   std::vector<StageCount> stages;                 // the stages at which failed attempts ended
@@ -106,6 +112,11 @@ struct Report {
   /// Returns true if no model answered. The report then says so, and is never ranked.
   bool scripted() const { return answered_by != AnsweredBy::model; }
 };
+
+/// The sentence that a report or a comparison shows if verdicts are from suites with different
+/// digests.
+inline constexpr const char* kSuitesNote =
+    "Suites differ: these verdicts are from different cases or references, so do not compare them.";
 
 /// Returns one line that says why a verdict is as it is, for a reader who does not see the verdict.
 std::string explanation_of(const sandbox::Verdict& verdict);
@@ -126,8 +137,8 @@ Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* 
                    std::span<const Metric> metrics = all_metrics());
 
 /// Returns the report of several runs that are samples of one configuration. Errors:
-/// invalid_argument if the runs differ in agent, model, track or operators; invalid_argument if
-/// there are no runs.
+/// invalid_argument if the runs differ in agent, model, track, suite or operators; invalid_argument
+/// if there are no runs.
 Result<Report> make_report(const std::vector<tools::Scorecard>& samples,
                            const operators::Catalog* catalog,
                            std::span<const Metric> metrics = all_metrics());

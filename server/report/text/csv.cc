@@ -91,7 +91,10 @@ Columns columns_of(std::span<const Metric> metrics) {
              [](const ReportRow& row) {
                return row.difficulty == 0 ? "" : std::to_string(row.difficulty);
              }),
-      of_row("sample", [](const ReportRow& row) { return std::to_string(row.sample); })};
+      of_row("sample", [](const ReportRow& row) { return std::to_string(row.sample); }),
+      of_row("suite", [](const ReportRow& row) { return cell(row.suite_id.name); }),
+      of_row("suite_version", [](const ReportRow& row) { return cell(row.suite_id.version); }),
+      of_row("suite_digest", [](const ReportRow& row) { return row.suite_id.digest; })};
   columns.insert(columns.end(), middle.begin(), middle.end());
   add_metrics(columns, metrics, false);
   columns.push_back(of_row(

@@ -104,6 +104,7 @@ ordered_json metrics_json(const Report& report) {
           {"by_split", groups_json(report.by_split, report.metrics)},
           {"by_family", groups_json(report.by_family, report.metrics)},
           {"by_difficulty", groups_json(report.by_difficulty, report.metrics)},
+          {"by_suite", groups_json(report.by_suite, report.metrics)},
           {"pass_at_k", pass},
           {"error_groups", errors_json(report.error_groups)},
           {"stages", stages_json(report.stages)},
@@ -112,6 +113,16 @@ ordered_json metrics_json(const Report& report) {
            {{"seed", metrics::kReportSeed},
             {"resamples", metrics::kBootstrapResamples},
             {"confidence", metrics::kConfidence}}}};
+}
+
+ordered_json suite_json(const SuiteId& suite) {
+  return {{"name", suite.name}, {"version", suite.version}, {"digest", suite.digest}};
+}
+
+ordered_json suites_json(const std::vector<SuiteId>& suites) {
+  ordered_json out = ordered_json::array();
+  for (const SuiteId& suite : suites) out.push_back(suite_json(suite));
+  return out;
 }
 
 ordered_json row_json(const ReportRow& row, std::span<const Metric> metrics) {
@@ -140,6 +151,7 @@ ordered_json row_json(const ReportRow& row, std::span<const Metric> metrics) {
   out["tool_calls"] = row.tool_calls;
   out["sandbox_ms"] = row.sandbox_ms;
   out["job"] = row.job;
+  out["suite_id"] = suite_json(row.suite_id);
   return out;
 }
 
@@ -157,6 +169,8 @@ std::string report_as_json(const Report& report) {
                          {"ranked", !report.scripted()},
                          {"track", tools::to_string(report.run.request.track)},
                          {"suite", report.run.request.suite},
+                         {"suite_id", suite_json(report.run.suite_id)},
+                         {"judged_by", suites_json(report.suites)},
                          {"created_unix_ms", report.run.created_unix_ms},
                          {"devices", report.devices},
                          {"missing_layers", report.missing_layers}}},
@@ -188,6 +202,7 @@ std::string report_as_json(const Report& report) {
                          {"tool_calls", totals.tool_calls},
                          {"sandbox_ms", totals.sandbox_ms}}},
                        {"metrics", metrics_json(report)}};
+  if (report.suites.size() > 1) root["suites_note"] = kSuitesNote;
   for (const ReportRow& row : report.rows)
     root["operators"].push_back(row_json(row, report.metrics));
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -196,6 +211,7 @@ std::string report_as_json(const Report& report) {
 std::string comparison_as_json(const Comparison& comparison) {
   ordered_json root = {{"format", kReportFormat}, {"comparison", ordered_json::array()}};
   if (has_several_tracks(comparison)) root["note"] = kTracksNote;
+  if (has_several_suites(comparison)) root["suites_note"] = kSuitesNote;
   for (const Report& report : comparison.reports)
     root["comparison"].push_back(ordered_json::parse(report_as_json(report)));
   return root.dump(2) + "\n";

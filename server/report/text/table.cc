@@ -75,6 +75,7 @@ std::string group_lines(const Report& report) {
     }
   };
   add("split ", report.by_split);
+  add("suite ", report.by_suite);
   add("difficulty ", report.by_difficulty);
   return lines.size() == 1
              ? ""
@@ -132,7 +133,10 @@ std::string report_as_table(const Report& report) {
       join(report.samples) + ": agent " + printable_line(report.run.request.agent, 60) +
       ", model " + printable_line(report.run.request.model, 80) + ", track " +
       std::string(tools::to_string(report.run.request.track)) +
-      (report.devices.empty() ? "" : ", device " + join(report.devices)) + "\n";
+      (report.devices.empty() ? "" : ", device " + join(report.devices)) + ", suite " +
+      join(report.suites, ", ", text_of) + "\n";
+  const bool suites = report.suites.size() > 1;
+  if (suites) text += std::string(kSuitesNote) + "\n";
   if (report.scripted()) text += std::string(note_of(report.answered_by)) + "\n";
   std::vector<const Metric*> columns;
   std::vector<TextRow> lines = {{"operator", "outcome", "error kind"}};
@@ -141,6 +145,7 @@ std::string report_as_table(const Report& report) {
     columns.push_back(&metric);
     lines.front().push_back(lower_case(metric.title));
   }
+  if (suites) lines.front().emplace_back("suite");
   lines.front().insert(lines.front().end(), {"tier", "explanation"});
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
@@ -150,6 +155,7 @@ std::string report_as_table(const Report& report) {
       const std::optional<double> value = metric->of(row);
       line.push_back(value ? value_text(value, metric->unit) : "-");
     }
+    if (suites) line.push_back(text_of(row.suite_id));
     line.insert(line.end(), {row.tier.empty() ? "-" : row.tier,
                              printable_line(row.explanation, kExplanationColumn)});
     lines.push_back(std::move(line));
@@ -202,9 +208,13 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
   const bool tracks = std::any_of(rows.begin(), rows.end(), [&](const ComparisonRow& row) {
     return row.track != rows.front().track;
   });
+  const bool suites = std::any_of(rows.begin(), rows.end(), [&](const ComparisonRow& row) {
+    return row.suite != rows.front().suite;
+  });
   std::vector<TextRow> table = {
       {"agent", "model", "finished", "pass@1", "perf@1", "cost", "cost per solved"}};
   if (tracks) table.front().insert(table.front().begin() + 2, "track");
+  if (suites) table.front().insert(table.front().begin() + 2, "suite");
   for (const ComparisonRow& row : rows) {
     const std::optional<double> per_solved =
         row.usage.cost_known && !row.no_model
@@ -216,6 +226,7 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
          with_interval(row.pass_at_1, Unit::share), with_interval(row.perf_at_1, Unit::ratio),
          cost_in_words(row.usage, row.no_model), number(per_solved, "$%.4f")});
     if (tracks) table.back().insert(table.back().begin() + 2, row.track);
+    if (suites) table.back().insert(table.back().begin() + 2, row.suite);
   }
   const auto over_eager = std::find_if(rows.begin(), rows.end(), [](const ComparisonRow& row) {
     return row.perf_at_1 && row.baseline != Baseline::oracle;
@@ -226,6 +237,7 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
   return "Comparison (95 % intervals over the operators; not ranked)\n" + text_table(table) +
          (tracks ? std::string(kTracksNote) + "\n" : "") +
          (over_eager != rows.end() ? "perf@1" + over_text(over_eager->baseline) + "\n" : "") +
+         (suites ? std::string(kSuitesNote) + "\n" : "") +
          (complete ? ""
                    : "Attempts that are not finished count as failures: finish a bench with "
                      "--resume, then compare.\n");

@@ -39,6 +39,30 @@ TEST_CASE("a skipped case has its reason") {
             {{"large"}, 0, SkipReason::dtype, "bfloat16, which the interpreter cannot run"}});
 }
 
+TEST_CASE("without a case for the interpreter, a source is still imported and recorded") {
+  const auto verdict_of = [](const std::string& source, bool imported) {
+    Job job = test_job(source);
+    for (CaseRequest& one : job.cases) one.interpreter = false;
+    if (imported) job.adapter = "def adapted(x, y):\n    return vector_add(x, y)\n";
+    return run_on_cpu(job);
+  };
+  const Verdict broken = verdict_of("def vector_add(x, y:\n    return x\n", true);
+  CHECK(broken.error_kind == ErrorKind::syntax_error);
+  REQUIRE(broken.diagnostic);
+  CHECK(broken.diagnostic->line == 1);
+  const Verdict right = verdict_of(kGood, true);
+  INFO(right.summary << right.detail);
+  CHECK(right.error_kind == ErrorKind::unsupported);
+  CHECK(right.detail.find("its reference, the benchmark's own kernel, needs a GPU") == 0);
+  CHECK_FALSE(right.kernels.empty());
+  REQUIRE_FALSE(right.skipped_cases.empty());
+  CHECK(right.skipped_cases.front().reason == SkipReason::reference);
+  const Verdict large = verdict_of(kGood, false);
+  CHECK(large.error_kind == ErrorKind::unsupported);
+  CHECK(large.detail.find("is too large for the CPU interpreter") != std::string::npos);
+  CHECK(large.skipped_cases.front().reason == SkipReason::too_large);
+}
+
 TEST_CASE("a grade has figures and hints from a recording") {
   const Verdict verdict = run_on_cpu(vector_add(JobKind::grade, oracle()));
   INFO(verdict.summary);

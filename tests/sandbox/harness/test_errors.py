@@ -45,3 +45,17 @@ def test_a_line_of_the_source_is_reported_whatever_ends_its_lines(end: str) -> N
     assert found["line"] == 3
     assert found["code"] == "raise ValueError('here')"
     assert "raise ValueError('here')" in found["traceback"]
+
+
+def test_a_message_has_no_fake_tensors_and_no_addresses() -> None:
+    text = (
+        "class FakeTensor:\n    def __repr__(self):\n"
+        "        return \"FakeTensor(..., device='cuda:0', size=(8,))\"\n"
+        "raise ValueError(f'{FakeTensor()!r}: {object()!r} at 0x1234 is no FakeTensor')\n"
+    )
+    source = Source(text, PATH)
+    found = describe(raised(text), source, "run")
+    assert found["message"] == (
+        "Tensor(device='cuda:0', size=(8,)): <object object> at 0x1234 is no Tensor"
+    )
+    assert "object at 0x" not in found["traceback"]

@@ -37,6 +37,12 @@ max_abs_error = 0.01
 name = "a1_after"
 max_abs_error = 0.01
 from = "a1"
+[[cases]]
+interpreter = false
+axes = { a0_0 = 6, a1_0 = 3, y0_0 = 6 }
+[[cases]]
+interpreter = true
+axes = { a0_0 = 4, a1_0 = 3, y0_0 = 4 }
 """
 INTERFACE = {
     "leaves": ["a0", "a1"],
@@ -99,10 +105,12 @@ def test_extents_are_those_of_the_returned_tensors(golden: Golden) -> None:
     assert golden.cost(case).bytes == 36
 
 
-def test_both_need_a_gpu(golden: Golden) -> None:
+def test_both_need_a_gpu_for_a_case_that_is_not_for_the_interpreter(golden: Golden) -> None:
     for asked in (golden.reference, golden.open_elements):
         with pytest.raises(OperatorError, match="needs a GPU"):
             asked(arguments())
+    small = {**arguments(), "a0": torch.arange(4.0)}
+    assert len(golden.reference(small)) == len(golden.open_elements(small)) == 2
 
 
 def test_inputs_are_those_of_the_wanted_call(golden: Golden) -> None:

@@ -31,7 +31,7 @@ TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line"
   {
     const auto journal = BenchJournal::open(scratch.path, kIdentity, false);
     REQUIRE(journal);
-    REQUIRE((*journal)->add_run(1, {"run_a", {"x", "y"}}));
+    REQUIRE((*journal)->add_run(1, {"run_a", {"x", "y"}, {"mine", "2", "0123"}}));
     REQUIRE((*journal)->add_finished(1, "x", attempt_costing(0.5)));
     REQUIRE((*journal)->add_finished(2, "y", attempt_costing(0.25)));
   }
@@ -44,6 +44,7 @@ TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line"
     REQUIRE(journal);
     REQUIRE((*journal)->run_of(1) != nullptr);
     CHECK((*journal)->run_of(1)->operators == std::vector<std::string>{"x", "y"});
+    CHECK((*journal)->run_of(1)->suite_id == SuiteId{"mine", "2", "0123"});
     CHECK((*journal)->run_of(2) == nullptr);
     CHECK((*journal)->is_finished(1, "x"));
     CHECK_FALSE((*journal)->is_finished(1, "y"));

@@ -89,6 +89,21 @@ std::filesystem::path store_of_version_3(const TemporaryFolder& folder) {
   return path;
 }
 
+/// Makes a store file as version 6 wrote it. It has one run.
+std::filesystem::path store_of_version_6(const TemporaryFolder& folder) {
+  const auto path = folder.path() / "old6.db";
+  SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  for (const char* sql : {testing::kSchemaVersion3Sql, kMigrateFromVersion3Sql,
+                          kMigrateFromVersion4Sql, kCallerSizesSql, kMigrateFromVersion5Sql})
+    db.exec(sql);
+  db.exec("PRAGMA user_version=6");
+  db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+  db.exec(
+      "INSERT INTO runs VALUES "
+      "('run_6','a','m','one_shot','all','vector_add',1,1,1,1,9,1,9000,'')");
+  return path;
+}
+
 void check_usage(Store& store, bool with_later_tables) {
   CHECK(store.usage("run_paid")->cost_known);
   CHECK(store.usage("run_paid")->cost_usd == 0.5);
@@ -198,6 +213,27 @@ TEST_CASE("a run of version 3 belongs to the principal without a name, and a job
   CHECK(*(*store)->has_ended("run_3"));
 }
 
+TEST_CASE("the suite of a run of version 6 is unknown, and a new run keeps its suite") {
+  const TemporaryFolder folder;
+  const auto path = store_of_version_6(folder);
+  {
+    const auto reader = Store::open(path, StoreMode::read_only);  // does not migrate
+    REQUIRE(reader);
+    REQUIRE((*reader)->runs());
+    CHECK((*reader)->runs()->front().suite_id == SuiteId{});
+    CHECK((*reader)->run("run_6", "")->request.suite == "all");
+  }
+  CHECK(SQLite::Database(path.string()).execAndGet("PRAGMA user_version").getInt() == 6);
+  const auto store = Store::open(path, StoreMode::read_write);
+  REQUIRE(store);
+  CHECK((*store)->run("run_6", "")->suite_id == SuiteId{});
+  tools::RunInfo run = *(*store)->run("run_6", "");
+  run.handle = "run_7";
+  run.suite_id = {"assay", "1", "0123"};
+  REQUIRE((*store)->insert_run(run, ""));
+  CHECK((*store)->run("run_7", "")->suite_id == run.suite_id);
+}
+
 TEST_CASE("a migrated store has the tables and columns of a new one") {
   const auto columns = [](const std::filesystem::path& path) {
     SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
@@ -213,8 +249,8 @@ TEST_CASE("a migrated store has the tables and columns of a new one") {
   const TemporaryFolder folder;
   const auto fresh = folder.path() / "new.db";
   REQUIRE(Store::open(fresh, StoreMode::read_write));
-  for (const auto& migrated :
-       {old_store(folder, false), store_of_version_2(folder), store_of_version_3(folder)}) {
+  for (const auto& migrated : {old_store(folder, false), store_of_version_2(folder),
+                               store_of_version_3(folder), store_of_version_6(folder)}) {
     REQUIRE(Store::open(migrated, StoreMode::read_write));
     CHECK(columns(migrated) == columns(fresh));
   }

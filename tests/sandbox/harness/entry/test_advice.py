@@ -96,7 +96,15 @@ def test_a_hostile_object_has_no_say() -> None:
     ("text", "says"),
     [
         (f"Here is the kernel:\n```python\n{SOURCE}```\n", "without Markdown fences (line 2)"),
-        (f"I'll write it.\nHere:\n{SOURCE}", "lines 1 to 2 are not Python"),
+        (f"I'll write it.\nHere:\n{SOURCE}", "lines 1 to 2, the text is not Python"),
+        ("Sure, here it is:\nclass A:\n    pass\n", "line 1, the text is not Python"),
+        (
+            f"Here it is:\n\n{SOURCE}\nThis adds and it's fast.\nEnjoy!\n",
+            "lines 1 to 2 and from line 8 on, the text is not Python",
+        ),
+        # What is before the definition is code that has an error, and no prose.
+        ("def f(x):\n    return (1\n\ndef g(x):\n    return x\n", ""),
+        ("x = f(1\n\ndef g(x):\n    return x\n", ""),
         (f"{SOURCE}This adds and it's fast.\n", "from line 5 on, the text is not Python"),
         ("def f(x:\n    return x\n", ""),
     ],

@@ -92,6 +92,54 @@ TEST_CASE("another track is another configuration, and each form marks it") {
   CHECK_FALSE(contains(comparison_table(rows), "track"));
 }
 
+TEST_CASE("another digest of the suite is another configuration, and each form marks it") {
+  std::vector<tools::Scorecard> runs = {card_of("r1", "a", "m", {true}),
+                                        card_of("r2", "a", "m", {false})};
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const SuiteId suite{"assay", "1", i == 0 ? "aaaa" : "bbbb"};
+    runs[i].run.suite_id = suite;
+    runs[i].operators[0].verdict->provenance.suite_id = suite;
+  }
+  CHECK_FALSE(is_one_configuration(runs));
+  CHECK(contains(make_report(runs, nullptr).error().message, "suite assay 1 (digest aaaa)"));
+  const Result<Comparison> comparison = make_comparison(runs, nullptr);
+  REQUIRE(comparison);
+  REQUIRE(comparison->reports.size() == 2);
+  CHECK(has_several_suites(*comparison));
+  std::vector<ComparisonRow> rows;
+  for (const Report& report : comparison->reports) rows.push_back(comparison_of(report));
+  for (const std::string& form : {comparison_table(rows), comparison_as_html(*comparison)}) {
+    CHECK(contains(form, kSuitesNote));
+    CHECK(contains(form, "assay 1 (digest aaaa)"));
+    CHECK(contains(form, "assay 1 (digest bbbb)"));
+  }
+  CHECK(contains(comparison_as_json(*comparison), kSuitesNote));
+  CHECK(contains(comparison_as_csv(*comparison), ",assay,1,aaaa,"));
+  CHECK(contains(comparison_as_csv(*comparison), ",assay,1,bbbb,"));
+}
+
+TEST_CASE("a run whose verdicts are from two digests of the suite shows both, side by side") {
+  tools::Scorecard card = card_of("r1", "a", "m", {true, false, true});
+  card.run.suite_id = {"assay", "1", "aaaa"};
+  for (std::size_t i = 0; i < 3; ++i)
+    card.operators[i].verdict->provenance.suite_id = {"assay", "1", i < 2 ? "aaaa" : "bbbb"};
+  const Report report = make_report(card);
+  REQUIRE(report.suites.size() == 2);
+  CHECK(report.by_suite.at("assay 1 (digest aaaa)").pass_at_1->value == Approx(0.5));
+  CHECK(report.by_suite.at("assay 1 (digest bbbb)").pass_at_1->value == Approx(1));
+  for (const std::string& form : {report_as_table(report), report_as_html(report)}) {
+    CHECK(contains(form, kSuitesNote));
+    CHECK(contains(form, "assay 1 (digest bbbb)"));
+  }
+  CHECK(contains(report_as_json(report), kSuitesNote));
+  card.operators[2].verdict->provenance.suite_id = {"assay", "1", "aaaa"};
+  const Report one = make_report(card);
+  CHECK(one.by_suite.empty());
+  CHECK_FALSE(
+      contains(report_as_table(one) + report_as_html(one) + report_as_json(one), kSuitesNote));
+  CHECK(contains(report_as_table(one), "suite assay 1 (digest aaaa)"));
+}
+
 TEST_CASE("operators in another order are the same operators") {
   tools::Scorecard reversed = card_of("r2", "b", "m", {true, false});
   std::reverse(reversed.operators.begin(), reversed.operators.end());

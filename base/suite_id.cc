@@ -1,0 +1,23 @@
+#include "base/suite_id.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+constexpr std::size_t kShownDigestChars = 12;
+
+}  // namespace
+
+std::string text_of(const SuiteId& suite) {
+  if (suite.digest.empty()) return "unknown";
+  return suite.name + (suite.version.empty() ? "" : " " + suite.version) + " (digest " +
+         suite.digest.substr(0, kShownDigestChars) + ")";
+}
+
+bool have_several_digests(const std::vector<SuiteId>& suites) {
+  return std::any_of(suites.begin(), suites.end(),
+                     [&](const SuiteId& suite) { return suite.digest != suites.front().digest; });
+}
+
+}  // namespace assay

@@ -1,0 +1,169 @@
+"""Tests the imports of GEAK's benchmarks (importers/geak_rocm.py, importers/geak_tritonbench.py) with
+files of the same form: tests of pytest with parameters launch a kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+ENVIRONMENT = {**os.environ, "ASSAY_PYTHON": sys.executable}
+SEPARATOR = "\n" + "#" * 146 + "  \n"
+KERNEL = """
+import pytest
+import torch
+import triton
+import triton.language as tl
+
+AUTOTUNE@triton.jit
+def scale_kernel(x, y, n, factor, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
+"""
+AUTOTUNE = "@triton.autotune([triton.Config({'BLOCK': 128})], key=[])\n"
+TEST = """
+import pytest
+import torch
+from geak_eval.perf.helpers import Benchmarker, save_all
+from torch.testing import assert_close
+
+results = {}
+
+@pytest.mark.parametrize("size, factor", [(100, 2.0), pytest.param(300, 3.0)])
+@pytest.mark.parametrize("dtype", [torch.float32])
+def test_scale(size, factor, dtype, request):
+    x = torch.randn(size, device="cuda", dtype=dtype)
+    y = torch.empty_like(x)
+    grid = lambda meta: (triton.cdiv(size, meta["BLOCK"]),)
+    scale_kernel[grid](x, y, size, factorBLOCK)
+    results[request.node.name] = y.cpu()
+    assert_close(y, x * factor)
+    scale_kernel[grid](y, x, size, factorBLOCK)  # without a GPU, the line above fails
+
+@pytest.mark.parametrize("size", [1024])
+def test_performance(size, request):
+    Benchmarker(op_callable=lambda: scale_kernel[(8,)](None), name=request.node.name).run(size)
+    scale_kernel[(8,)](torch.ones(size, device="cuda"), torch.ones(size, device="cuda"), size, 2.0,
+                       BLOCK=128)
+
+@pytest.fixture
+def cache(monkeypatch):
+    return None
+
+def test_with_a_fixture(cache, request):
+    raise RuntimeError("this test needs a fixture that only pytest has")
+
+def test_save():
+    save_all(__file__)
+
+if __name__ == "__main__":
+    raise SystemExit("a program")
+"""
+
+
+def text(autotuned: bool) -> str:
+    kernel = KERNEL.replace("AUTOTUNE", AUTOTUNE if autotuned else "")
+    test = TEST.replace("factorBLOCK", "factor" if autotuned else "factor, BLOCK=128")
+    if autotuned:
+        test = test.replace(", 2.0,\n                       BLOCK=128)", ", 2.0)")
+    return kernel + SEPARATOR + test
+
+
+def imported(kind: str, folder: Path, out: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [BINARY, "import", kind, str(folder), "--out", str(out)],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0, done.stderr
+    return {one["file"]: one for one in json.loads((out / "import.json").read_text())["files"]}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("geak") / "ROCm_v1"
+    folder.mkdir()
+    (folder / "plain.py").write_text(text(False))
+    (folder / "tuned.py").write_text(text(True))
+    index = [{"file": name, "instruction": f"Write {name}."} for name in ("plain.py", "tuned.py")]
+    (folder.parent / "ROCm_eval_complex_instruct_v1.json").write_text(json.dumps(index))
+    out = tmp_path_factory.mktemp("suites") / "suite"
+    files = imported("geak-rocm", folder, out)
+    for file in files.values():
+        assert file["tier"] == "plan", file
+        # One call of each case of test_scale, and that of test_performance.
+        assert file["calls"] == 3
+    return out
+
+
+def test_a_launch_is_the_body_of_the_adapter(suite: Path) -> None:
+    plain = (suite / "standard/plain/spec.toml").read_text()
+    assert "result = scale_kernel[(a0, )](a1, a2, a3, a4, BLOCK=a5)" in plain
+    assert "Write plain.py." in plain and 'benchmark = "ROCm Triton Benchmark (GEAK)"' in plain
+    tuned = (suite / "standard/tuned/spec.toml").read_text()
+    assert "scale_kernel[(lambda meta, size=a0: (triton.cdiv(size, meta['BLOCK']),))]" in tuned
+    assert (suite / "suite.toml").read_text() == 'name = "geak-rocm"\n'
+
+
+@pytest.mark.parametrize("name", ["plain", "tuned"])
+def test_the_kernel_alone_is_a_submission(suite: Path, tmp_path: Path, name: str) -> None:
+    file = tmp_path / "kernel.py"
+    file.write_text(KERNEL.replace("AUTOTUNE", AUTOTUNE if name == "tuned" else ""))
+    done = subprocess.run(
+        [BINARY, "eval", name, str(file), "--suite", str(suite), "--device", "cpu"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0 and "pass" in done.stdout.splitlines()[0], done.stdout
+
+
+def test_calls_have_the_numbers_that_the_importer_saw(suite: Path) -> None:
+    """With a GPU, the assertion in a test holds, so the test makes one more call."""
+    sys.path.insert(0, str(ROOT / "sandbox"))
+    from types import ModuleType
+
+    from harness.imported.test_parts import TestPart
+
+    module = ModuleType("kernel_part")
+    source = (
+        "class Kernel:\n    fn = run = None\n"
+        "    def __getitem__(self, grid):\n        raise AssertionError\n"
+        "import torch, triton\nscale_kernel = Kernel()\n"
+    )
+    exec(source, vars(module))
+    test = (suite / "standard/plain/test_part.py").read_text()
+    test = test.replace('device="cuda"', 'device="cpu"').replace("assert_close(", "print(")
+    seen: list[tuple[int, int]] = []
+    part = TestPart(test, str(suite / "standard/plain/test_part.py"), [1, 1, 1, 0])
+    part.run(module, lambda number, *call: seen.append((number, call[2][1][0].numel())))
+    assert seen == [(0, 100), (1, 300), (2, 1024)]
+
+
+def test_the_modified_tritonbench_has_the_same_format(tmp_path: Path) -> None:
+    folder = tmp_path / "TritonBench_G_v1"
+    folder.mkdir()
+    kernel = KERNEL.replace("AUTOTUNE", "")
+    kernel += (
+        "\ndef scale(x):\n    y = torch.empty_like(x)\n"
+        "    scale_kernel[(1,)](x, y, x.numel(), 2.0, BLOCK=128)\n    return y\n"
+    )
+    (folder / "one.py").write_text(kernel + SEPARATOR + "scale(torch.randn(100, device='cuda'))\n")
+    (tmp_path / "TritonBench_G_comp_alpac_v1_fixed_with_difficulty.json").write_text(
+        json.dumps([{"file": "one.py", "instruction": "Scale.", "difficulty": "4"}])
+    )
+    files = imported("geak-tritonbench", folder, tmp_path / "suite")
+    assert files["one.py"]["tier"] == "plan", files
+    spec = (tmp_path / "suite/standard/one/spec.toml").read_text()
+    assert "difficulty = 4" in spec and "Scale." in spec
+    assert 'benchmark = "TritonBench-modified (GEAK)"' in spec

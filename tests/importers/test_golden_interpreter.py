@@ -1,0 +1,94 @@
+"""Tests which cases of imported operators run without a GPU (importers/golden_interpreter.py), and
+that a device `cpu` then gives verdicts about submissions."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+ENVIRONMENT = {**os.environ, "ASSAY_PYTHON": sys.executable}
+SEPARATOR = "\n" + "#" * 146 + "\n"
+KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale_kernel(x, y, n, factor, BLOCK: "tl.constexpr"):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i, mask=i < n) * factor, mask=i < n)
+
+def scale(x, factor):
+    y = torch.empty_like(x)
+    scale_kernel[(triton.cdiv(x.numel(), 128),)](x, y, x.numel(), factor, BLOCK=128)
+    return y
+"""
+# Reads beyond its argument: the mask lets two rows too many through.
+BEYOND = KERNEL.replace("mask=i < n) * factor", "mask=i < n + (1 << 20)) * factor")
+FILES = {
+    "small": (
+        KERNEL,
+        "scale(torch.randn(100, device='cuda'), 2.0)\nscale(torch.randn(300, device='cuda'), 3.0)\n",
+    ),
+    "inexact": (KERNEL, "scale(torch.randn(100, device='cuda').bfloat16(), 2.0)\n"),
+    "large": (KERNEL, "scale(torch.randn(1 << 22, device='cuda'), 2.0)\n"),
+    "beyond": (BEYOND, "scale(torch.randn(1 << 18, device='cuda'), 2.0)\n"),
+}
+INTERPRETED = {"small": 2, "inexact": 0, "large": 0, "beyond": 0}
+
+
+@pytest.fixture(scope="module")
+def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("golden")
+    for name, (kernel, test) in FILES.items():
+        (folder / f"{name}.py").write_text(kernel + SEPARATOR + test)
+    out = tmp_path_factory.mktemp("suites") / "suite"
+    command = [BINARY, "import", "tritonbench-g", str(folder), "--out", str(out), "--jobs", "2"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env=ENVIRONMENT)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_small_exact_cases_are_marked(suite: Path) -> None:
+    files = json.loads((suite / "import.json").read_text())["files"]
+    for file in files:
+        (operator,) = file["operators"]
+        assert operator["interpreted"] == INTERPRETED[operator["name"]], operator
+        spec = (suite / "standard" / operator["name"] / "spec.toml").read_text()
+        # The hidden twin of a public case is marked too.
+        assert spec.count("interpreter = true") == 2 * INTERPRETED[operator["name"]]
+
+
+def verdict(suite: Path, tmp_path: Path, operator: str, source: str) -> str:
+    file = tmp_path / "submission.py"
+    file.write_text(source)
+    done = subprocess.run(
+        [BINARY, "eval", operator, str(file), "--suite", str(suite), "--device", "cpu"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=ENVIRONMENT,
+    )
+    return done.stdout + done.stderr
+
+
+def test_a_cpu_judges_the_cases(suite: Path, tmp_path: Path) -> None:
+    text = verdict(suite, tmp_path, "small", KERNEL)
+    assert "pass" in text.splitlines()[0] and "tier interpreter" in text, text
+    wrong = verdict(suite, tmp_path, "small", KERNEL.replace("* factor", "* factor * 1.5"))
+    assert "wrong_result" in wrong or wrong.startswith("fail"), wrong
+
+
+def test_other_cases_say_what_they_need(suite: Path, tmp_path: Path) -> None:
+    text = verdict(suite, tmp_path, "large", KERNEL)
+    assert "its reference, the benchmark's own kernel, needs a GPU" in text, text
+    assert "too large" not in text.splitlines()[0]
+    broken = verdict(suite, tmp_path, "large", "def scale(x, factor:\n    return x\n")
+    assert "syntax_error" in broken, broken

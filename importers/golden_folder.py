@@ -235,7 +235,26 @@ def _difficulty(value: Any) -> int:
 def _checkout(folder: Path) -> Path | None:
     """Returns the root of the git checkout that contains the folder."""
     resolved = folder.resolve()
-    return next((path for path in (resolved, *resolved.parents) if (path / ".git").exists()), None)
+    root = next((path for path in (resolved, *resolved.parents) if (path / ".git").exists()), None)
+    return root if root and _tracks(root, resolved.relative_to(root)) else None
+
+
+def _tracks(root: Path, folder: Path) -> bool:
+    """Returns False if the checkout tracks no file of the folder. It is then a checkout of something
+    else, such as Assay's own, in which the benchmark lies. Git's index has the paths of all files."""
+    if folder == Path():
+        return True
+    try:
+        return f"{folder.as_posix()}/".encode() in (_git_folder(root) / "index").read_bytes()
+    except OSError:
+        return False
+
+
+def _git_folder(root: Path) -> Path:
+    git = root / ".git"
+    if git.is_file():  # a worktree or a submodule
+        git = (root / git.read_text(encoding="utf-8").partition(":")[2].strip()).resolve()
+    return git
 
 
 def checkout_revision(folder: Path) -> str:
@@ -244,9 +263,7 @@ def checkout_revision(folder: Path) -> str:
     if root is None:
         return ""
     try:
-        git = root / ".git"
-        if git.is_file():  # a worktree or a submodule
-            git = (root / git.read_text(encoding="utf-8").partition(":")[2].strip()).resolve()
+        git = _git_folder(root)
         head = (git / "HEAD").read_text(encoding="utf-8").strip()
         if not head.startswith("ref: "):
             return head

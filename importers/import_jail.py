@@ -23,23 +23,25 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
 
-from golden_folder import GoldenFile, operator_name  # noqa: E402
+from golden_folder import GoldenFile  # noqa: E402
 from harness.wire.frames import Channel, Frame, FrameError  # noqa: E402
+from import_exchange import (  # noqa: E402
+    FIRST_INTERPRET_STEP,
+    INTERPRET_STEP_WALL_S,
+    INTERPRET_STEPS,
+    Exchange,
+    GoldenExchange,
+    Result,
+    failed,
+)
 
-# The files of an operator, by the kind of the import (golden_child.py).
-PART_FILES = {
-    "golden": ("spec.toml", "reference.py", "oracle.py", "test_part.py"),
-    "eager": ("spec.toml", "reference.py"),
-    "problem": ("spec.toml", "reference.py", "problem.py", "interface.json"),
-}
-MAX_PARTS_BYTES = 64 << 20  # of one file's operators together
 START_S = 120
 LOG_CHARS = 2000
 SLOTS = 64
@@ -56,36 +58,10 @@ class Stopped(Exception):
     """The import was stopped."""
 
 
-# Each of the three steps that find the cases for the interpreter may take this long, whatever is left
-# of Limits.timeout_s. A step that takes longer finds no case, and the file keeps its operators.
-INTERPRET_STEP_WALL_S = 45
-INTERPRET_STEPS = 3
-FIRST_INTERPRET_STEP = "golden outputs"
-
-
 @dataclass(frozen=True)
 class Limits:
     timeout_s: float  # for the import of one file
     memory_mib: int  # of private memory of each process
-
-
-@dataclass
-class Result:
-    """What the import of one file gave. Everything in it comes from an untrusted process."""
-
-    report: dict[str, Any]
-    parts: dict[tuple[str, str], bytes] = field(default_factory=dict)
-
-
-class Exchange(Protocol):
-    """What the importer and the process of one file say to each other."""
-
-    def request(self) -> tuple[dict[str, Any], bytes]:
-        """Returns the message that the process waits for."""
-
-    def take(self, frame: Frame, result: Result) -> bool:
-        """Adds what the untrusted frame says to the result. Returns True if it was the last frame.
-        Raises KeyError, TypeError or ValueError if the frame breaks the protocol."""
 
 
 class ImportJail:
@@ -147,7 +123,7 @@ class ImportJail:
             child.kill()
 
     def import_file(self, slot: int, golden: GoldenFile, limits: Limits, target: str) -> Result:
-        return self.run(slot, _GoldenExchange(golden, target), limits)
+        return self.run(slot, GoldenExchange(golden, target), limits)
 
     def run(self, slot: int, exchange: Exchange, limits: Limits) -> Result:
         child = self._fork(slot, limits)
@@ -217,34 +193,6 @@ class ImportJail:
         return self._log.read()[-LOG_CHARS:].decode("utf-8", "replace").strip() or "it said nothing"
 
 
-@dataclass(frozen=True)
-class _GoldenExchange:
-    """The import of a golden file, which golden_child.py runs."""
-
-    golden: GoldenFile
-    target: str
-
-    def request(self) -> tuple[dict[str, Any], bytes]:
-        header = {
-            "type": self.golden.kind,
-            "name": self.golden.name,
-            "description": self.golden.description,
-            "difficulty": self.golden.difficulty,
-            "provenance": vars(self.golden.provenance),
-            "target": self.target,
-            "options": self.golden.options,
-            "interpret_step_wall_s": INTERPRET_STEP_WALL_S,
-        }
-        return header, self.golden.text.encode()
-
-    def take(self, frame: Frame, result: Result) -> bool:
-        if frame.type == "part":
-            _keep(result, self.golden, frame)
-        elif frame.type == "report":
-            result.report = _checked(frame.header["report"], self.golden, result)
-        return frame.type == "report"
-
-
 class _Child:
     """The process that imports one file. If the machine has pid namespaces, this process is the
     first of its own, and its end ends all processes that it started."""
@@ -275,15 +223,15 @@ class _Child:
                 if exchange.take(frame, result):
                     break
         except (OSError, FrameError, KeyError, TypeError, ValueError) as error:
-            result = Result(_failed("crash", f"the file's process broke the protocol: {error}"))
+            result = Result(failed("crash", f"the file's process broke the protocol: {error}"))
         finally:
             timer.cancel()
         if self._late:
             text = f"it took over {limits.timeout_s:g} s, in the step `{self._step}`"
-            result = Result(_failed("timeout", text))
+            result = Result(failed("timeout", text))
         elif not result.report:
             text = f"its process ended in the step `{self._step}`: {self._tail()}"
-            result = Result(_failed("crash", text))
+            result = Result(failed("crash", text))
         result.report["seconds"] = round(time.monotonic() - started, 1)
         return result
 
@@ -357,49 +305,3 @@ def _command(build: Path, strict: bool, child: str) -> list[str]:
     words += ["--env", f"ASSAY_NATIVE_DIR={native}", "--", sys.executable, "-I", "-B", "-u"]
     words += [str(importers / "import_zygote.py"), "--control-fd", "{fd}"]
     return [*words, "--child", child]
-
-
-def _failed(kind: str, message: str) -> dict[str, Any]:
-    reason = f"{kind}: {message}"
-    return {"tier": "neither", "kind": kind, "reason": reason, "left_out": [], "operators": []}
-
-
-def _keep(result: Result, golden: GoldenFile, frame: Frame) -> None:
-    operator, file = str(frame.header["operator"]), str(frame.header["file"])
-    first = operator_name(golden.name)
-    number = operator.removeprefix(first).removeprefix("_")
-    if not (operator == first or (operator == f"{first}_{number}" and number.isdecimal())):
-        raise ValueError(f"an operator has the name {operator[:80]!r}")
-    if file not in PART_FILES[golden.kind]:
-        raise ValueError(f"an operator has the file {file[:80]!r}")
-    result.parts[operator, file] = frame.payload
-    if sum(map(len, result.parts.values())) > MAX_PARTS_BYTES:
-        raise ValueError(f"its operators have more than {MAX_PARTS_BYTES >> 20} MiB")
-
-
-def _checked(report: dict[str, Any], golden: GoldenFile, result: Result) -> dict[str, Any]:
-    """Returns the report with the types that the rest of the importer relies on."""
-    operators = [
-        {
-            "name": str(one["name"]),
-            "cases": int(one["cases"]),
-            "tier": str(one["tier"]),
-            "reason": str(one["reason"]),
-            "interpreted": int(one.get("interpreted", 0)),
-        }
-        for one in report["operators"]
-    ]
-    names = {one["name"] for one in operators}
-    if {(name, file) for name in names for file in PART_FILES[golden.kind]} != set(result.parts):
-        raise ValueError("an operator lacks a file")
-    checked = {
-        "tier": str(report["tier"]),
-        "kind": str(report["kind"]),
-        "reason": str(report["reason"]),
-        "calls": int(report["calls"]),
-        "left_out": [str(reason) for reason in report["left_out"]],
-        "operators": operators,
-    }
-    if "arithmetic" in report:
-        checked["arithmetic"] = [str(name) for name in report["arithmetic"]]
-    return checked

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from import_jail import Result
+from import_exchange import Result
 
 CANNOT_WRITE = 73  # an exit status of `assay` (docs/reference/cli.md)
 BAD_DATA = 65

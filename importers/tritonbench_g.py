@@ -35,7 +35,8 @@ from golden_folder import (
     golden_files,
 )
 from import_digest import importer_digest
-from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped
+from import_exchange import Result
+from import_jail import SLOTS, ImportJail, Limits, NoJail, Stopped
 from suite_folder import SuiteFolder, SuiteName, UnusableSuite
 
 Summary = Callable[[list[dict[str, Any]]], list[str]]

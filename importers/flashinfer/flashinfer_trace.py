@@ -26,7 +26,8 @@ sys.path.insert(0, str(ROOT / "importers"))
 
 from golden_folder import BadFolder, provenance_of  # noqa: E402
 from import_digest import TRACE_STEPS, importer_digest  # noqa: E402
-from import_jail import SLOTS, ImportJail, Limits, NoJail, Result, Stopped  # noqa: E402
+from import_exchange import Result  # noqa: E402
+from import_jail import SLOTS, ImportJail, Limits, NoJail, Stopped  # noqa: E402
 from suite_folder import SuiteFolder, UnusableSuite  # noqa: E402
 from trace_cases import Plan, plan_cases  # noqa: E402
 from trace_dataset import Dataset, DefinitionFile, read_dataset  # noqa: E402

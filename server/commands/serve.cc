@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/source_folder.h"
+#include "tools/call/source_folder.h"
 #include "base/stderr_line.h"
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
@@ -182,9 +182,9 @@ int serve(const ServeOptions& options) {
   if (!devices) return status;
   const OpenFiles files = open_files_for(jobs_of(*devices));
   if (files.allowed < files.needed) return print_error("serve", kUnavailable, text_of(files));
-  std::optional<SourceFolder> folder;
+  std::optional<tools::SourceFolder> folder;
   if (!options.source_folder.empty()) {
-    Result<SourceFolder> opened = SourceFolder::open(options.source_folder);
+    Result<tools::SourceFolder> opened = tools::SourceFolder::open(options.source_folder);
     if (!opened)
       return print_error("serve",
                          opened.error().code == ErrorCode::not_found ? kNoInput : kUnavailable,

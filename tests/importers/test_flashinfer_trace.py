@@ -21,7 +21,7 @@ from flashinfer_trace import OperatorExchange  # noqa: E402
 from harness.judging.lint import lint  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 from harness.wire.frames import Frame  # noqa: E402
-from import_jail import Result  # noqa: E402
+from import_exchange import Result  # noqa: E402
 from trace_constraints import BadConstraint, holds, parse, solve  # noqa: E402
 from trace_dataset_files import SCALE, definition, workload, write, write_solution  # noqa: E402
 

@@ -170,22 +170,47 @@ def test_suites_shows_digests_and_provenance(suite: Path) -> None:
     assert missing.returncode != 0 and "not a folder" in missing.stderr
 
 
+def git(folder: Path, *words: str) -> str:
+    """Runs git without the user's settings."""
+    command = ["git", "-C", str(folder), "-c", "user.name=A", "-c", "user.email=a@b.c", *words]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def test_a_checkout_has_a_revision_and_a_licence(tmp_path: Path) -> None:
     sys.path.insert(0, str(ROOT / "importers"))
     from golden_folder import golden_files
 
-    folder = tmp_path / "checkout" / "data"
+    checkout = tmp_path / "checkout"
+    folder = checkout / "data"
     folder.mkdir(parents=True)
     (folder / "one.py").write_text(KERNEL + SEPARATOR)
-    git = tmp_path / "checkout" / ".git"
-    git.mkdir()
-    (git / "HEAD").write_text("ref: refs/heads/main\n")
-    (git / "packed-refs").write_text("# pack-refs\n0123abcd refs/heads/main\n")
-    (tmp_path / "checkout" / "LICENSE").write_text("\n  Apache License\nmore\n")
+    (checkout / "LICENSE").write_text("\n  Apache License\nmore\n")
+    git(checkout, "init", "-q")
+    git(checkout, "add", ".")
+    git(checkout, "commit", "-q", "-m", "one")
+    commit = git(checkout, "rev-parse", "HEAD")
     (one,) = golden_files(folder, [])
-    assert (one.provenance.revision, one.provenance.licence) == ("0123abcd", "Apache License")
-    (git / "HEAD").write_text("4567ef\n")
-    assert golden_files(folder, [])[0].provenance.revision == "4567ef"
+    assert (one.provenance.revision, one.provenance.licence) == (commit, "Apache License")
+    git(checkout, "pack-refs", "--all")
+    assert golden_files(folder, [])[0].provenance.revision == commit
+    git(checkout, "checkout", "-q", "--detach")
+    assert golden_files(folder, [])[0].provenance.revision == commit
+
+
+def test_a_folder_inside_another_checkout_has_no_revision(tmp_path: Path) -> None:
+    """The files were copied into a checkout of something else."""
+    sys.path.insert(0, str(ROOT / "importers"))
+    from golden_folder import golden_files
+
+    folder = tmp_path / "other" / "golden"
+    folder.mkdir(parents=True)
+    (folder / "one.py").write_text(KERNEL + SEPARATOR)
+    (tmp_path / "other" / "README").write_text("something else\n")
+    git(tmp_path / "other", "init", "-q")
+    git(tmp_path / "other", "add", "README")
+    git(tmp_path / "other", "commit", "-q", "-m", "one")
+    (one,) = golden_files(folder, [])
+    assert (one.provenance.revision, one.provenance.licence) == ("", "")
 
 
 def verdict(suite: Path, tmp_path: Path, operator: str, source: str) -> str:

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "importers"))
 
 import import_digest  # noqa: E402
 from golden_folder import GoldenFile, Provenance  # noqa: E402
-from import_jail import Result  # noqa: E402
+from import_exchange import Result  # noqa: E402
 from suite_folder import SuiteFolder, SuiteName  # noqa: E402
 
 

@@ -20,15 +20,14 @@
 #include "tools/model/principal.h"
 #include "tools/model/tracks.h"
 
-namespace assay {
-class SourceFolder;
-}
 namespace assay::operators {
 class Catalog;
 class ExampleSearch;
 }  // namespace assay::operators
 
 namespace assay::tools {
+
+class SourceFolder;
 
 /// Returns the tool that makes jobs of this kind: "run_tests", for example.
 std::string_view tool_of(sandbox::JobKind kind);

@@ -1,4 +1,4 @@
-#include "base/source_folder.h"
+#include "tools/call/source_folder.h"
 
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -15,7 +15,7 @@
 
 #include "tests/catch.h"
 
-namespace assay {
+namespace assay::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -189,4 +189,4 @@ TEST_CASE("a folder that is swapped for a link while files are read leads nowher
   CHECK(right > 0);
 }
 
-}  // namespace assay
+}  // namespace assay::tools

@@ -1,4 +1,4 @@
-#include "base/source_folder.h"
+#include "tools/call/source_folder.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -16,7 +16,7 @@
 
 #include "base/text.h"
 
-namespace assay {
+namespace assay::tools {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,7 +38,7 @@ int open_beneath(int folder, const std::string& path) {
   }
 }
 
-tl::unexpected<Error> invalid(const std::string& message) {
+tl::unexpected<Error> invalid_path(const std::string& message) {
   return fail(ErrorCode::invalid_argument, message);
 }
 
@@ -68,8 +68,8 @@ Result<std::string> read_to_end(int fd, const std::string& shown, std::int64_t m
     if (got == 0) return bytes;
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
     if (static_cast<std::int64_t>(bytes.size()) > max_bytes)
-      return invalid(shown + " is larger than " + std::to_string(max_bytes) +
-                     " bytes, the limit for a source (source_bytes)");
+      return invalid_path(shown + " is larger than " + std::to_string(max_bytes) +
+                          " bytes, the limit for a source (source_bytes)");
   }
 }
 
@@ -104,14 +104,15 @@ Result<SourceFolder> SourceFolder::open(const fs::path& folder) {
 }
 
 Result<std::string> SourceFolder::relative(const std::string& path) const {
-  if (path.empty()) return invalid("`path` is empty; name a file in " + name_);
-  if (path.find('\0') != std::string::npos) return invalid("`path` has a zero byte");
+  if (path.empty()) return invalid_path("`path` is empty; name a file in " + name_);
+  if (path.find('\0') != std::string::npos) return invalid_path("`path` has a zero byte");
   if (path.front() != '/') return path;
   const fs::path wanted = fs::path(path).lexically_normal();
   for (const std::string& folder : {name_, real_name_}) {
     if (const auto rest = below(folder, wanted)) return *rest;
   }
-  return invalid("`path` is not in the folder " + name_ + ", the only one that this server reads");
+  return invalid_path("`path` is not in the folder " + name_ +
+                      ", the only one that this server reads");
 }
 
 Result<std::string> SourceFolder::read(const std::string& path, std::int64_t max_bytes) const {
@@ -121,22 +122,22 @@ Result<std::string> SourceFolder::read(const std::string& path, std::int64_t max
   if (!fd) {
     switch (errno) {
       case EXDEV:
-        return invalid(shown + " leads out of the folder " + name_ +
-                       ", the only one that this server reads");
+        return invalid_path(shown + " leads out of the folder " + name_ +
+                            ", the only one that this server reads");
       case ENOENT:
       case ENOTDIR: return fail(ErrorCode::not_found, "there is no file " + shown + " in " + name_);
       case EACCES: return fail(ErrorCode::permission_denied, "the server may not read " + shown);
-      case ELOOP: return invalid(shown + " has too many symbolic links");
-      case ENAMETOOLONG: return invalid(shown + " is too long for a path");
-      case ENXIO: return invalid(shown + " is a socket or a device, not a regular file");
+      case ELOOP: return invalid_path(shown + " has too many symbolic links");
+      case ENAMETOOLONG: return invalid_path(shown + " is too long for a path");
+      case ENXIO: return invalid_path(shown + " is a socket or a device, not a regular file");
       default: return fail_errno("open " + shown);
     }
   }
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return fail_errno("fstat " + shown);
   if (!S_ISREG(info.st_mode))
-    return invalid(shown + " is " + kind_of(info.st_mode) + ", not a regular file");
+    return invalid_path(shown + " is " + kind_of(info.st_mode) + ", not a regular file");
   return read_to_end(fd.get(), shown, max_bytes);
 }
 
-}  // namespace assay
+}  // namespace assay::tools

@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-namespace assay {
+namespace assay::tools {
 
 class SourceFolder {
  public:
@@ -45,4 +45,4 @@ class SourceFolder {
   std::string real_name_;  // without symbolic links
 };
 
-}  // namespace assay
+}  // namespace assay::tools

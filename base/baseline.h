@@ -3,8 +3,7 @@
 // together. Pure functions, thread-safe.
 //
 //   std::optional<Baseline> baseline = baseline_from("torch_eager");
-//   std::string text = std::string(title_of(*baseline)) + " latency / yours";  // "PyTorch eager
-//   ..."
+//   std::string text = std::string(title_of(*baseline)) + " latency / yours";
 #pragma once
 
 #include <array>

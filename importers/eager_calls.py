@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
-from harness.imported.golden import run_tests  # noqa: E402
+from harness.imported.test_parts import run_tests  # noqa: E402
 from harness.interpreting.interpret import CudaOnCpu  # noqa: E402
 from harness.wire.tensors import NAMES  # noqa: E402
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402

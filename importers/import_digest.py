@@ -17,7 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # The folders of sys.path in a process of an import.
-FOLDERS = (ROOT / "importers", ROOT / "importers/flashinfer", ROOT / "sandbox")
+FOLDERS = (
+    ROOT / "importers",
+    ROOT / "importers/flashinfer",
+    ROOT / "importers/kernelbench",
+    ROOT / "sandbox",
+)
 # The modules that import_zygote.py loads, and those that a reference.py loads.
 STEPS = ("golden_child", "tritonbench_operator", "harness.imported.golden")
 TRACE_STEPS = ("trace_child",)  # of FlashInfer Trace

@@ -14,6 +14,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [
     _HERE,
     os.path.join(_HERE, "flashinfer"),
+    os.path.join(_HERE, "kernelbench"),
     os.path.join(os.path.dirname(_HERE), "sandbox"),
 ]
 # The zygote forks, and a forked child has only the thread that called fork.

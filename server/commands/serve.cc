@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "tools/call/source_folder.h"
+#include "tools/model/source_folder.h"
 #include "base/stderr_line.h"
 #include "operators/guides.h"
 #include "operators/search/example_search.h"

@@ -1,5 +1,5 @@
 """Tests `assay import kernelbench` with small problem files: each gives an operator whose reference
-agrees with the problem's class, or a typed reason (importers/kernelbench.py)."""
+agrees with the problem's class, or a typed reason (importers/kernelbench/kernelbench.py)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import problem_files as files
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCRIPT = ROOT / "importers/kernelbench.py"
+SCRIPT = ROOT / "importers/kernelbench/kernelbench.py"
 
 DEADLINE_S = 300
 GOOD = {

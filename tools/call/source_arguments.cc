@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tools/call/source_folder.h"
+#include "tools/model/source_folder.h"
 #include "base/text.h"
 #include "base/text_edits.h"
 #include "sandbox/job/job.h"

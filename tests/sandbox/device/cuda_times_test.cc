@@ -71,7 +71,6 @@ TEST_CASE(
     "a profile reuses known times, and a grade reuses only PyTorch's time from another grade") {
   Job job = copy_job(JobKind::profile, kCopy);
   job.cases = {job.cases.back()};
-  job.cases[0].axes["n"] = 3'000;  // so that no other test has timed this case
   job.baseline_source = kClone;
   double pytorch_ns = 0;
   const auto oracle_age = [&](JobKind kind) {
@@ -83,23 +82,28 @@ TEST_CASE(
     REQUIRE(verdict.cases[0].latency);
     CHECK(verdict.cases[0].latency->age_ms == 0);
     REQUIRE(verdict.cases[0].baseline_latency);
-    // Two measurements never give the same time. So if two verdicts have equal times, the second
-    // verdict reuses the time of the first.
     pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);
     CHECK(pytorch_ns > 0);
     return verdict.cases[0].baseline_latency->age_ms;
   };
-  CHECK(oracle_age(JobKind::profile) == 0);
-  const double profiled_ns = pytorch_ns;
-  CHECK(oracle_age(JobKind::profile) > 0);
-  CHECK(pytorch_ns == profiled_ns);
-  CHECK(oracle_age(JobKind::grade) == 0);
-  const double graded_ns = pytorch_ns;
-  CHECK(graded_ns != profiled_ns);
-  CHECK(oracle_age(JobKind::profile) > 0);  // the grade measured this time
-  CHECK(pytorch_ns == graded_ns);
-  CHECK(oracle_age(JobKind::grade) == 0);
-  CHECK(pytorch_ns == graded_ns);
+  // If a verdict reuses a time, it has exactly this time. Two measurements can give the same time
+  // too, but not for each of several cases.
+  bool measured_again = false;
+  for (const int n : {3'000, 3'008, 3'016}) {  // no other test has timed these cases
+    job.cases[0].axes["n"] = n;
+    CHECK(oracle_age(JobKind::profile) == 0);
+    const double profiled_ns = pytorch_ns;
+    CHECK(oracle_age(JobKind::profile) > 0);
+    CHECK(pytorch_ns == profiled_ns);
+    CHECK(oracle_age(JobKind::grade) == 0);
+    const double graded_ns = pytorch_ns;
+    measured_again = measured_again || graded_ns != profiled_ns;
+    CHECK(oracle_age(JobKind::profile) > 0);  // the grade measured this time
+    CHECK(pytorch_ns == graded_ns);
+    CHECK(oracle_age(JobKind::grade) == 0);
+    CHECK(pytorch_ns == graded_ns);
+  }
+  CHECK(measured_again);
 }
 
 TEST_CASE("a grade shows the times of torch.compile that the state folder holds") {

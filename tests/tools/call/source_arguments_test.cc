@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "tools/call/source_folder.h"
+#include "tools/model/source_folder.h"
 #include "tests/catch.h"
 #include "tests/tools/empty_services.h"
 #include "tests/tools/fixture.h"

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "sandbox"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "importers"), str(ROOT / "sandbox")]
 
 import torch  # noqa: E402
 from harness.entry.class_entry import call_class  # noqa: E402

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "sandbox"))
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "importers"), str(ROOT / "sandbox")]
 
 import torch  # noqa: E402
 from golden_folder import GoldenFile, operator_name  # noqa: E402

@@ -1,4 +1,4 @@
-#include "tools/call/source_folder.h"
+#include "tools/model/source_folder.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>

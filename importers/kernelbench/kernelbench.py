@@ -2,7 +2,7 @@
 (ScalingIntelligence/KernelBench) as a suite.
 
     # This command writes SUITE/standard/level1_NAME/ and SUITE/import.json.
-    python importers/kernelbench.py CHECKOUT --level 1 --out SUITE
+    python importers/kernelbench/kernelbench.py CHECKOUT --level 1 --out SUITE
 
 A problem file defines a class `Model` and makes its inputs. A submission defines a class `ModelNew`
 with the same constructor, forward, parameters and buffers. The levels may share one suite. Assay
@@ -17,15 +17,17 @@ import threading
 from pathlib import Path
 from typing import Any
 
-from golden_folder import BadFolder
-from import_digest import importer_digest
-from import_jail import SLOTS, ImportJail, NoJail, Stopped
-from kernelbench_folder import LEVELS, file_name, problem_files
-from suite_folder import SuiteFolder, UnusableSuite
-from tritonbench_g import REMEDIES as COMMON_REMEDIES
-from tritonbench_g import UNAVAILABLE, end_with_signals, import_all, suite_name
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "importers"))
 
-ROOT = Path(__file__).resolve().parent.parent
+from golden_folder import BadFolder  # noqa: E402
+from import_digest import importer_digest  # noqa: E402
+from import_jail import SLOTS, ImportJail, NoJail, Stopped  # noqa: E402
+from kernelbench_folder import LEVELS, file_name, problem_files  # noqa: E402
+from suite_folder import SuiteFolder, UnusableSuite  # noqa: E402
+from tritonbench_g import REMEDIES as COMMON_REMEDIES  # noqa: E402
+from tritonbench_g import UNAVAILABLE, end_with_signals, import_all, suite_name  # noqa: E402
+
 CASE_MEMORY_MIB = 20480
 # What helps against each kind of failure.
 REMEDIES = {

@@ -25,7 +25,7 @@ FOLDERS = (
 )
 # The modules that import_zygote.py loads, and those that a reference.py loads.
 STEPS = ("golden_child", "tritonbench_operator", "harness.imported.golden")
-TRACE_STEPS = ("trace_child",)  # of FlashInfer Trace
+TRACE_STEPS = ("trace_child", "harness.imported.definition")  # of FlashInfer Trace
 PACKAGES = ("torch", "triton")
 DIGEST_CHARS = 16
 

@@ -59,7 +59,8 @@ constexpr Importer kImporters[] = {
      "Make a suite for --suite from the definitions of a FlashInfer Trace dataset",
      "a dataset of FlashInfer Trace, with definitions/ and workloads/", sandbox::kDefaultTarget,
      /*has_workloads=*/true},
-    {"kernelbench", "kernelbench/kernelbench.py", "Make a suite for --suite from the problems of KernelBench",
+    {"kernelbench", "kernelbench/kernelbench.py",
+     "Make a suite for --suite from the problems of KernelBench",
      "a checkout of ScalingIntelligence/KernelBench", sandbox::kDefaultTarget,
      /*has_workloads=*/false, /*has_levels=*/true},
 };

@@ -10,9 +10,15 @@ constexpr std::size_t kShownDigestChars = 12;
 }  // namespace
 
 std::string text_of(const SuiteId& suite) {
-  if (suite.digest.empty()) return "unknown";
-  return suite.name + (suite.version.empty() ? "" : " " + suite.version) + " (digest " +
-         suite.digest.substr(0, kShownDigestChars) + ")";
+  if (suite.name.empty()) return "unknown";
+  std::string text = suite.name + (suite.version.empty() ? "" : " " + suite.version);
+  if (!suite.digest.empty()) text += " (digest " + suite.digest.substr(0, kShownDigestChars) + ")";
+  return text;
+}
+
+SuiteId without_digest(SuiteId suite) {
+  suite.digest.clear();
+  return suite;
 }
 
 bool have_several_digests(const std::vector<SuiteId>& suites) {

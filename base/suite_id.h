@@ -15,14 +15,18 @@ namespace assay {
 
 struct SuiteId {
   std::string name, version;  // the version may be empty
-  std::string digest;         // of all operators, in hexadecimal; empty: the suite is not known
+  std::string digest;         // of all operators, in hexadecimal; empty: not known
 
   bool operator==(const SuiteId&) const = default;
 };
 
-/// Returns the name, the version and the first characters of the digest; "unknown" if the suite is
-/// not known.
+/// Returns the name, the version and the first characters of the digest, if it is known. Returns
+/// "unknown" if the suite has no name.
 std::string text_of(const SuiteId& suite);
+
+/// Returns the part of the suite that agents may know. The digest covers the hidden cases, so with
+/// it an agent could check a guess of them.
+SuiteId without_digest(SuiteId suite);
 
 /// Returns true if the suites have different digests, so that their results must not be mixed. An
 /// unknown suite differs from every known one.

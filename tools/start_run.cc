@@ -59,10 +59,11 @@ mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
   answer.text = "ok: run " + run.handle + "\n" + std::string(to_string(run.request.track)) +
                 " track (" + std::string(rules_of(run.request.track).rule) + "), " +
                 count_text(static_cast<std::int64_t>(run.operators.size()), "operator") +
-                ", valid for " + std::to_string(hours) + " h\nsuite " + text_of(run.suite_id) +
-                "\nper operator: compile " + limit_text(budgets.compiles) + ", run_tests " +
-                limit_text(budgets.tests) + ", profile " + limit_text(budgets.profiles) +
-                ", submit " + limit_text(budgets.submissions) + "\noperators:";
+                ", valid for " + std::to_string(hours) + " h\nsuite " +
+                text_of(without_digest(run.suite_id)) + "\nper operator: compile " +
+                limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) +
+                ", profile " + limit_text(budgets.profiles) + ", submit " +
+                limit_text(budgets.submissions) + "\noperators:";
   // The text names the operators only if there are at most kNamedOperators, so that it stays short.
   // `structured` contains the names.
   if (run.operators.size() > kNamedOperators) answer.text += " `scorecard` names them";
@@ -72,7 +73,7 @@ mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
   answer.structured = {{"status", "ok"},
                        {"run", run.handle},
                        {"track", to_string(run.request.track)},
-                       {"suite_id", suite_json(run.suite_id)},
+                       {"suite_id", suite_json(without_digest(run.suite_id))},
                        {"operators", run.operators},
                        {"budgets",
                         {{"compiles", budgets.compiles},

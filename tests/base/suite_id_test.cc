@@ -7,6 +7,7 @@ using namespace assay;
 TEST_CASE("the text of a suite has its name, its version and the start of its digest") {
   CHECK(text_of({"assay", "1", "0123456789abcdef"}) == "assay 1 (digest 0123456789ab)");
   CHECK(text_of({"mine", "", "0123456789abcdef"}) == "mine (digest 0123456789ab)");
+  CHECK(text_of(without_digest({"mine", "2", "0123456789abcdef"})) == "mine 2");
   CHECK(text_of({}) == "unknown");
 }
 

@@ -110,7 +110,9 @@ std::string count_text(std::int64_t count, const std::string& noun) {
 }
 
 nlohmann::json suite_json(const SuiteId& suite) {
-  return {{"name", suite.name}, {"version", suite.version}, {"digest", suite.digest}};
+  nlohmann::json said = {{"name", suite.name}, {"version", suite.version}};
+  if (!suite.digest.empty()) said["digest"] = suite.digest;
+  return said;
 }
 
 }  // namespace assay::tools

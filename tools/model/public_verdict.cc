@@ -113,7 +113,7 @@ sandbox::Provenance shown_provenance(const Verdict& verdict) {
   shown.triton = all.triton;
   shown.python = all.python;
   shown.assay = all.assay;
-  shown.suite_id = all.suite_id;
+  shown.suite_id = without_digest(all.suite_id);
   shown.nvrtc = all.nvrtc;
   shown.missing_layers = all.missing_layers;
   shown.source_sha256 = all.source_sha256;

@@ -241,7 +241,8 @@ void add_failure(Verdict& shown, const Verdict& verdict) {
 PublicVerdict public_verdict(const Verdict& verdict, const Operator* op) {
   if (!is_hidden_graded(verdict)) {
     Verdict all = verdict;
-    all.provenance.operator_revision.clear();  // this hash also covers the hidden cases
+    all.provenance.operator_revision.clear();  // the two hashes also cover the hidden cases
+    all.provenance.suite_id.digest.clear();
     return PublicVerdict(std::move(all));
   }
   Verdict shown = common_part(verdict, op);

@@ -53,9 +53,13 @@ double sandbox_ms_of(const Verdict& verdict) {
 }
 
 /// Returns a copy of the score in which the public verdict replaces the full verdict. Reports are
-/// published, so they must not reveal hidden cases.
+/// published, so they must not reveal hidden cases. The suite keeps its digest, because readers
+/// compare reports by it.
 tools::OperatorScore public_score(tools::OperatorScore score, const operators::Operator* op) {
-  if (score.verdict) score.verdict = tools::public_verdict(*score.verdict, op).verdict();
+  if (!score.verdict) return score;
+  const SuiteId suite = score.verdict->provenance.suite_id;
+  score.verdict = tools::public_verdict(*score.verdict, op).verdict();
+  score.verdict->provenance.suite_id = suite;
   return score;
 }
 

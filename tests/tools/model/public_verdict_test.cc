@@ -71,6 +71,7 @@ TEST_CASE("a failure on hidden cases looks the same, whatever the submission mad
         v.stage_ms = {{"run", 9}, {"judge", 12289}};
       },
       [](Verdict& v) { v.provenance.operator_revision = "another"; },
+      [](Verdict& v) { v.provenance.suite_id.digest = "another"; },
       [](Verdict& v) { v.provenance.seeds["secret_tail"] = "12289"; },
       [](Verdict& v) { v.cases[1].strict_pass = true; },
       [](Verdict& v) { v.cases[1].outcome = Outcome::error; },
@@ -129,6 +130,7 @@ TEST_CASE("a verdict that ended before any hidden case was sent is shown in full
   v.stage = Stage::run;
   v.diagnostic->message = "x has 4097 elements";
   v.summary = v.detail = v.stdout_text = "n = 4097";
+  v.provenance.suite_id = {"mine", "2", "0123"};
   const Verdict all = shown(v);
   CHECK(all.error_kind == ErrorKind::value_error);
   CHECK(all.stage == Stage::run);
@@ -136,6 +138,7 @@ TEST_CASE("a verdict that ended before any hidden case was sent is shown in full
   CHECK(all.summary == "n = 4097");
   CHECK(all.stdout_text == "n = 4097");
   CHECK(all.provenance.operator_revision.empty());
+  CHECK(all.provenance.suite_id == SuiteId{"mine", "2", ""});
 }
 
 TEST_CASE("a stored verdict that lacks the device's word counts as told") {
@@ -200,6 +203,7 @@ TEST_CASE("a verdict on public cases is shown in full") {
   v.kind = JobKind::test;
   v.cases.pop_back();
   v.provenance.operator_revision.clear();
+  v.provenance.suite_id.digest.clear();
   CHECK(verdict_to_json(shown(v)) == verdict_to_json(v));
 }
 

@@ -192,21 +192,27 @@ def run(options: argparse.Namespace, benchmark: Benchmark, summarised: Summary) 
             print(text, flush=True)
 
 
-def main(benchmark: Benchmark = TRITONBENCH_G, summarised: Summary = summary) -> int:
-    """Imports a benchmark. `summarised` makes the last lines of the output from the reports."""
-    options = parse(benchmark)
+def status_of(command: str, work: Callable[[], None]) -> int:
+    """Runs an import, and returns the exit status of the command. A signal ends the import, as
+    end_with_signals() describes."""
     end_with_signals(threading.Event())
     try:
-        run(options, benchmark, summarised)
+        work()
     except (BadFolder, UnusableSuite) as error:
-        print(f"assay import {benchmark.command}: {error}", file=sys.stderr)
+        print(f"assay import {command}: {error}", file=sys.stderr)
         return error.status
     except NoJail as error:
-        print(f"assay import {benchmark.command}: {error}", file=sys.stderr)
+        print(f"assay import {command}: {error}", file=sys.stderr)
         return UNAVAILABLE
     except Stopped:
         return UNAVAILABLE
     return 0
+
+
+def main(benchmark: Benchmark = TRITONBENCH_G, summarised: Summary = summary) -> int:
+    """Imports a benchmark. `summarised` makes the last lines of the output from the reports."""
+    options = parse(benchmark)
+    return status_of(benchmark.command, lambda: run(options, benchmark, summarised))
 
 
 if __name__ == "__main__":

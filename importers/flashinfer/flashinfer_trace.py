@@ -24,17 +24,17 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "importers"))
 
-from golden_folder import BadFolder, provenance_of  # noqa: E402
+from golden_folder import provenance_of  # noqa: E402
 from import_digest import TRACE_STEPS, importer_digest  # noqa: E402
 from import_exchange import Result  # noqa: E402
-from import_jail import SLOTS, ImportJail, Limits, NoJail, Stopped  # noqa: E402
-from suite_folder import SuiteFolder, UnusableSuite  # noqa: E402
+from import_jail import SLOTS, ImportJail, Limits  # noqa: E402
+from suite_folder import SuiteFolder  # noqa: E402
 from trace_cases import Plan, plan_cases  # noqa: E402
 from trace_dataset import Dataset, DefinitionFile, read_dataset  # noqa: E402
 from trace_operator import operator_files, operator_name  # noqa: E402
 from trace_solutions import write_solutions  # noqa: E402
 from trace_tensors import TensorFiles  # noqa: E402
-from tritonbench_g import UNAVAILABLE, end_with_signals, suite_name  # noqa: E402
+from tritonbench_g import status_of, suite_name  # noqa: E402
 
 INTERPRETER_FLOPS = 1 << 25  # of a case with `interpreter = true`
 DEFAULT_WORKLOADS = 8
@@ -274,18 +274,7 @@ def run(options: argparse.Namespace) -> None:
 
 def main() -> int:
     options = parse()
-    end_with_signals(threading.Event())
-    try:
-        run(options)
-    except (BadFolder, UnusableSuite) as error:
-        print(f"assay import flashinfer-trace: {error}", file=sys.stderr)
-        return error.status
-    except NoJail as error:
-        print(f"assay import flashinfer-trace: {error}", file=sys.stderr)
-        return UNAVAILABLE
-    except Stopped:
-        return UNAVAILABLE
-    return 0
+    return status_of("flashinfer-trace", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -13,20 +13,18 @@ from __future__ import annotations
 import argparse
 import collections
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "importers"))
 
-from golden_folder import BadFolder  # noqa: E402
 from import_digest import importer_digest  # noqa: E402
-from import_jail import SLOTS, ImportJail, NoJail, Stopped  # noqa: E402
+from import_jail import SLOTS, ImportJail  # noqa: E402
 from kernelbench_folder import LEVELS, file_name, problem_files  # noqa: E402
-from suite_folder import SuiteFolder, UnusableSuite  # noqa: E402
+from suite_folder import SuiteFolder  # noqa: E402
 from tritonbench_g import REMEDIES as COMMON_REMEDIES  # noqa: E402
-from tritonbench_g import UNAVAILABLE, end_with_signals, import_all, suite_name  # noqa: E402
+from tritonbench_g import import_all, status_of, suite_name  # noqa: E402
 
 CASE_MEMORY_MIB = 20480
 # What helps against each kind of failure.
@@ -120,18 +118,7 @@ def run(options: argparse.Namespace) -> None:
 
 def main() -> int:
     options = parse()
-    end_with_signals(threading.Event())
-    try:
-        run(options)
-    except (BadFolder, UnusableSuite) as error:
-        print(f"assay import kernelbench: {error}", file=sys.stderr)
-        return error.status
-    except NoJail as error:
-        print(f"assay import kernelbench: {error}", file=sys.stderr)
-        return UNAVAILABLE
-    except Stopped:
-        return UNAVAILABLE
-    return 0
+    return status_of("kernelbench", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "device cpu: nothing was run";
 constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
-/// Of an operator with an adapter, which is an imported one.
+/// Says why a case of an imported operator cannot be judged here. Only these have an adapter.
 constexpr const char* kReferenceNeedsGpu = "its reference, the benchmark's own kernel, needs a GPU";
 constexpr int kMaxConcurrency = 8;
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans

@@ -1,5 +1,7 @@
 #include "sandbox/wire/argument.h"
 
+#include <cmath>
+
 #include "base/json.h"
 #include "sandbox/wire/header_reader.h"
 
@@ -7,6 +9,12 @@ namespace assay::sandbox {
 namespace {
 
 using nlohmann::json;
+
+// JSON has no numbers for NaN and the infinities. HeaderReader::number() reads these texts.
+json float_json(double value) {
+  if (std::isfinite(value)) return value;
+  return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
 
 Argument read_argument(const json& object, HeaderReader& outer, const char* name) {
   HeaderReader in(object, name);
@@ -43,7 +51,10 @@ Argument read_argument(const json& object, HeaderReader& outer, const char* name
 json to_json(const Argument& argument) {
   if (!argument.is_tensor) {
     json out = {{"name", argument.name}, {"kind", "scalar"}, {"type", argument.scalar_type}};
-    std::visit([&](auto value) { out["value"] = value; }, argument.value);
+    if (const auto* number = std::get_if<double>(&argument.value))
+      out["value"] = float_json(*number);
+    else
+      std::visit([&](auto value) { out["value"] = value; }, argument.value);
     return out;
   }
   json out = {{"name", argument.name},       {"kind", "tensor"},

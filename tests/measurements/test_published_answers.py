@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -122,11 +123,13 @@ def test_the_page_has_a_row_for_each_set(checkout: Path, suite: Path, tmp_path: 
     kinds = {(PASSES, "add"): "none", (PASSES, "add_2"): "type_error"}
     command = [sys.executable, str(ROOT / "measurements/suites/published_answers.py"), "table"]
     page = tmp_path / "page.md"
-    command += [str(checkout), str(result_of(tmp_path, kinds))]
-    subprocess.run([*command, "--suite", str(suite), "--out", str(page)], check=True)
+    command += [str(checkout), "--suite", str(suite), "--out", str(page)]
+    subprocess.run([*command, str(result_of(tmp_path, kinds))], check=True)
     text = page.read_text()
     assert "| `general/first` | 2 | 1 | 1 | 0.0 (0.0 to 79.3) | 0.0 (0.0 to 79.3) |" in text
     assert "| `type_error` | 1 | 50.0 % |" in text
+    (missing,) = re.findall(r"(\d+) of the tasks have no verdict", text)
+    assert int(missing) == len(tasks(checkout, suite)) - len(kinds)
 
 
 def test_the_interval_is_wilsons() -> None:

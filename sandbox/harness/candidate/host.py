@@ -26,6 +26,7 @@ from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs
 from harness.interpreting.interpret import CudaOnCpu, InterpretRunner
 from harness.wire import shared_memory
+from harness.wire.argument import scalar_value
 from harness.wire.frames import FrameError
 from harness.wire.rounds import CandidateLine, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous, dtype_from, name_of
@@ -97,7 +98,7 @@ class HostRunner:
         for wire in case.arguments:
             name = wire["name"]
             arguments[name] = (
-                wire["value"]
+                scalar_value(wire)
                 if wire["kind"] == "scalar"
                 else memory.tensor({**wire, "offset": layout.inputs[name]})
             )

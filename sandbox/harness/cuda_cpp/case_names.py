@@ -26,6 +26,7 @@ from harness.entry.cases import CaseInput
 from harness.entry.errors import ManifestError
 from harness.entry.fake_cuda import device_facts
 from harness.recording.plan import BufferKind, Plan
+from harness.wire.argument import scalar_value
 from harness.wire.tensors import dtype_from, span_bytes
 
 ROUND = "round"  # inside a repeated launch, the number of the repetition
@@ -111,7 +112,7 @@ class CaseNames:
         for wire in case.arguments:
             name = str(wire["name"])
             if wire["kind"] == "scalar":
-                self.values[name] = wire["value"]
+                self.values[name] = scalar_value(wire)
                 continue
             facts = TensorFacts(
                 str(wire["dtype"]),

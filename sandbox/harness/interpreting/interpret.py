@@ -38,6 +38,7 @@ from harness.interpreting.bounds import Bounds
 from harness.interpreting.host_watch import HostWatch
 from harness.interpreting.layout_log import LayoutLog, View
 from harness.interpreting.live_memory import FULL, WITHOUT, Block, LiveMemory
+from harness.wire.argument import scalar_value
 from harness.wire.tensors import NAMES, MappedFile, aligned, bits, descriptor
 
 TARGET = "cuda:90"  # the target that host code sees
@@ -153,7 +154,7 @@ class InterpretRunner:
         arguments: dict[str, Any] = {}
         for wire in case.arguments:
             arguments[wire["name"]] = (
-                wire["value"] if wire["kind"] == "scalar" else self._fresh(case, wire)
+                scalar_value(wire) if wire["kind"] == "scalar" else self._fresh(case, wire)
             )
         self._log.begin()
         with self.context():

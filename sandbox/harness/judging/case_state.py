@@ -24,6 +24,7 @@ from harness.judging.shared_buffers import place
 from harness.judging.wrong import Before
 from harness.operator import Case, Operator
 from harness.operator.own_reference import OwnReference
+from harness.wire.argument import scalar_wire
 from harness.wire.tensors import (
     ALIGNMENT,
     MappedFile,
@@ -181,7 +182,7 @@ class CaseState:
         return {
             "id": self.case.id,
             "arguments": [
-                wires[name] if name in wires else _scalar(name, value)
+                wires[name] if name in wires else scalar_wire(name, value)
                 for name, value in self.arguments.items()
             ],
             "outputs": [self._described(position) for position in range(len(self.rules))],
@@ -330,7 +331,3 @@ class CaseState:
         function, arguments = self._timed
         with torch.no_grad():
             function(*arguments)
-
-
-def _scalar(name: str, value: Any) -> dict[str, Any]:
-    return {"name": name, "kind": "scalar", "type": type(value).__name__, "value": value}

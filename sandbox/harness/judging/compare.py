@@ -19,7 +19,8 @@ from typing import Any
 
 import torch
 
-from harness.judging.wrong import Before, Chunk, Output, index_of, number, wrong_output
+from harness.judging.wrong import Before, Chunk, Output, index_of, wrong_output
+from harness.wire.argument import json_number
 from harness.wire.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
@@ -86,8 +87,8 @@ class Result:
             "ok": self.ok,
             "kind": self.kind,
             "reason": self.reason,
-            "max_abs_error": number(self.max_abs_error),
-            "float64_error": number(self.float64_error),
+            "max_abs_error": json_number(self.max_abs_error),
+            "float64_error": json_number(self.float64_error),
             "strict_pass": self.strict_pass,
             "elements": self.elements,
             "mismatches": self.mismatches,
@@ -293,6 +294,6 @@ def _first(rule: Rule, flat: int, right: torch.Tensor, got: torch.Tensor) -> dic
     return {
         "output": rule.name,
         "index": index,
-        "expected": number(float(right[tuple(index)])),
-        "actual": number(float(got[tuple(index)])),
+        "expected": json_number(float(right[tuple(index)])),
+        "actual": json_number(float(got[tuple(index)])),
     }

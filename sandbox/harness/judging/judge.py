@@ -147,6 +147,11 @@ class Judge:
         header, fds = reply
         try:
             channel.send(header, fds=fds)
+        except (FrameError, ValueError) as error:
+            # The answer cannot be encoded, so nothing of it was sent.
+            traceback.print_exc()
+            channel.send({"type": "judge_error", "job": job, **self.failure(error)})
+            return
         finally:
             for fd in fds:
                 os.close(fd)

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from harness.wire.argument import json_number
 from harness.wire.tensors import WORDS, bits
 
 # For an output with more elements, the description has numbers but no places.
@@ -71,12 +72,6 @@ class Output:
     relative: bool = False
 
 
-def number(value: float | None) -> float | str | None:
-    if value is None or math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else ("inf" if value > 0 else "-inf")
-
-
 def wrong_output(
     output: Output, actual: torch.Tensor, chunks: Callable[[], Iterator[Chunk]], before: Before
 ) -> dict[str, Any]:
@@ -108,7 +103,9 @@ def wrong_output(
         "all": _region(codes != 0, shape, sum(counts[1:])),
         "unstored": _region(codes == UNSTORED, shape, counts[UNSTORED]),
         "nan": _region(codes == COMPUTED_NAN, shape, counts[COMPUTED_NAN]),
-        "memory": number(poison_value(right.dtype)) if before.poisoned and kept is None else None,
+        "memory": json_number(poison_value(right.dtype))
+        if before.poisoned and kept is None
+        else None,
     }
     return {
         **found,
@@ -358,10 +355,10 @@ def _element(
         ends = list(right.shape)[len(index) - value.dim() :]
         fits = value.dim() > 0 and value.dim() <= len(index) and list(value.shape) == ends
         if fits and len(values) < MOST_INPUTS and not value.is_complex():
-            values[name] = number(float(value[tuple(own)]))
+            values[name] = json_number(float(value[tuple(own)]))
     return {
         "index": index,
-        "expected": number(float(right[tuple(index)])),
-        "actual": number(float(got[tuple(index)])),
+        "expected": json_number(float(right[tuple(index)])),
+        "actual": json_number(float(got[tuple(index)])),
         "inputs": values,
     }

@@ -22,6 +22,7 @@ from harness.recording.arithmetic import Arithmetic
 from harness.recording.dispatch import Classifier
 from harness.recording.launches import KernelImage
 from harness.recording.recorder import Recorder
+from harness.wire.argument import scalar_value
 from harness.wire.tensors import dtype_from
 
 # The zygote imports this module, so the call and the imports below are done once, before a
@@ -75,7 +76,7 @@ class RecordRunner:
         arguments: dict[str, Any] = {}
         for wire in case.arguments:
             if wire["kind"] == "scalar":
-                arguments[wire["name"]] = wire["value"]
+                arguments[wire["name"]] = scalar_value(wire)
             else:
                 values = case.tensor(wire) if case.has_bytes(wire) else None
                 arguments[wire["name"]] = recorder.argument(

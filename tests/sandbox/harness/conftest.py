@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 import torch
+from harness.wire.argument import scalar_wire
 from harness.wire.frames import Channel, Frame
 from harness.wire.tensors import aligned, create_memfd, make_memfd, pack, span_bytes
 
@@ -239,9 +240,7 @@ def encode_case(
         if isinstance(value, torch.Tensor):
             arguments.append(by_name[name])
         else:
-            arguments.append(
-                {"name": name, "kind": "scalar", "type": type(value).__name__, "value": value}
-            )
+            arguments.append(scalar_wire(name, value))
     total = sum(aligned(span_bytes(t.shape, t.stride(), t.element_size())) for _, t in tensors)
     size = case.get("output_bytes", max(4096, 4 * total))
     output = create_memfd("outputs", size)

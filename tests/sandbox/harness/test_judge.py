@@ -65,6 +65,30 @@ def test_prepare_describes_the_case_and_seals_the_inputs(
     frame.close()
 
 
+def test_a_scalar_that_json_has_no_number_for_is_a_text(judge: JudgeClient, tmp_path: Path) -> None:
+    for value in ("inf", "-inf", "nan"):
+        text = REFERENCE.replace('"a": 2.0', f'"a": float("{value}")')
+        frame = judge.prepare(write_operator(tmp_path / value, reference=text), f"job_{value}")
+        assert frame.type == "prepared", frame.header
+        assert frame.header["cases"][0]["arguments"][0] == {
+            "name": "a",
+            "kind": "scalar",
+            "type": "float",
+            "value": value,
+        }
+        frame.close()
+
+
+def test_an_answer_that_cannot_be_sent_is_an_error_and_the_judge_goes_on(
+    judge: JudgeClient, operator: Path, tmp_path: Path
+) -> None:
+    text = REFERENCE.replace("flops=2 * rows", 'flops=float("inf") * rows')
+    broken = write_operator(tmp_path / "broken", reference=text)
+    answer = judge.prepare(broken, "job_broken")
+    assert (answer.type, answer.header["reason"]) == ("judge_error", "defect")
+    judge.prepare(operator).close()
+
+
 def test_every_job_has_its_own_seed(judge: JudgeClient, operator: Path) -> None:
     first, second = judge.prepare(operator, "job_a"), judge.prepare(operator, "job_b")
     assert first.header["cases"][0]["seed"] != second.header["cases"][0]["seed"]

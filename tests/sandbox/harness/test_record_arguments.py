@@ -3,6 +3,7 @@ place, and tensor descriptors."""
 
 from __future__ import annotations
 
+import math
 import os
 import struct
 import sys
@@ -51,6 +52,29 @@ def f(x):
         ("null",),
         ("null",),
     ]
+
+
+def test_numbers_that_json_does_not_have_arrive_as_floats(supervisor: Supervisor) -> None:
+    source = (
+        HEAD
+        + """
+@triton.jit
+def k(y, low, high, none):
+    tl.store(y, low + high + none)
+
+def f(x, low, high, none):
+    assert low < 0 < high and none != none
+    y = torch.empty_like(x)
+    k[(1,)](y, low, high, none)
+    return y
+"""
+    )
+    arguments = {"x": X, "low": -math.inf, "high": math.inf, "none": math.nan}
+    (op,) = plan_of(record(supervisor, source, arguments))["ops"]
+    (low, high, none) = (
+        struct.unpack("<f", struct.pack("<I", param[2]))[0] for param in op["params"][1:4]
+    )
+    assert (low, high) == (-math.inf, math.inf) and math.isnan(none)
 
 
 def test_structural_values_control_host_code(supervisor: Supervisor) -> None:

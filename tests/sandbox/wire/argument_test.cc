@@ -1,5 +1,8 @@
 #include "sandbox/wire/argument.h"
 
+#include <cmath>
+#include <limits>
+
 #include "sandbox/wire/header_reader.h"
 #include "tests/catch.h"
 
@@ -54,6 +57,24 @@ TEST_CASE("tensors and scalars survive writing and reading") {
                             {"nbytes", 12}}));
   CHECK(written[3] ==
         json({{"name", "eps"}, {"kind", "scalar"}, {"type", "float"}, {"value", 1e-5}}));
+}
+
+TEST_CASE("floats that JSON cannot hold are texts") {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const auto text_of = [](double value) {
+    const std::vector<Argument> sent = {
+        {.name = "low", .is_tensor = false, .scalar_type = "float", .value = value}};
+    const json written = to_json(sent);
+    const Result<std::vector<Argument>> received = read(written);
+    REQUIRE(received);
+    CHECK(to_json(*received) == written);
+    const double back = std::get<double>((*received)[0].value);
+    CHECK((std::isnan(value) ? std::isnan(back) : back == value));
+    return written[0].at("value");
+  };
+  CHECK(text_of(infinity) == "inf");
+  CHECK(text_of(-infinity) == "-inf");
+  CHECK(text_of(std::nan("")) == "nan");
 }
 
 TEST_CASE("a description with a wrong field is refused, and the error names the field") {

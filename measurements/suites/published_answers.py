@@ -152,8 +152,14 @@ def percent(successes: int, count: int) -> str:
     return f"{100 * successes / count:.1f} ({low:.1f} to {high:.1f})"
 
 
-def page(rows: dict[str, dict[str, Any]], verdicts: Verdicts, environment: dict[str, Any]) -> str:
-    """Returns the page with the table, sorted by execution accuracy."""
+def page(
+    rows: dict[str, dict[str, Any]],
+    verdicts: Verdicts,
+    missing: int,
+    environment: dict[str, Any],
+) -> str:
+    """Returns the page with the table, sorted by execution accuracy. `missing` is the number of
+    tasks without a verdict."""
 
     def accuracy(row: dict[str, Any]) -> float:
         return row.get("passed", 0) / max(1, row.get("judged", 0))
@@ -164,11 +170,10 @@ def page(rows: dict[str, dict[str, Any]], verdicts: Verdicts, environment: dict[
         "`measurements/suites/published_answers.py` made this page. Do not edit it.",
         "",
         "The authors of TritonBench published 26 sets of answers of language models with their",
-        "benchmark (thunlp/TritonBench, folder `LLM_generated`). Assay judged a random sample of them",
-        f"with `run_tests` on an {environment['gpu'].partition(',')[0]}, with Triton"
-        f" {environment['triton']}: {len(verdicts):,} verdicts.",
-        "An answer is correct if all operators that Assay made of its golden file pass. Answers that",
-        "were in progress when a run ended are missing.",
+        "benchmark (thunlp/TritonBench, folder `LLM_generated`). Assay judged them with `run_tests`",
+        f"on an {environment['gpu'].partition(',')[0]}, with Triton {environment['triton']}:"
+        f" {len(verdicts):,} verdicts. {missing:,} of the tasks have no verdict.",
+        "An answer is correct if all operators that Assay made of its golden file pass.",
         "",
         "- *judged*: answers with a verdict on every operator of their file.",
         "- *call accuracy*: the code ran to its end on every call, in percent of the judged answers,",
@@ -189,13 +194,21 @@ def page(rows: dict[str, dict[str, Any]], verdicts: Verdicts, environment: dict[
         "",
         "## Why the figures differ from the benchmark's",
         "",
-        "The files `measurements/results/published-answers-*.json` have every verdict.",
+        "The file `measurements/results/published-answers-h200.json` has every verdict. Its tasks",
+        "without a verdict ended as `internal_error`, or were in progress at the end.",
         "",
         "TritonBench compares what the test parts print, and 177 of its 184 test parts print nothing.",
         "So its execution accuracy is call accuracy for these files. Assay compares every output",
         "tensor of every call with the golden kernel's. Files without operators are left out here;",
         "the benchmark counts their answers too. A name with `comp` is a set of detailed instructions,",
         "`simp` of short ones, and `rag` of answers to a prompt with a similar example.",
+        "",
+        "GEAK's authors judged GPT-4o on their repaired version of the benchmark, on an AMD MI300",
+        "([arXiv 2507.23194](https://arxiv.org/abs/2507.23194), table 2): call accuracy 10.9 % without",
+        "an example and 14.1 % with one, execution accuracy 7.1 % and 9.2 %. They asked the model",
+        "anew, and they count all 184 files. The figures of TritonBench's own paper",
+        "([arXiv 2502.14752](https://arxiv.org/abs/2502.14752)) are not quoted here, because the text",
+        "versions of the paper that we could read have empty tables.",
         "",
         "## Kinds of verdicts",
         "",
@@ -216,7 +229,7 @@ def main() -> int:
     parser.add_argument("results", type=Path, nargs="*", help="results of measurements/answers.py")
     parser.add_argument("--suite", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if options.action == "tasks":
         with gzip.open(options.out, "wt", encoding="utf-8") as stream:
             for task in tasks(options.checkout, options.suite):
@@ -230,8 +243,12 @@ def main() -> int:
         name: row_of(found, operators, verdicts)
         for name, found in answers_of(options.checkout).items()
     }
+    missing = sum(
+        (task["id"].partition(":")[0], task["operator"]) not in verdicts
+        for task in tasks(options.checkout, options.suite)
+    )
     environment = json.loads(options.results[0].read_text(encoding="utf-8"))["environment"]
-    options.out.write_text(page(rows, verdicts, environment), encoding="utf-8")
+    options.out.write_text(page(rows, verdicts, missing, environment), encoding="utf-8")
     return 0
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,9 +19,10 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE / "generator"))
 
 import generator_table  # noqa: E402
-from cheat_generator import judge  # noqa: E402
+from cheat_generator import Results, arguments_of, chosen, judge  # noqa: E402
+from comparers import Comparers  # noqa: E402
 from graded import Graded  # noqa: E402
-from mutants import Order, build, draw  # noqa: E402
+from mutants import Order, build, plan  # noqa: E402
 from operator_text import OperatorText, all_operators  # noqa: E402
 from outcomes import Outcome  # noqa: E402
 from transform import REWRITES, TRANSFORMS, NotApplicable, Reason  # noqa: E402
@@ -52,9 +54,17 @@ def server() -> Iterator[Graded]:
         yield graded
 
 
+@pytest.fixture(scope="module")
+def comparers() -> Iterator[Comparers]:
+    with Comparers(1) as made:
+        yield made
+
+
 @pytest.mark.parametrize(("operator", "name", "end"), ENDS)
-def test_a_mutant_ends_as_it_must(operator: str, name: str, end: Outcome, server: Graded) -> None:
-    line = judge(Order(OPERATORS[operator], (name,), SEED), "cpu", server)
+def test_a_mutant_ends_as_it_must(
+    operator: str, name: str, end: Outcome, server: Graded, comparers: Comparers
+) -> None:
+    line = judge(Order(OPERATORS[operator], (name,), SEED), "cpu", server, comparers)
     assert line["outcome"] == end.name, line
 
 
@@ -76,33 +86,72 @@ def test_a_transform_makes_programs(name: str) -> None:
 
 def test_a_seed_gives_the_same_mutants() -> None:
     def names(seed: int) -> list[tuple[str, tuple[str, ...]]]:
-        orders = draw(list(OPERATORS.values()), seed, singles=50, pairs=20, honest=10)
+        orders = plan(list(OPERATORS.values()), seed, singles=50, pairs=20, honest=10)
         return [(order.operator.name, order.names) for order in orders]
 
     assert names(1) == names(1) != names(2)
     assert len(names(1)) == 80
 
 
-def compared(operator: str, mutant: str, *judged: str) -> dict[str, str]:
+def test_any_beginning_is_an_even_sample() -> None:
+    """Checks the singles and the honest rewrites of three rounds over all operators."""
+    orders = plan(list(OPERATORS.values()), SEED, singles=-1, pairs=-1, honest=-1)
+    assert len({(order.operator.name, order.names) for order in orders if order.names}) > 9_000
+    beginning = orders[: 3 * len(OPERATORS)]
+    by_operator = Counter(order.operator.name for order in beginning)
+    assert by_operator.keys() == OPERATORS.keys() and max(by_operator.values()) <= 5
+    by_name = Counter(order.names for order in beginning)
+    assert by_name.keys() >= {(name,) for name in TRANSFORMS}
+    honest = sum(order.names[0] in REWRITES for order in beginning)
+    share = len(REWRITES) / (len(TRANSFORMS) + len(REWRITES))
+    assert abs(honest - share * len(beginning)) <= 2
+    assert all(len(order.names) == 2 for order in orders[-10 * len(OPERATORS) :])
+
+
+def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    first = Results(path)
+    first.add({"key": "a", "outcome": "REFUSED"})
+    with path.open("a") as stream:
+        stream.write('{"key": "cut')  # a stopped run
+    second = Results(path)
+    second.add({"key": "b", "outcome": "REFUSED"})
+    assert second.known == {"a"}
+    assert Results(path).known == {"a", "b"}
+
+
+def test_an_unknown_name_is_refused() -> None:
+    with pytest.raises(SystemExit, match="no transform is named halve; valid: "):
+        chosen(arguments_of(["--only", "halve"]))
+
+
+def compared(comparers: Comparers, operator: str, mutant: str, *judged: str) -> dict[str, str]:
     one = OPERATORS[operator]
     question = {"folder": str(one.folder), "honest": one.oracle, "mutant": mutant, "judged": judged}
-    done = subprocess.run(
-        [sys.executable, str(HERE / "generator/compare_outputs.py")],
-        input=json.dumps(question),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    return {line["case"]: line["said"] for line in lines}
+    return comparers.ask(question)[0]
 
 
-def test_outputs_are_compared_without_a_server() -> None:
+def test_outputs_are_compared_without_a_server(comparers: Comparers) -> None:
     """Checks a wrong mutant. Further cases are compared only while the judged cases are right, so
     this comparison ends early."""
     honest = OPERATORS["vector_add"].oracle
     wrong = honest.replace("x + y", "x - y")
-    assert compared("vector_add", wrong, "small") == {"small": "wrong"}
+    assert compared(comparers, "vector_add", wrong, "small") == {"small": "wrong"}
+    close = honest.replace("x + y", "(x + y) * 1.0000002")
+    assert compared(comparers, "vector_add", close, "small")["small"] == "tolerated"
+    assert set(compared(comparers, "vector_add", honest, "small").values()) == {"same"}
+
+
+def test_a_comparison_that_fails_says_why(comparers: Comparers) -> None:
+    one = OPERATORS["vector_add"]
+    question = {
+        "folder": str(one.folder),
+        "honest": one.oracle,
+        "mutant": "1 / 0",
+        "judged": ["small"],
+    }
+    cases, problem = comparers.ask(question)
+    assert not cases and "ZeroDivisionError" in problem
 
 
 def test_the_table_counts_each_line(tmp_path: Path) -> None:
@@ -115,7 +164,7 @@ def test_the_table_counts_each_line(tmp_path: Path) -> None:
     ]
     results = tmp_path / "results.jsonl"
     results.write_text(
-        "\n".join(json.dumps({"device": "cpu", "operator": "relu", **line}) for line in lines)
+        "".join(json.dumps({"device": "cpu", "operator": "relu", **line}) + "\n" for line in lines)
     )
     page = generator_table.page(generator_table.read([results]))
     assert "launches one program less along the first axis | 2 | 1 | 0 | 1 |" in page

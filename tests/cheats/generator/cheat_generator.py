@@ -1,19 +1,20 @@
 """Changes the operators' oracles into cheats, and sends each cheat to a real server.
 
-./run cheat-generator --singles 300 --pairs 100 --honest 100 --seed 1 --jobs 2
-./run cheat-generator --singles -1 --pairs -1 --honest -1 --jobs 16 --seconds 7200
+./run cheat-generator --singles 300 --pairs 100 --honest 100 --seed 1
+./run cheat-generator --device cuda:0 --seconds 3600
 ./run cheat-generator --only half_by_torch --operators transpose2d,relu --show
 
 A changed oracle is called a mutant. When the outcome of a mutant is known, one JSON line is
 appended to the file --out. A mutant that is in the file already is not sent again, so a run that
-was stopped can be continued. The exit status is 1 if a cheat got through or an honest submission
-was refused."""
+was stopped can be continued. Any beginning of a run is an even sample of operators and transforms.
+The exit status is 1 if a cheat got through or an honest submission was refused."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import queue
 import sys
 import threading
 import time
@@ -24,21 +25,27 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path[:0] = [str(HERE), str(ROOT / "measurements"), str(ROOT / "tests/common")]
 
-from graded import Graded  # noqa: E402
-from mutants import Order, build, draw  # noqa: E402
+from comparers import Comparers  # noqa: E402
+from generator_table import read  # noqa: E402
+from graded import Graded, NoVerdict  # noqa: E402
+from mutants import Order, build, plan  # noqa: E402
 from operator_text import all_operators  # noqa: E402
-from outcomes import Outcome, decide  # noqa: E402
+from outcomes import Outcome, decide, is_pass  # noqa: E402
 from transform import REWRITES, TRANSFORMS, NotApplicable  # noqa: E402
 
 BAD = (Outcome.THROUGH, Outcome.UNDECIDED, Outcome.HONEST_REFUSED)
 SUMMARY_CHARS = 400  # the maximum length of a verdict's summary in the results
+CORES_PER_SERVER = 4  # without a GPU; a server has one judge
+IN_FLIGHT_WITHOUT_GPU, IN_FLIGHT_WITH_GPU = 6, 24  # for each server
+LONGEST_WAIT_S = 1e6  # of a thread
+GRACE_S = 30  # after the time of --seconds, mutants in progress have this time to end
 
 
 def key_of(order: Order, device: str) -> str:
     return " ".join([device, order.operator.name, *order.names, str(order.seed)])
 
 
-def judge(order: Order, device: str, server: Graded) -> dict[str, Any]:
+def judge(order: Order, device: str, server: Graded, comparers: Comparers) -> dict[str, Any]:
     """Builds one mutant, sends it to the server, and returns its line of the results."""
     line: dict[str, Any] = {
         "key": key_of(order, device),
@@ -53,9 +60,10 @@ def judge(order: Order, device: str, server: Graded) -> dict[str, Any]:
         return {**line, "outcome": Outcome.NOT_APPLICABLE.name, "reason": error.reason.name}
     started = time.monotonic()
     verdict = server.submit(order.operator.name, mutant.source)
-    outcome, evidence = decide(mutant, verdict, device, server.submit)
+    outcome, evidence = decide(mutant, verdict, device, server.submit, comparers.ask)
     line |= {
         "outcome": outcome.name,
+        "passed": is_pass(verdict),
         "verdict": f"{verdict.get('outcome')}:{verdict.get('error_kind')}",
         "perf": verdict.get("perf"),
         "evidence": evidence,
@@ -72,10 +80,13 @@ class Results:
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
         path.parent.mkdir(parents=True, exist_ok=True)
-        done = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        self.known = {json.loads(line)["key"] for line in done}
+        path.touch()
+        text = path.read_bytes()
+        os.truncate(path, text.rfind(b"\n") + 1)  # a stopped run may have left half a line
+        self.known = {line["key"] for line in read([path])}
         self._file = path.open("a", encoding="utf-8")
         self.bad = 0
+        self.without_verdict = 0
         self.count: dict[str, int] = {}
 
     def add(self, line: dict[str, Any]) -> None:
@@ -87,23 +98,54 @@ class Results:
                 self.bad += 1
                 print(json.dumps(line), flush=True)
 
+    def add_failure(self, text: str) -> None:
+        """Notes a mutant without a verdict. It is sent again by the next run."""
+        with self._lock:
+            self.without_verdict += 1
+            print(text, file=sys.stderr, flush=True)
 
-def work(orders: list[Order], device: str, binary: str, results: Results, until: float) -> None:
-    """Judges orders from the end of the list until the list is empty or the time is `until`. If
-    the server ends, starts a new one."""
-    while orders and time.monotonic() < until:
-        with Graded(binary, device) as server:
-            while time.monotonic() < until:
-                try:
-                    order = orders.pop()
-                except IndexError:
-                    return
-                try:
-                    results.add(judge(order, device, server))
-                except (RuntimeError, BrokenPipeError) as error:
-                    print(f"{key_of(order, device)}: {error}", file=sys.stderr, flush=True)
-                    results.bad += 1
-                    break
+
+class Sweep:
+    """Judges orders in several threads until all are judged or the time is over."""
+
+    def __init__(self, orders: list[Order], options: argparse.Namespace, results: Results) -> None:
+        self.device: str = options.device
+        self.waiting: queue.SimpleQueue[Order] = queue.SimpleQueue()
+        for order in orders:
+            self.waiting.put(order)
+        self.until = time.monotonic() + options.seconds
+        self.results = results
+        binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+        self.graded = Graded(binary, self.device, options.servers)
+        self.comparers = Comparers(options.comparers)
+        self.threads = [
+            threading.Thread(target=self._work, daemon=True)
+            for _ in range(options.servers * options.in_flight)
+        ]
+
+    def _work(self) -> None:
+        while time.monotonic() < self.until:
+            try:
+                order = self.waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                line = judge(order, self.device, self.graded, self.comparers)
+            except (NoVerdict, OSError, RuntimeError) as error:
+                if time.monotonic() < self.until:
+                    self.results.add_failure(f"{key_of(order, self.device)}: {error}")
+            else:
+                self.results.add(line)
+
+    def run(self) -> int:
+        """Returns the number of orders that no thread has begun."""
+        with self.graded, self.comparers:
+            for thread in self.threads:
+                thread.start()
+            for thread in self.threads:
+                left = self.until + GRACE_S - time.monotonic()
+                thread.join(min(max(0.0, left), LONGEST_WAIT_S))
+        return self.waiting.qsize()
 
 
 def arguments_of(argv: list[str] | None) -> argparse.Namespace:
@@ -111,18 +153,29 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
         description="Sends generated cheats to a real server.", allow_abbrev=False
     )
     number = "; -1: all"
-    parser.add_argument("--singles", type=int, default=200, help="of one transform" + number)
-    parser.add_argument("--pairs", type=int, default=50, help="of two transforms; -1: ten each")
-    parser.add_argument("--honest", type=int, default=50, help="honest rewrites" + number)
+    cores = os.cpu_count() or 1
+    parser.add_argument("--singles", type=int, default=-1, help="of one transform" + number)
+    parser.add_argument("--pairs", type=int, default=-1, help="of two transforms; -1: ten each")
+    parser.add_argument("--honest", type=int, default=-1, help="honest rewrites" + number)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=1, help="servers at once")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="then no more is sent")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--out", type=Path, default=ROOT / "bench-out/cheat-generator/cpu.jsonl")
+    parser.add_argument("--servers", type=int, help="default: one, without a GPU one for 4 cores")
+    parser.add_argument("--in-flight", type=int, help="mutants for each server at once")
+    parser.add_argument("--comparers", type=int, default=max(1, cores // 2), help="processes")
+    parser.add_argument("--seconds", type=float, default=1e9, help="then no more is sent")
+    parser.add_argument("--out", type=Path, help="default: bench-out/cheat-generator/DEVICE.jsonl")
     parser.add_argument("--operators", default="", help="names, with commas; default: all")
     parser.add_argument("--only", default="", help="one transform or a pair, with a comma")
     parser.add_argument("--show", action="store_true", help="print the sources, send nothing")
-    return parser.parse_args(argv)
+    options = parser.parse_args(argv)
+    has_gpu = options.device != "cpu"
+    options.servers = options.servers or (1 if has_gpu else max(1, cores // CORES_PER_SERVER))
+    options.in_flight = options.in_flight or (
+        IN_FLIGHT_WITH_GPU if has_gpu else IN_FLIGHT_WITHOUT_GPU
+    )
+    name = options.device.replace(":", "")
+    options.out = options.out or ROOT / f"bench-out/cheat-generator/{name}.jsonl"
+    return options
 
 
 def chosen(options: argparse.Namespace) -> list[Order]:
@@ -136,7 +189,7 @@ def chosen(options: argparse.Namespace) -> list[Order]:
             valid = ", ".join([*TRANSFORMS, *REWRITES])
             raise SystemExit(f"no transform is named {', '.join(sorted(unknown))}; valid: {valid}")
         return [Order(operator, only, options.seed) for operator in operators]
-    return draw(operators, options.seed, options.singles, options.pairs, options.honest)
+    return plan(operators, options.seed, options.singles, options.pairs, options.honest)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -149,18 +202,10 @@ def main(argv: list[str] | None = None) -> int:
     results = Results(options.out)
     orders = [order for order in orders if key_of(order, options.device) not in results.known]
     print(f"{len(orders)} mutants are to be judged on {options.device}", flush=True)
-    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-    until = time.monotonic() + options.seconds
-    threads = [
-        threading.Thread(target=work, args=(orders, options.device, binary, results, until))
-        for _ in range(options.jobs)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    print(json.dumps(results.count), f"{len(orders)} left", flush=True)
-    return 1 if results.bad else 0
+    left = Sweep(orders, options, results).run()
+    print(json.dumps(results.count), f"{left} left", flush=True)
+    print(f"{results.without_verdict} without a verdict", flush=True)
+    return 1 if results.bad or results.without_verdict else 0
 
 
 if __name__ == "__main__":

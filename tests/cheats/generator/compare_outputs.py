@@ -1,14 +1,18 @@
-"""Compares the outputs of a mutant with those of the honest oracle and of the reference. It does so
+"""Compares the outputs of mutants with those of the honest oracle and of the reference. It does so
 without a server, so whether a mutant is harmless does not depend on the server under test.
 
-python tests/cheats/generator/compare_outputs.py < question.json
+python tests/cheats/generator/compare_outputs.py FOLDER < questions
 
-It prints one JSON object for each case as soon as the result of the case is known. If a time limit
-ends the program, only the results of later cases are lost.
+Each line of stdin is a question (see `answers`). For each question, the program forks a process
+that prints one JSON object for each case as soon as the result of the case is known, and then
+prints a line {"end": STATUS}. If a time limit ends the forked process, only the results of later
+cases are lost. FOLDER keeps the oracle's outputs for later questions; several of these programs may
+share it.
 
-It runs submissions in Triton's interpreter without a jail. So it is only for mutants of
-Kind.VALUES, which are oracles of this repository with different arithmetic. The process cannot
-write files, and its processor time is limited. Cases of tests/cheats/cases must never run here."""
+A forked process runs submissions in Triton's interpreter without a jail. So this program is only for
+mutants of Kind.VALUES, which are oracles of this repository with different arithmetic. While a
+mutant runs, its process cannot write files, and its time is limited. Cases of tests/cheats/cases
+must never run here."""
 
 from __future__ import annotations
 
@@ -16,21 +20,23 @@ import itertools
 import json
 import os
 import resource
+import signal
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "sandbox"))
 CPU_S = 100  # the maximum processor time of one comparison, in seconds
-MORE_S = 10  # after this time, in seconds, no case starts that the device does not judge
+MORE_S = 4  # the maximum time for all cases that the device does not judge, in seconds
 SEEDS = (11, 12)  # for the inputs of each case that the device judges
 # If the device does not judge a case, the case is compared only within these limits.
 MOST_BYTES = 16 << 20
 MOST_FLOPS = 64 << 20
+ERROR_CHARS = 600  # of a traceback
 ORDER = ("same", "tolerated", "wrong")
 
 
@@ -73,7 +79,28 @@ def _outputs(operator: Any, entry: Any, arguments: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _verdict(operator: Any, case: Any, seed: int, honest: Any, mutant: Any) -> str:
+Honest = Callable[[Any, int, dict[str, Any]], list[Any]]  # case, seed and arguments to outputs
+
+
+def _kept_outputs(operator: Any, entry: Any, folder: Path) -> Honest:
+    """Returns a function that computes the outputs of the oracle, or reads them from `folder`."""
+    import torch
+
+    def outputs(case: Any, seed: int, arguments: dict[str, Any]) -> list[Any]:
+        path = folder / f"{operator.name}-{case.id}-{seed}.pt"
+        if path.exists():
+            kept: list[Any] = torch.load(path)
+            return kept
+        made = _outputs(operator, entry, arguments)
+        unfinished = path.with_suffix(f".{os.getpid()}")
+        torch.save(made, unfinished)
+        unfinished.rename(path)
+        return made
+
+    return outputs
+
+
+def _verdict(operator: Any, case: Any, seed: int, honest: Honest, mutant: Any) -> str:
     """Returns `same`, `tolerated` or `wrong`."""
     import torch
     from harness.judging.case_state import rules_for
@@ -81,47 +108,55 @@ def _verdict(operator: Any, case: Any, seed: int, honest: Any, mutant: Any) -> s
     from harness.wire.tensors import bits
 
     arguments = operator.inputs(case, seed)
-    right = operator.expected(case, arguments)
-    by_honest = _outputs(operator, honest, arguments)
+    by_honest = honest(case, seed, arguments)
     by_mutant = _outputs(operator, mutant, arguments)
-    if honest is not mutant and all(
+    if all(
         a.shape == b.shape and a.dtype == b.dtype and torch.equal(bits(a), bits(b))
         for a, b in zip(by_honest, by_mutant, strict=True)
     ):
         return "same"
-    is_right = compare(rules_for(operator, case), right, by_mutant, None).ok
-    return "tolerated" if is_right else "wrong"
+    right = operator.expected(case, arguments)
+    return "tolerated" if compare(rules_for(operator, case), right, by_mutant, None).ok else "wrong"
 
 
-def answers(question: dict[str, Any]) -> Iterator[dict[str, str]]:
+def answers(question: dict[str, Any], folder: Path) -> Iterator[dict[str, str]]:
     """Yields the result of each case that the device judges. Then yields results of other cases,
     while there is time and no result is wrong. `question` contains the operator's `folder`, the
     sources `honest` and `mutant`, and in `judged` the ids of the cases that the device judges."""
     from harness.operator import Operator
 
-    started = time.monotonic()
     operator = Operator.load(Path(question["folder"]))
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        paths = [Path(folder) / f"{name}.py" for name in ("honest", "mutant")]
+    with tempfile.TemporaryDirectory(dir=folder) as sources:
+        paths = [Path(sources) / f"{name}.py" for name in ("honest", "mutant")]
         for path in paths:
             path.write_text(question[path.stem], encoding="utf-8")
-        _prepare(folder)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-        honest, mutant = (_load(path, operator.spec["entry"]) for path in paths)
-        wires, is_wrong = operator.spec["cases"], False
-        for wire in wires:
-            if wire["id"] in question["judged"]:
-                case = operator.case(wire, "cpu")
-                said = [_verdict(operator, case, seed, honest, mutant) for seed in SEEDS]
-                is_wrong = is_wrong or "wrong" in said
-                yield {"case": wire["id"], "said": max(said, key=ORDER.index)}
-        others = [wire for wire in wires if wire["id"] not in question["judged"]]
-        for wire in [*others, *_crossed(wires, question["judged"])]:
-            if is_wrong or time.monotonic() - started > MORE_S:
-                break
-            if tried := _tried(operator, wire, honest, mutant):
-                is_wrong = tried == "wrong"
-                yield {"case": wire["id"], "said": tried}
+        oracle = _load(paths[0], operator.spec["entry"])
+        wires = operator.spec["cases"]
+        judged = [operator.case(w, "cpu") for w in wires if w["id"] in question["judged"]]
+        honest = _kept_outputs(operator, oracle, folder)
+        for case, seed in itertools.product(judged, SEEDS):
+            honest(case, seed, operator.inputs(case, seed))
+        limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limit[1]))
+        try:
+            mutant = _load(paths[1], operator.spec["entry"])
+            said = "same"
+            for case in judged:
+                found = [_verdict(operator, case, seed, honest, mutant) for seed in SEEDS]
+                said = max(said, *found, key=ORDER.index)
+                yield {"case": case.id, "said": max(found, key=ORDER.index)}
+            if said == "wrong":
+                return
+            signal.setitimer(signal.ITIMER_REAL, MORE_S)  # at this time the signal ends the process
+            others = [wire for wire in wires if wire["id"] not in question["judged"]]
+            for wire in [*others, *_crossed(wires, question["judged"])]:
+                if tried := _tried(operator, wire, oracle, mutant):
+                    yield {"case": wire["id"], "said": tried}
+                    if tried == "wrong":
+                        break
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
 
 def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[str, Any]]:
@@ -137,27 +172,52 @@ def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[st
                 yield {**one, "id": name, "axes": {**one["axes"], axis: length}}
 
 
-def _tried(operator: Any, wire: dict[str, Any], honest: Any, mutant: Any) -> str:
+def _tried(operator: Any, wire: dict[str, Any], oracle: Any, mutant: Any) -> str:
     """Returns the result of a case, or an empty string if the case is not compared. The reason
     is that the case is too large or in bfloat16, that the oracle is wrong in it, or that the
     lengths of its axes do not fit together."""
+    from harness.judging.case_state import rules_for
+    from harness.judging.compare import compare
+
     case = operator.case(wire, "cpu")
     try:
         if operator.cost(case).bytes > MOST_BYTES or operator.cost(case).flops > MOST_FLOPS:
             return ""
         if str(case.dtype) == "torch.bfloat16":
             return ""
-        if _verdict(operator, case, SEEDS[0], honest, honest) == "wrong":
+        arguments = operator.inputs(case, SEEDS[0])
+        right = operator.expected(case, arguments)
+        by_honest = _outputs(operator, oracle, arguments)
+        if not compare(rules_for(operator, case), right, by_honest, None).ok:
             return ""
     except Exception as error:
-        # The test shows stderr if the comparison as a whole fails.
+        # The program prints stderr of the forked process only for a person who runs it by hand.
         print(f"{wire['id']} is not compared: {error!r}", file=sys.stderr)
         return ""
-    return _verdict(operator, case, SEEDS[0], honest, mutant)
+    return _verdict(operator, case, SEEDS[0], lambda *_: by_honest, mutant)
+
+
+def _answer(question: dict[str, Any], folder: Path) -> None:
+    """Prints the answers to a question. Runs in a forked process."""
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
+    try:
+        for line in answers(question, folder):
+            print(json.dumps(line), flush=True)
+    except Exception:
+        print(json.dumps({"error": traceback.format_exc()[-ERROR_CHARS:]}), flush=True)
+
+
+def main(folder: Path) -> None:
+    _prepare(str(folder / f"triton-{os.getpid()}"))
+    for text in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            _answer(json.loads(text), folder)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        print(json.dumps({"end": status}), flush=True)
 
 
 if __name__ == "__main__":
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
     os.environ["TRITON_INTERPRET"] = "1"
-    for line in answers(json.load(sys.stdin)):
-        print(json.dumps(line), flush=True)
+    main(Path(sys.argv[1]))

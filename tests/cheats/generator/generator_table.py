@@ -37,9 +37,10 @@ def read(paths: Iterable[Path]) -> list[Line]:
     them."""
     found: dict[str, Line] = {}
     for path in paths:
-        for text in path.read_text(encoding="utf-8").splitlines():
-            line = json.loads(text)
-            found[line["key"]] = line
+        for text in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            if text.endswith("\n"):  # the last line of a stopped run may be incomplete
+                line = json.loads(text)
+                found[line["key"]] = line
     return list(found.values())
 
 

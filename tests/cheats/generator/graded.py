@@ -1,55 +1,86 @@
-"""Sends sources to a real server as graded submissions.
+"""Sends sources to real servers as graded submissions.
 
-with Graded(binary, "cpu") as server:
-    verdict = server.submit(operator, source)
+with Graded(binary, "cpu", servers=2) as graded:
+    verdict = graded.submit(operator, source)   # from any number of threads
 """
 
 from __future__ import annotations
 
-import os
+import http.client
+import itertools
+import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[3]
-for folder in ("measurements", "tests/common"):
-    if str(ROOT / folder) not in sys.path:
-        sys.path.insert(0, str(ROOT / folder))
+if str(ROOT / "measurements") not in sys.path:
+    sys.path.insert(0, str(ROOT / "measurements"))
 
-from stdio_client import StdioClient, serve_command  # noqa: E402
-from tool_calls import verdict_of  # noqa: E402
+from sandbox import Agent, Server  # noqa: E402
 
 IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 20_000, 90_000, 2048
 LIMITS = (
     *("--import-wall-ms", str(IMPORT_WALL_MS)),
     *("--run-wall-ms", str(RUN_WALL_MS)),
     *("--memory-mib", str(MEMORY_MIB)),
-    *("--log-level", "error"),
+    *("--drain-s", "0"),
 )
+END_S = 10  # then a server that was asked to end is killed
+# These errors are Assay's own. Their verdicts say nothing about the submission.
+OURS = {"internal_error", "device_unhealthy", "cancelled"}
+
+
+class NoVerdict(RuntimeError):
+    """A submission has no verdict, because a server failed or ended."""
 
 
 class Graded:
-    """An `assay serve --stdio` process with its own store and one practice run. Not
-    thread-safe."""
+    """HTTP servers on one device, each with a store of its own. Thread-safe. Each thread stays with
+    one server, and starts a practice run there."""
 
-    def __init__(self, binary: str, device: str) -> None:
+    def __init__(self, binary: str, device: str, servers: int = 1) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="cheat-generator-")
-        folder = Path(self._folder.name)
         tier = () if device == "cpu" else ("--no-host-tier",)
-        self._client = StdioClient(
-            serve_command(binary, device, folder / "assay.db", *LIMITS, *tier),
-            env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")},
-        )
-        started = self._client.call(
-            "start_run", {"agent": "cheat-generator", "model": "none", "track": "practice"}
-        )
-        self._run: str = started["structuredContent"]["run"]
+        self._servers: list[Server] = []
+        for number in range(servers):
+            folder = Path(self._folder.name) / str(number)
+            folder.mkdir()
+            self._servers.append(Server(binary, device, folder, *LIMITS, *tier, probe=False))
+        self._turns = itertools.cycle(self._servers)
+        self._lock = threading.Lock()
+        self._local = threading.local()
 
     def submit(self, operator: str, source: str) -> dict[str, Any]:
-        arguments = {"operator": operator, "code": source, "language": "python", "run": self._run}
-        return verdict_of(self._client, "submit", arguments)
+        """Returns the verdict. Raises NoVerdict."""
+        try:
+            if not hasattr(self._local, "agent"):
+                with self._lock:
+                    self._local.agent = Agent(next(self._turns).port)
+            verdict: dict[str, Any] = self._local.agent.verdict(
+                source, tool="submit", operator=operator
+            )
+        except (OSError, http.client.HTTPException, RuntimeError) as error:
+            if hasattr(self._local, "agent"):
+                del self._local.agent
+            raise NoVerdict(f"{operator}: {error!r}") from error
+        if verdict.get("error_kind") in OURS or "outcome" not in verdict:
+            raise NoVerdict(f"{operator}: {verdict.get('summary', verdict)}")
+        return verdict
+
+    def end(self) -> None:
+        """Ends the servers. Calls in progress raise NoVerdict."""
+        for server in self._servers:
+            server.process.terminate()
+        for server in self._servers:
+            try:
+                server.process.wait(END_S)
+            except subprocess.TimeoutExpired:
+                server.process.kill()
+                server.process.wait()
 
     def __enter__(self) -> Graded:
         return self
@@ -60,7 +91,5 @@ class Graded:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            self._client.close()
-        finally:
-            self._folder.cleanup()
+        self.end()
+        self._folder.cleanup()

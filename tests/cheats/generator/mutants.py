@@ -1,13 +1,13 @@
 """Draws mutants from a seed and builds their sources.
 
-plan = draw(all_operators(), seed=1, singles=300, pairs=100, honest=50)
-for order in plan:
-    mutant = build(order)          # raises NotApplicable
+for order in plan(all_operators(), seed=1, singles=300, pairs=100, honest=50):
+    mutant = build(order, needs_gpu=False)          # raises NotApplicable
 """
 
 from __future__ import annotations
 
-import itertools
+import ast
+import functools
 import random
 from dataclasses import dataclass
 
@@ -20,6 +20,8 @@ import torch_transforms  # noqa: F401
 from operator_text import OperatorText
 from source_tree import Source
 from transform import REWRITES, TRANSFORMS, Kind, NotApplicable, Reason, Transform
+
+PAIRS_OF_AN_OPERATOR = 10  # if all pairs are asked for
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,27 @@ class Order:
 class Mutant:
     order: Order
     source: str
-    probe: str  # the source with triggers that raise; empty if there is no trigger
-    values: str  # the source with only the transforms of Kind.VALUES; empty if there are none
+
+    @property
+    def probe(self) -> str:
+        """Returns the source with triggers that raise."""
+        return _source(self.order, self.order.transforms, probe=True)
+
+    @property
+    def values(self) -> str:
+        """Returns the source with only the transforms of Kind.VALUES."""
+        values = [one for one in self.order.transforms if one.kind is Kind.VALUES]
+        return _source(self.order, values)
+
+
+@functools.cache
+def _text(name: str, oracle: str) -> str:
+    return ast.unparse(ast.parse(oracle)) + "\n"
+
+
+def honest_text(operator: OperatorText) -> str:
+    """Returns the oracle in the form in which a mutant has its text."""
+    return _text(operator.name, operator.oracle)
 
 
 def _source(order: Order, transforms: list[Transform], probe: bool = False) -> str:
@@ -61,34 +82,55 @@ def build(order: Order, needs_gpu: bool) -> Mutant:
     if not needs_gpu and any(one.needs_gpu for one in transforms):
         raise NotApplicable(Reason.ONLY_ON_A_GPU)
     text = _source(order, transforms)
-    if not order.has(Kind.HONEST) and text == Source(order.operator).text():
+    if not order.has(Kind.HONEST) and text == honest_text(order.operator):
         raise NotApplicable(Reason.UNCHANGED)
-    values = [one for one in transforms if one.kind is Kind.VALUES]
-    return Mutant(
-        order,
-        text,
-        _source(order, transforms, probe=True) if order.has(Kind.TRIGGER) else "",
-        _source(order, values) if values else "",
-    )
+    return Mutant(order, text)
 
 
-def draw(
+def _rounds(
+    operators: list[OperatorText], names: list[str], rng: random.Random
+) -> list[tuple[OperatorText, str]]:
+    """Returns every operator with every name. Each round has every operator once, and the names
+    about equally often. So any beginning of the list is an even sample."""
+    names = rng.sample(names, len(names))
+    made = []
+    for turn in range(len(names)):
+        pairs = [(one, names[(at + turn) % len(names)]) for at, one in enumerate(operators)]
+        made += rng.sample(pairs, len(pairs))
+    return made
+
+
+def _spread(*parts: list[Order]) -> list[Order]:
+    """Merges lists, each evenly over the whole length."""
+    placed = [
+        ((at + 0.5) / len(part), number, order)
+        for number, part in enumerate(parts)
+        for at, order in enumerate(part)
+    ]
+    return [order for _, _, order in sorted(placed, key=lambda one: one[:2])]
+
+
+def plan(
     operators: list[OperatorText], seed: int, singles: int, pairs: int, honest: int
 ) -> list[Order]:
-    """Returns a random sample of orders in random order. `singles`, `pairs` and `honest` are the
-    numbers of orders of each kind. A negative number means all orders of the kind. There are too
-    many pairs, so a negative `pairs` means ten pairs for each operator."""
+    """Returns orders. First come those of one transform and the honest rewrites, then pairs of
+    transforms, which are drawn at random. `singles`, `pairs` and `honest` are the numbers of orders
+    of each kind. A negative number means all orders of the kind. There are too many pairs, so a
+    negative `pairs` means ten pairs for each operator."""
     rng = random.Random(seed)
-    every = list(itertools.product(operators, TRANSFORMS))
-    controls = list(itertools.product(operators, REWRITES))
-    pairs = 10 * len(operators) if pairs < 0 else pairs
-
-    def sample(of: list[tuple[OperatorText, str]], n: int) -> list[tuple[OperatorText, str]]:
-        return of if n < 0 or n >= len(of) else rng.sample(of, n)
-
-    made = [Order(operator, (name,), seed) for operator, name in sample(every, singles)]
-    made += [Order(operator, (name,), seed) for operator, name in sample(controls, honest)]
+    operators = rng.sample(operators, len(operators))
+    every = _rounds(operators, sorted(TRANSFORMS), rng)
+    controls = _rounds(operators, sorted(REWRITES), rng)
     names = sorted(TRANSFORMS)
-    made += [Order(rng.choice(operators), tuple(rng.sample(names, 2)), seed) for _ in range(pairs)]
-    rng.shuffle(made)
-    return made
+    count = PAIRS_OF_AN_OPERATOR * len(operators) if pairs < 0 else pairs
+    drawn = [
+        Order(operators[at % len(operators)], tuple(rng.sample(names, 2)), seed)
+        for at in range(count)
+    ]
+    return [
+        *_spread(
+            [Order(one, (name,), seed) for one, name in every[: None if singles < 0 else singles]],
+            [Order(one, (name,), seed) for one, name in controls[: None if honest < 0 else honest]],
+        ),
+        *drawn,
+    ]

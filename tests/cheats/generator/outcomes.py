@@ -3,20 +3,13 @@ there is evidence that the cheat had no effect."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from collections.abc import Callable
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
-from mutants import Mutant
-from source_tree import Source
+from mutants import Mutant, honest_text
 from transform import Kind
 
-COMPARE = Path(__file__).resolve().parent / "compare_outputs.py"
-COMPARE_WALL_S = 300
 # A mutant counts as faster than the oracle if its Perf is above this value. Perf is the oracle's
 # time divided by the mutant's time.
 PERF_OF_A_GAIN = 1.1
@@ -52,40 +45,29 @@ class Outcome(Enum):
 
 # In these stages of a grade, the device `cpu` compiles the cases that are too large to run there.
 ONLY_RECORDED = ("compile", "record")
-Submit = Callable[[str, str], dict[str, Any]]
+Submit = Callable[[str, str], dict[str, Any]]  # operator and source to verdict
+Compare = Callable[[dict[str, Any]], tuple[dict[str, str], str]]  # Comparers.ask
 
 
-def judged_cases(mutant: Mutant, device: str) -> list[str]:
-    return [
-        case["id"]
-        for case in mutant.order.operator.spec["cases"]
-        if device != "cpu" or case["interpreter"]
-    ]
+def interpreted_cases(mutant: Mutant) -> list[str]:
+    cases = mutant.order.operator.spec["cases"]
+    return [case["id"] for case in cases if case["interpreter"]]
 
 
-def _compared(mutant: Mutant, device: str) -> tuple[Outcome, Any]:
-    judged = judged_cases(mutant, device)
-    question = {
-        "folder": str(mutant.order.operator.folder),
-        "honest": Source(mutant.order.operator).text(),
-        "mutant": mutant.values,
-        "judged": judged if device == "cpu" else [],
-    }
-    try:
-        done = subprocess.run(
-            [sys.executable, str(COMPARE)],
-            input=json.dumps(question),
-            capture_output=True,
-            text=True,
-            timeout=COMPARE_WALL_S,
-        )
-    except subprocess.TimeoutExpired:
-        return Outcome.UNDECIDED, "the comparison took too long"
-    lines = [json.loads(line) for line in done.stdout.splitlines()]
-    cases: dict[str, str] = {line["case"]: line["said"] for line in lines}
-    if not set(question["judged"]) <= cases.keys() or not cases:
-        return Outcome.UNDECIDED, f"status {done.returncode} after {cases}: {done.stderr[-600:]}"
-    if any(cases.get(name) == "wrong" for name in judged):
+def _compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, Any]:
+    interpreted = interpreted_cases(mutant)
+    cases, problem = compare(
+        {
+            "folder": str(mutant.order.operator.folder),
+            "honest": honest_text(mutant.order.operator),
+            "mutant": mutant.values,
+            "judged": interpreted,
+        }
+    )
+    if not set(interpreted) <= cases.keys() or not cases:
+        return Outcome.UNDECIDED, f"{problem or 'no case can be compared'}, after {cases}"
+    judged = interpreted if device == "cpu" else list(cases)
+    if any(cases[name] == "wrong" for name in judged):
         return Outcome.THROUGH, cases
     if "wrong" in cases.values():
         return Outcome.UNREACHED, cases
@@ -99,7 +81,7 @@ def is_pass(verdict: dict[str, Any]) -> bool:
 
 
 def decide(
-    mutant: Mutant, verdict: dict[str, Any], device: str, submit: Submit
+    mutant: Mutant, verdict: dict[str, Any], device: str, submit: Submit, compare: Compare
 ) -> tuple[Outcome, Any]:
     """Returns the outcome and the evidence for it. May send a twin of the mutant."""
     kind = str(verdict.get("error_kind"))
@@ -115,18 +97,18 @@ def decide(
     if (verdict.get("perf") or 0) > PERF_OF_A_GAIN:
         return Outcome.THROUGH, f"its Perf is {verdict['perf']}"
     found: tuple[Outcome, Any] = (Outcome.NO_GAIN, None)
-    if mutant.probe:
-        found = _twin(submit(mutant.order.operator.name, mutant.probe))
-    if found[0] is Outcome.THROUGH or not mutant.values:
+    if mutant.order.has(Kind.TRIGGER):
+        found = _twin(submit(mutant.order.operator.name, mutant.probe), device)
+    if found[0] is Outcome.THROUGH or not mutant.order.has(Kind.VALUES):
         return found
-    return _compared(mutant, device)
+    return _compared(mutant, device, compare)
 
 
-def _twin(verdict: dict[str, Any]) -> tuple[Outcome, Any]:
+def _twin(verdict: dict[str, Any], device: str) -> tuple[Outcome, Any]:
     """Returns the outcome and the evidence that follow from the verdict of a twin. A twin raises
     an exception where the mutant's trick would run."""
     if is_pass(verdict):
         return Outcome.UNTRIGGERED, None
-    if verdict.get("stage") in ONLY_RECORDED:
+    if device == "cpu" and verdict.get("stage") in ONLY_RECORDED:
         return Outcome.UNREACHED, f"its twin raises in stage {verdict['stage']}"
     return Outcome.THROUGH, f"its twin raises in stage {verdict['stage']}"

@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
+from harness.imported.blind_test import BlindTest  # noqa: E402
 from harness.imported.proxies import made_with  # noqa: E402
 from harness.interpreting.interpret import CudaOnCpu  # noqa: E402
 from torch.utils._pytree import tree_map  # noqa: E402
@@ -28,10 +29,29 @@ SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch
 
 class TestSide(CudaOnCpu):
     """The torch function mode in which the test part runs: it puts the tensors that the test part
-    makes for a GPU on the CPU. The attribute `off` is True while the kernel part runs, because the
-    kernel part's tensors belong to the recorder."""
+    makes for a GPU on the CPU, and it does not expect results (blind_test.py). The attribute `off`
+    is True while the kernel part runs, because the kernel part's tensors and launches belong to the
+    recorder."""
 
-    off = False
+    def __init__(self) -> None:
+        super().__init__()
+        self._blind = BlindTest()
+
+    @property
+    def off(self) -> bool:
+        return self._blind.off
+
+    @off.setter
+    def off(self, value: bool) -> None:
+        self._blind.off = value
+
+    def __enter__(self) -> Any:
+        self._blind.__enter__()
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self._blind.__exit__()
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return (

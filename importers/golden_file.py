@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
-from golden_folder import split  # noqa: E402
+from golden_imports import parts_of  # noqa: E402
 from golden_kernel_part import KernelPart  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 from harness.imported.test_parts import module_name, run_tests, stub_missing  # noqa: E402
@@ -67,7 +67,8 @@ def _run(
     kind: type[KernelPart],
 ) -> dict[str, Any]:
     stub_missing()
-    kernel_text, test_text = split(path.read_text(encoding="utf-8"))
+    parts = parts_of(path.read_text(encoding="utf-8"))
+    kernel_text, test_text = parts.kernel, parts.test
     report: dict[str, Any] = {"file": path.name, "recorded": False, "calls": []}
     source = Source(kernel_text, os.path.join(folder, f"{path.stem}.py"))
     try:
@@ -89,7 +90,10 @@ def _run(
                 starts: list[int] = []
                 with _limited_tests():
                     errors = run_tests(
-                        names, lambda _: starts.append(_begin_test(part)), (_TestIsLong,)
+                        names,
+                        lambda _: starts.append(_begin_test(part)),
+                        part.seen,
+                        (_TestIsLong,),
                     )
                 if errors and not part.seen():
                     raise errors[0]

@@ -25,7 +25,8 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from golden_calls import groups, trace  # noqa: E402
-from golden_folder import GoldenFile, operator_name, split  # noqa: E402
+from golden_folder import GoldenFile, operator_name  # noqa: E402
+from golden_imports import parts_of  # noqa: E402
 from golden_operator import Parts, write_operator  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 from harness.operator import Operator  # noqa: E402
@@ -52,12 +53,13 @@ def trace_file(
     found["operators"] = []
     if not report["recorded"]:
         return found
-    kernel, test = split(golden.text)
+    two = parts_of(golden.text)
+    found["left_out"] += two.left_out
     name = operator_name(golden.name)
     for position, group in enumerate(groups(calls)):
         folder = suite / "standard" / (name if position == 0 else f"{name}_{position + 1}")
         shutil.rmtree(folder, ignore_errors=True)
-        parts = Parts(golden, kernel, test, report.get("tests", []))
+        parts = Parts(golden, two.kernel, two.test, report.get("tests", []))
         write_operator(folder, group, parts, calls)
         found["operators"].append({"name": folder.name, "cases": len(group)})
     return found

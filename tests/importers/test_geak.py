@@ -167,3 +167,113 @@ def test_the_modified_tritonbench_has_the_same_format(tmp_path: Path) -> None:
     spec = (tmp_path / "suite/standard/one/spec.toml").read_text()
     assert "difficulty = 4" in spec and "Scale." in spec
     assert 'benchmark = "TritonBench-modified (GEAK)"' in spec
+
+
+# A kernel part with imports that the installed Triton lacks (importers/golden_imports.py), and a
+# test part that launches the kernel only for a benchmarker.
+OLD_IMPORTS = "from triton.backends.compiler import AttrsDescriptor\nimport triton.tools.gone\n"
+TIMED_TEST = """
+import pytest
+import torch
+from geak_eval.perf.helpers import PytestBenchmarker
+from triton.backends.compiler import AttrsDescriptor
+
+def test_compile():
+    AttrsDescriptor.from_hints({0: 16})
+
+@pytest.mark.parametrize("size", [100, 300])
+def test_performance(size, request):
+    x, y = torch.randn(size, device="cuda"), torch.empty(size, device="cuda")
+    launch = lambda: scale_kernel[(3,)](x, y, size, 2.0, BLOCK=128)
+    PytestBenchmarker(op_callable=launch, op_name="scale").run_benchmark({}, None)
+"""
+# The kernel part is that of a backward pass. The test part has the forward pass, and compares the
+# results of the first call before it makes the second (sandbox/harness/imported/blind_test.py).
+BACKWARD_TEST = """
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def forward_kernel(x, y, n, BLOCK: tl.constexpr):
+    i = tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i, mask=i < n) * 2, mask=i < n)
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = torch.zeros_like(x)
+        forward_kernel[(1,)](x, y, x.numel(), BLOCK=128)
+        return y
+
+    @staticmethod
+    def backward(ctx, gradient):
+        result = torch.empty_like(gradient)
+        scale_kernel[(1,)](gradient, result, gradient.numel(), 2.0, BLOCK=128)
+        return result
+
+def test_double(request=None):
+    x = torch.randn(100, device="cuda", requires_grad=True)
+    for _ in range(2):
+        y = Double.apply(x)
+        assert torch.allclose(y, 2 * x)
+        y.backward(torch.randn(100, device="cuda"))
+"""
+
+
+@pytest.fixture(scope="module")
+def blind_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder, out = tmp_path_factory.mktemp("blind"), tmp_path_factory.mktemp("suites") / "suite"
+    kernel = KERNEL.replace("AUTOTUNE", "")
+    (folder / "timed.py").write_text(OLD_IMPORTS + kernel + SEPARATOR + TIMED_TEST)
+    (folder / "backward.py").write_text(kernel + SEPARATOR + BACKWARD_TEST)
+    files = imported("geak-rocm", folder, out)
+    for file in files.values():
+        assert (file["tier"], file["calls"]) == ("plan", 2), file
+    assert [text for text in files["timed.py"]["left_out"] if "has no triton.tools.gone" in text]
+    return out
+
+
+@pytest.mark.parametrize("name", ["timed", "backward"])
+def test_calls_of_benchmarkers_and_backward_passes_are_cases(
+    blind_suite: Path, tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / "kernel.py"
+    file.write_text(KERNEL.replace("AUTOTUNE", ""))
+    done = subprocess.run(
+        [BINARY, "eval", name, str(file), "--suite", str(blind_suite), "--device", "cpu"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=ENVIRONMENT,
+    )
+    assert done.returncode == 0 and "pass" in done.stdout.splitlines()[0], done.stdout
+    oracle = (blind_suite / "standard" / name / "oracle.py").read_text()
+    assert "AttrsDescriptor" not in oracle and "triton.tools" not in oracle
+
+
+def test_only_missing_and_unused_names_are_left_out() -> None:
+    sys.path.insert(0, str(ROOT / "importers"))
+    from golden_imports import parts_of
+
+    kernel = (
+        "import triton, triton.no_such_module\n"
+        "from triton.language import (load,\n    no_such_name, neither_this)\n"
+        "from triton import never_there; import os\n"
+        "from elsewhere import nothing\n"
+        "neither_this(triton.no_such_module)\n"
+    )
+    parts = parts_of(kernel + SEPARATOR + "from triton import gone\ngone()\n")
+    assert parts.kernel.splitlines()[:5] == [
+        "import triton, triton.no_such_module",
+        "from triton.language import load, neither_this",
+        "",
+        "pass; import os",
+        "from elsewhere import nothing",
+    ]
+    assert parts.test.strip() == "pass\ngone()"
+    names = [text.split(" has no ")[1] for text in parts.left_out]
+    assert names == [
+        f"{name}; its import is left out"
+        for name in ("triton.language.no_such_name", "triton.never_there", "triton.gone")
+    ]

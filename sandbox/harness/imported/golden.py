@@ -53,6 +53,7 @@ import torch
 from torch.utils._pytree import tree_flatten
 
 from harness.entry import fake_cuda
+from harness.imported.blind_test import BlindTest
 from harness.imported.golden_speed import use_first_configuration
 from harness.imported.interpreted import MOST_WORK, Interpreter
 from harness.imported.open_elements import open_elements
@@ -172,7 +173,8 @@ class Golden:
         ):
             module = self._module()
             try:
-                self._test.run(module, called)
+                with contextlib.nullcontext() if real else BlindTest():
+                    self._test.run(module, called)
             except _Reached as reached:
                 return reached.leaves
             except Exception as error:

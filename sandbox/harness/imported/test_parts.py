@@ -11,11 +11,14 @@ after the call. So its later calls may be missing in the importer, which runs wi
 same number on every machine.
 
 Some benchmarks import helpers that are not beside their files, or packages for plots and statistics
-(STUBBED). Their names then stand for functions and classes that do nothing."""
+(STUBBED). Their names then stand for functions and classes that do nothing. If no test calls
+anything, the tests run a second time, and the benchmarkers of GEAK then call once what they would
+time."""
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import importlib.abc
 import importlib.machinery
@@ -78,7 +81,10 @@ class TestPart:
             # Some tests write files beside their own file.
             names |= {"__name__": self._name, "__file__": os.path.join(folder, "test_part.py")}
             exec(self._code, names)
-            if not next_number and (errors := run_tests(names, begin)) and not next_number:
+            if next_number:
+                return
+            errors = run_tests(names, begin, lambda: next_number)
+            if errors and not next_number:
                 raise errors[0]
 
 
@@ -97,14 +103,30 @@ def module_name(text: str) -> str:
 def run_tests(
     names: dict[str, Any],
     begin: Callable[[int], None],
+    calls: Callable[[], int],
     ends: tuple[type[BaseException], ...] = (),
 ) -> list[BaseException]:
     """Runs the tests of a test part that defines tests but calls none. The tests are found by their
     names, as in pytest. `names` is the namespace in which the test part was executed. begin(N) is
-    called before test N. An exception of the classes `ends` ends one test. Returns the errors of the
+    called before test N. If calls() is 0 after all tests, they run again with benchmarkers that
+    call, and N goes on. An exception of the classes `ends` ends one test. Returns the errors of the
     tests that failed."""
+    tests = list(_tests(names))
+    errors = _run_each(tests, 0, begin, ends)
+    if not calls():
+        with _calling_benchmarkers():
+            errors += _run_each(tests, len(tests), begin, ends)
+    return errors
+
+
+def _run_each(
+    tests: list[Callable[[], Any]],
+    first: int,
+    begin: Callable[[int], None],
+    ends: tuple[type[BaseException], ...],
+) -> list[BaseException]:
     errors: list[BaseException] = []
-    for number, test in enumerate(_tests(names)):
+    for number, test in enumerate(tests, first):
         begin(number)
         try:
             test()
@@ -205,12 +227,28 @@ class _Stub(ModuleType):
 
 class _Nothing:
     """Stands for every function and class of a stubbed module: a call gives an object, and each
-    method of it does nothing."""
+    method of it does nothing. An exception are the benchmarkers of GEAK in a second run of the
+    tests, whose `run_benchmark` calls `op_callable` once."""
 
-    def __init__(self, *_: Any, **__: Any) -> None:
-        pass
+    calls = False
+
+    def __init__(self, *_: Any, op_callable: Callable[[], Any] | None = None, **__: Any) -> None:
+        self._timed = op_callable
+
+    def run_benchmark(self, *_: Any, **__: Any) -> None:
+        if self.calls and self._timed is not None:
+            self._timed()
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
         return lambda *_, **__: None
+
+
+@contextlib.contextmanager
+def _calling_benchmarkers() -> Iterator[None]:
+    _Nothing.calls = True
+    try:
+        yield
+    finally:
+        _Nothing.calls = False

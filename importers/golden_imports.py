@@ -1,0 +1,109 @@
+"""Leaves out imports of names that the installed version of Triton no longer has, so that files which
+were written for an older version can still be imported.
+
+    parts = parts_of(text)
+    parts.kernel, parts.test, parts.left_out  # left_out: one sentence for each name
+
+In the kernel part, only names that the part does not use are left out. It is a submission, and must
+compile without them. In the test part, a test that uses such a name fails there with a NameError,
+and its calls up to there count. The lines keep their numbers."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+
+from golden_folder import split
+
+PACKAGE = "triton"
+Imports = ast.Import | ast.ImportFrom
+
+
+@dataclass(frozen=True)
+class GoldenParts:
+    kernel: str
+    test: str
+    left_out: list[str]
+
+
+def parts_of(text: str) -> GoldenParts:
+    """Returns the two parts of a golden file, without the imports that are left out."""
+    kernel, test = split(text)
+    try:
+        kernel, unused = _without_missing(kernel, also_used=False)
+        test, missing = _without_missing(test, also_used=True)
+    except SyntaxError:
+        return GoldenParts(kernel, test, [])  # the file's import then fails with this error
+    version = metadata.version(PACKAGE)
+    names = dict.fromkeys([*unused, *missing])
+    return GoldenParts(
+        kernel, test, [f"Triton {version} has no {name}; its import is left out" for name in names]
+    )
+
+
+def _without_missing(text: str, also_used: bool) -> tuple[str, list[str]]:
+    """Returns the text without imports of missing names, and the names."""
+    tree = ast.parse(text)
+    lines = text.split("\n")
+    gone: list[str] = []
+    for node in tree.body:
+        if not isinstance(node, Imports):
+            continue
+        missing = [
+            alias
+            for alias in node.names
+            if _is_missing(node, alias) and (also_used or not _is_used(tree, alias))
+        ]
+        if missing:
+            gone += [_full_name(node, alias) for alias in missing]
+            node.names = [alias for alias in node.names if alias not in missing]
+            assert node.end_lineno is not None
+            _replace(lines, node, ast.unparse(node) if node.names else "")
+    return "\n".join(lines), gone
+
+
+def _replace(lines: list[str], node: Imports, statement: str) -> None:
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    before = lines[first].encode()[: node.col_offset].decode()
+    after = lines[last].encode()[node.end_col_offset :].decode()
+    lines[first : last + 1] = [before + (statement or "pass") + after, *[""] * (last - first)]
+
+
+def _full_name(node: Imports, alias: ast.alias) -> str:
+    return alias.name if isinstance(node, ast.Import) else f"{node.module}.{alias.name}"
+
+
+def _is_missing(node: Imports, alias: ast.alias) -> bool:
+    """Returns True if the name belongs to Triton, and the installed version does not have it."""
+    name = _full_name(node, alias)
+    if name.partition(".")[0] != PACKAGE or alias.name == "*":
+        return False
+    if isinstance(node, ast.Import):
+        return not _exists(name)
+    return not _exists(str(node.module)) or not (
+        hasattr(importlib.import_module(str(node.module)), alias.name) or _exists(name)
+    )
+
+
+def _exists(module: str) -> bool:
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        return False
+    return True
+
+
+def _is_used(tree: ast.Module, alias: ast.alias) -> bool:
+    """Returns True if code of the part refers to the imported name."""
+    name = alias.asname or alias.name
+    return any(used == name or used.startswith(f"{name}.") for used in _used(tree))
+
+
+def _used(tree: ast.Module) -> Iterator[str]:
+    """Yields every name that is read, with its attributes: `a` and `a.b` for `a.b`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute):
+            yield ast.unparse(node)

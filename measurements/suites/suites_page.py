@@ -1,0 +1,156 @@
+"""Writes the page with the table of imported suites, from a result of suites_table.py."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+from typing import Any
+
+TIERS = ("plan", "host", "interpreter")
+# Kinds of verdicts whose outputs are right. `unattributed` means that they are right, but that the
+# submission's own kernels did not compute them.
+RIGHT = {"oracle": {"none"}, "torch_eager": {"none", "unattributed"}}
+# Trouble of the server or the device: no verdict on the operator.
+OURS = {"internal_error", "device_unhealthy", "cancelled"}
+KINDS_SHOWN = 6
+
+Row = dict[str, int]
+
+
+def row_of(suite: dict[str, Any]) -> Row:
+    """Counts the files, operators, verdicts and lint results of a suite."""
+    baselines = {one["name"]: one["baseline"] for one in suite["operators"]}
+    verdicts = [one for one in suite["verdicts"] if one["error_kind"] not in OURS]
+    right = [one for one in verdicts if is_right(one, baselines)]
+    tiers = collections.Counter(one["tier"] for one in right)
+    decided = [one for one in suite["lint"] if not one["undecided"]]
+    return {
+        "files": suite["files"],
+        "used": suite["files"] - len(suite["refused"]),
+        "operators": len(suite["operators"]),
+        "judged": len(verdicts),
+        **{tier: tiers[tier] for tier in TIERS},
+        "neither": len(verdicts) - sum(tiers[tier] for tier in TIERS),
+        "right": len(right),
+        "linted": len(decided),
+        "sound": sum(one["sound"] for one in decided),
+    }
+
+
+def is_right(verdict: dict[str, Any], baselines: dict[str, str]) -> bool:
+    return verdict["error_kind"] in RIGHT[baselines[verdict["operator"]]]
+
+
+def title_of(suite: dict[str, Any]) -> str:
+    return f"`{suite['name']}`" + (f" {suite['version']}" if suite["version"] else "")
+
+
+def answers_of(suite: dict[str, Any]) -> str:
+    """Says what was judged."""
+    found = {one["baseline"] for one in suite["operators"]}
+    texts = {"oracle": "its kernels", "torch_eager": "its PyTorch"}
+    return " and ".join(texts[one] for one in sorted(found)) or "-"
+
+
+def counts(kinds: Iterable[str]) -> str:
+    """Returns the most frequent kinds with their counts."""
+    found = collections.Counter(kinds).most_common()
+    shown = [f"`{kind or 'none'}` {count}" for kind, count in found[:KINDS_SHOWN]]
+    rest = sum(count for _, count in found[KINDS_SHOWN:])
+    return ", ".join([*shown, *([f"others {rest}"] if rest else [])]) or "-"
+
+
+def table(suites: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        "| suite | files | with operators | operators | judged: | plan | host | interpreter | "
+        "neither | right | sound in lint |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for suite in suites:
+        row = row_of(suite)
+        tiers = " | ".join(str(row[tier]) if row["judged"] else "-" for tier in TIERS)
+        neither = str(row["neither"]) if row["judged"] else "-"
+        right = f"{row['right']} of {row['judged']}" if row["judged"] else "-"
+        sound = f"{row['sound']} of {row['linted']}" if row["linted"] else "-"
+        lines.append(
+            f"| {title_of(suite)} | {row['files']} | {row['used']} | {row['operators']} | "
+            f"{answers_of(suite)} | {tiers} | {neither} | {right} | {sound} |"
+        )
+    return lines
+
+
+def reasons(suites: list[dict[str, Any]]) -> list[str]:
+    lines = [
+        "| suite | files without operators | neither | not sound |",
+        "|---|---|---|---|",
+    ]
+    for suite in suites:
+        baselines = {one["name"]: one["baseline"] for one in suite["operators"]}
+        wrong = [
+            one["error_kind"]
+            for one in suite["verdicts"]
+            if one["error_kind"] not in OURS and not is_right(one, baselines)
+        ]
+        unsound = sorted(
+            one["operator"] for one in suite["lint"] if not one["sound"] and not one["undecided"]
+        )
+        listed = ", ".join(f"`{name}`" for name in unsound) or "-"
+        lines.append(
+            f"| {title_of(suite)} | {counts(one['kind'] for one in suite['refused'])} | "
+            f"{counts(wrong)} | {listed} |"
+        )
+    return lines
+
+
+def not_run(suites: list[dict[str, Any]]) -> list[str]:
+    """Says what has no result: because the time was over, or because a server had trouble."""
+    lines = []
+    for suite in suites:
+        row = row_of(suite)
+        parts = []
+        if missing := row["operators"] - row["judged"]:
+            parts.append(f"{missing} operator{'s' * (missing > 1)} without a verdict")
+        if missing := row["operators"] - row["linted"]:
+            parts.append(f"{missing} operator{'s' * (missing > 1)} without a result of lint")
+        if parts:
+            lines.append(f"- {title_of(suite)}: {', '.join(parts)}.")
+    return lines or ["Everything was run."]
+
+
+def page(result: dict[str, Any]) -> str:
+    suites = result["suites"]
+    about = result["runs"][-1]["environment"]
+    seconds = sum(run["wall_s"] for run in result["runs"])
+    gpu = "no GPU" if result["device"] == "cpu" else "an " + about["gpu"].partition(",")[0]
+    lines = [
+        "# Imported suites",
+        "",
+        "`measurements/suites/suites_table.py` made this page. Do not edit it.",
+        "",
+        "Assay contains no benchmark of others, but imports them from a checkout. This table shows",
+        "what an import gives, and what a server makes of the benchmark's own kernels. It was made",
+        f"on device `{result['device']}` ({gpu}, {about['cores']} processors, PyTorch"
+        f" {about['torch']}, Triton",
+        f"{about['triton']}), in {seconds:.0f} s. The result file has every verdict.",
+        "",
+        *table(suites),
+        "",
+        "- *judged*: what was sent to `run_tests`. *Its kernels* are the benchmark's own kernels,",
+        "  the oracles. *Its PyTorch* is the benchmark's reference in PyTorch, for operators that",
+        "  have no oracle.",
+        "- *plan*, *host*, *interpreter*: right outputs in this",
+        "  [tier](../reference/glossary.md#tier). *neither*: no right outputs.",
+        "- *right*: all outputs of the public cases are right on this device. For a reference in",
+        "  PyTorch this means the verdict `unattributed`: its outputs are right, but no kernel of its",
+        "  own computed them, so it is no solution.",
+        "- *sound in lint*: all checks of `assay operators lint` pass, with public and hidden cases.",
+        "",
+        "## Reasons",
+        "",
+        *reasons(suites),
+        "",
+        "## Not run",
+        "",
+        *not_run(suites),
+    ]
+    return "\n".join(lines) + "\n"

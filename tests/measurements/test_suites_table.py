@@ -1,0 +1,151 @@
+"""Tests the table of imported suites: what is judged, what a later run adds, and what the page
+says."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "measurements/suites"))
+
+from suites_page import page, row_of  # noqa: E402
+from suites_table import (  # noqa: E402
+    SAME_CLASS,
+    earlier,
+    submission_of,
+    suite_of,
+    with_earlier,
+)
+
+SCRIPT = ROOT / "measurements/suites/suites_table.py"
+
+
+def suite_folder(tmp_path: Path, name: str = "benchmark") -> Path:
+    """Writes a suite with an operator that has an oracle, one that has a reference in PyTorch, and
+    a file without operators."""
+    folder = tmp_path / name
+    files = [
+        {"file": "a.py", "kind": "", "reason": "", "operators": [{"name": "add", "cases": 2}]},
+        {"file": "b.py", "kind": "", "reason": "", "operators": [{"name": "relu", "cases": 1}]},
+        {"file": "c.py", "kind": "crash", "reason": "crash: why", "operators": []},
+    ]
+    for operator, baseline in (("add", "oracle"), ("relu", "torch_eager")):
+        (folder / "standard" / operator).mkdir(parents=True)
+        (folder / "standard" / operator / "spec.toml").write_text(f'baseline = "{baseline}"\n')
+    (folder / "standard/add/oracle.py").write_text("def add(x): ...\n")
+    (folder / "standard/relu/reference.py").write_text(
+        "import torch\n\n\ndef relu(x):\n    return torch.relu(x)\n\n\n"
+        "from harness.imported.drawn import Drawn  # noqa\n\nreference = relu\n"
+    )
+    (folder / "import.json").write_text(json.dumps({"files": files}))
+    (folder / "suite.toml").write_text(f'name = "{name}"\nversion = "1234"\n')
+    return folder
+
+
+def verdict(operator: str, kind: str, tier: str) -> dict[str, Any]:
+    return {"operator": operator, "error_kind": kind, "tier": tier}
+
+
+def lint(operator: str, sound: bool) -> dict[str, Any]:
+    return {"operator": operator, "sound": sound, "undecided": ""}
+
+
+def test_the_oracle_is_judged_or_the_reference(tmp_path: Path) -> None:
+    folder = suite_folder(tmp_path) / "standard"
+    assert submission_of(folder / "add") == "def add(x): ...\n"
+    reference = submission_of(folder / "relu")
+    assert "torch.relu" in reference and "harness" not in reference and "reference" not in reference
+    (folder / "relu/problem.py").write_text("class Model: ...")
+    assert submission_of(folder / "relu") == "class Model: ..." + SAME_CLASS
+
+
+def test_right_outputs_count_in_their_tier(tmp_path: Path) -> None:
+    record = suite_of(suite_folder(tmp_path)).record
+    record["verdicts"] = [verdict("add", "none", "plan"), verdict("relu", "unattributed", "host")]
+    record["lint"] = [lint("add", True), lint("relu", False)]
+    row = row_of(record)
+    assert (row["files"], row["used"], row["operators"]) == (3, 2, 2)
+    assert (row["plan"], row["host"], row["neither"], row["right"]) == (1, 1, 0, 2)
+    assert (row["linted"], row["sound"]) == (2, 1)
+
+
+def test_an_oracle_without_own_work_is_not_right(tmp_path: Path) -> None:
+    record = suite_of(suite_folder(tmp_path)).record
+    record["verdicts"] = [verdict("add", "unattributed", "plan")]
+    assert (row_of(record)["neither"], row_of(record)["right"]) == (1, 0)
+
+
+def test_trouble_of_the_server_is_no_verdict(tmp_path: Path) -> None:
+    record = suite_of(suite_folder(tmp_path)).record
+    record["verdicts"] = [verdict("add", "device_unhealthy", "none")]
+    assert row_of(record)["judged"] == 0
+
+
+def test_a_later_run_goes_on(tmp_path: Path) -> None:
+    folder, out = suite_folder(tmp_path), tmp_path / "result.json"
+    result = earlier(out, "cpu")
+    (suite,) = with_earlier([folder], result)
+    suite.record["verdicts"] = [verdict("add", "none", "interpreter")]
+    out.write_text(json.dumps(result))
+    (again,) = with_earlier([folder], earlier(out, "cpu"))
+    assert again.missing("verdicts") == ["relu"]
+    (folder / "import.json").write_text(json.dumps({"files": []}))
+    result = earlier(out, "cpu")
+    (anew,) = with_earlier([folder], result)
+    assert anew.record["verdicts"] == [] and len(result["suites"]) == 1
+    with pytest.raises(SystemExit, match="is of device cpu"):
+        earlier(out, "cuda:0")
+
+
+def test_suites_need_different_names(tmp_path: Path) -> None:
+    folder = suite_folder(tmp_path)
+    with pytest.raises(SystemExit, match="two suites have the name benchmark"):
+        with_earlier([folder, folder], earlier(tmp_path / "result.json", "cpu"))
+
+
+def test_a_folder_without_an_import_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="is not a suite"):
+        suite_of(tmp_path)
+
+
+def test_the_page_says_what_was_not_run(tmp_path: Path) -> None:
+    result = earlier(tmp_path / "result.json", "cpu")
+    (suite,) = with_earlier([suite_folder(tmp_path)], result)
+    suite.record["verdicts"] = [verdict("add", "wrong_result", "interpreter")]
+    about = {"gpu": "", "cores": 2, "torch": "2.13.0", "triton": "3.6.0"}
+    result["runs"] = [{"environment": about, "wall_s": 3.0}]
+    text = page(result)
+    row = "| `benchmark` 1234 | 3 | 2 | 2 | its kernels and its PyTorch | 0 | 0 | 0 | 1 | 0 of 1 | - |"
+    assert row in text
+    assert "| `benchmark` 1234 | `crash` 1 | `wrong_result` 1 | - |" in text
+    assert "1 operator without a verdict, 2 operators without a result of lint." in text
+
+
+def test_the_command_measures_a_suite(tmp_path: Path) -> None:
+    """Runs the script with a stand-in for `assay`, whose lint finds each operator sound, on a suite
+    that has nothing to judge without a GPU."""
+    folder, out = suite_folder(tmp_path), tmp_path / "result.json"
+    (folder / "standard/add/spec.toml").write_text('baseline = "torch_eager"\n')
+    binary = tmp_path / "assay"
+    binary.write_text(f"""#!{sys.executable}
+import json, sys
+names = [name for name in ("add", "relu") if name in sys.argv]
+about = {{"sound": True, "undecided": "", "failures": [], "mutants": 1, "killed": 1, "oracle": "",
+          "checks_s": 0.1, "oracle_s": 0.0}}
+with open(sys.argv[sys.argv.index("--out") + 1], "w") as stream:
+    json.dump({{"operators": [about | {{"name": name}} for name in names]}}, stream)
+""")
+    binary.chmod(0o755)
+    command = [sys.executable, str(SCRIPT), str(folder), "--binary", str(binary), "--jobs", "1"]
+    command += ["--seconds", "600", "--out", str(out), "--page", str(tmp_path / "page.md")]
+    subprocess.run(command, check=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
+    (record,) = json.loads(out.read_text())["suites"]
+    assert sorted(one["operator"] for one in record["lint"]) == ["add", "relu"]
+    assert "| 2 of 2 |" in (tmp_path / "page.md").read_text()

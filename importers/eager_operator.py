@@ -129,6 +129,7 @@ def _spec(name: str, form: Form, parts: Parts, axes: Axes) -> Iterator[str]:
         if value:
             yield f"{key} = {_toml(value)}"
     yield f"adapter = {_toml(_adapter(entry, form))}"
+    yield f"call = {_toml(first.text)}"
     for leaf in first.leaves:
         yield f"\n[[arguments]]\nname = {_toml(leaf.name)}"
         if isinstance(leaf.value, torch.Tensor):

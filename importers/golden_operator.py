@@ -149,6 +149,7 @@ def _spec(
         if value:
             yield f"{key} = {_toml(value)}"
     yield f"adapter = {_toml(adapter(entry, first))}"
+    yield f"call = {_toml(first.text)}"
     dtype = next(NAMES[leaf.dtype] for _, leaf in given if isinstance(leaf, torch.Tensor))
     for argument, leaf in given:
         yield f"\n[[arguments]]\nname = {_toml(argument)}"

@@ -106,6 +106,9 @@ struct Operator {
   /// Python code that a candidate executes behind every submission. It defines the entry function.
   /// Empty if the operator has no adapter.
   std::string adapter;
+  /// How the adapter calls the submission, as Python text: `swish(a0, beta=a1)`. Agents see it. It
+  /// is empty if there is no adapter, or if the adapter calls more than one function.
+  std::string call;
   std::vector<Argument> arguments;
   std::vector<Output> outputs;
   std::vector<Case> cases;

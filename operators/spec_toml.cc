@@ -134,7 +134,7 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   section.keys(
       {"name", "split", "family", "dialect", "difficulty", "summary", "description", "entry",
        "signature", "arguments", "outputs", "cases"},
-      {"imported", "adapter", "adversarial", "baseline", "benchmark", "benchmark_file",
+      {"imported", "adapter", "call", "adversarial", "baseline", "benchmark", "benchmark_file",
        "benchmark_file_sha256", "benchmark_revision", "benchmark_licence", "benchmark_tolerance"});
   Operator op;
   op.name = section.identifier("name");
@@ -161,6 +161,7 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
     if (section.has(key)) *field = section.text(key);
   }
   if (section.has("adapter")) op.adapter = section.text("adapter");
+  if (section.has("call")) op.call = section.text("call");
   std::size_t index = 0;
   for (const toml::table* table : section.tables("arguments")) {
     op.arguments.push_back(

@@ -219,11 +219,22 @@ bool is_inconclusive(ErrorKind kind) {
          is_infrastructure_error(kind);
 }
 
-std::vector<std::string> lines_of(const SkippedCases& skipped) {
+std::vector<std::string> lines_of(const std::vector<SkippedCases>& skipped) {
+  std::vector<std::pair<std::string, std::string>> cases_of_reasons;
+  const auto add = [&](const std::string& reason, const std::string& cases) {
+    for (auto& [text, names] : cases_of_reasons) {
+      if (text != reason) continue;
+      names += ", " + cases;
+      return;
+    }
+    cases_of_reasons.emplace_back(reason, cases);
+  };
+  for (const SkippedCases& skip : skipped) {
+    for (const std::string& id : skip.ids) add(skip.text, id);
+    if (skip.hidden > 0) add(skip.text, std::to_string(skip.hidden) + " hidden");
+  }
   std::vector<std::string> lines;
-  for (const std::string& id : skipped.ids) lines.push_back(id + ": " + skipped.text);
-  if (skipped.hidden > 0)
-    lines.push_back(std::to_string(skipped.hidden) + " hidden: " + skipped.text);
+  for (const auto& [reason, cases] : cases_of_reasons) lines.push_back(cases + ": " + reason);
   return lines;
 }
 

@@ -341,9 +341,9 @@ struct SkippedCases {
 
   bool operator==(const SkippedCases&) const = default;
 };
-/// Returns lines to be shown, such as "large: too large for the interpreter" and "3 hidden: too
-/// large".
-std::vector<std::string> lines_of(const SkippedCases& skipped);
+/// Returns one line for each reason, such as "large, wide, 3 hidden: too large for the
+/// interpreter".
+std::vector<std::string> lines_of(const std::vector<SkippedCases>& skipped);
 
 struct Verdict {
   std::string job;

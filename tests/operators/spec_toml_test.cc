@@ -246,7 +246,8 @@ TEST_CASE("the relations between the parts are checked", "[spec]") {
 }
 
 TEST_CASE("an imported operator may have few cases, but needs a public one", "[spec]") {
-  const std::string head = "imported = true\nadapter = \"def demo(x, a): ...\"\n";
+  const std::string head =
+      "imported = true\nadapter = \"def demo(x, a): ...\"\ncall = \"f(x, a)\"\n";
   const std::string text = head + valid();
   const std::string one =
       text.substr(0, text.find("[[cases]]")) + case_text("p1", "public", "false");
@@ -254,6 +255,7 @@ TEST_CASE("an imported operator may have few cases, but needs a public one", "[s
   REQUIRE(op);
   CHECK(op->imported);
   CHECK(op->adapter == "def demo(x, a): ...");
+  CHECK(op->call == "f(x, a)");
   CHECK_FALSE(parse_spec(valid(), kFile)->imported);
   contains(error_of(head + valid().substr(0, valid().find("[[cases]]")) +
                     case_text("h1", "hidden", "false")),

@@ -56,6 +56,12 @@ std::string after_output_mismatch(const Verdict& verdict) {
          "order.";
 }
 
+/// Says how the adapter of an operator calls a submission.
+std::string call_text(const Operator& op) {
+  return op.call.empty() ? "`fetch_spec` shows how Assay calls it."
+                         : "Assay calls `" + op.call + "`.";
+}
+
 std::string after_missing_entry(const Verdict& verdict, const Operator* op) {
   if (verdict.language == sandbox::kCudaCpp) {
     std::string names;
@@ -72,7 +78,7 @@ std::string after_missing_entry(const Verdict& verdict, const Operator* op) {
            "]}] */; `fetch_spec` with language=cuda describes the rest.";
   }
   if (op != nullptr && !op->adapter.empty())
-    return "Define the function that the message names; `fetch_spec` shows how Assay calls it.";
+    return "Define the function that the message names. " + call_text(*op);
   return op == nullptr ? "Define the entry function with exactly the name and parameters of the "
                          "signature in `fetch_spec`."
                        : "Define `" + op->signature + "`.";
@@ -113,6 +119,8 @@ std::string after_unsupported(const Verdict& verdict) {
 std::string after_exception(const Verdict& verdict, const Operator* op) {
   if (has_line(verdict)) return "Repair the source at that line, then `run_tests`.";
   // The error names no line of the submission, so the call of the entry function failed.
+  if (verdict.error_kind == ErrorKind::type_error && op != nullptr && !op->adapter.empty())
+    return call_text(*op) + " Define a function that takes these arguments.";
   if (verdict.error_kind == ErrorKind::type_error && op != nullptr)
     return "The entry function is called as `" + op->signature +
            "`: define it with these parameters, in this order.";

@@ -244,11 +244,10 @@ bool is_in_spec(const sandbox::SkippedCases& skip) {
 }
 
 std::vector<std::string> skipped_lines(const Verdict& verdict, Format format) {
-  std::vector<std::string> lines;
+  std::vector<sandbox::SkippedCases> shown;
   for (const sandbox::SkippedCases& skip : verdict.skipped_cases)
-    if (format == Format::detailed || !is_in_spec(skip))
-      for (std::string& line : lines_of(skip)) lines.push_back(std::move(line));
-  return lines;
+    if (format == Format::detailed || !is_in_spec(skip)) shown.push_back(skip);
+  return lines_of(shown);
 }
 
 void put_output(std::string& text, const char* name, const std::string& output, Format format) {

@@ -13,9 +13,10 @@ import difflib
 import keyword
 import re
 import sys
+import textwrap
 import traceback
 from collections.abc import Sequence
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from harness.entry.replacements import IMPORTS, INSTEAD
@@ -43,7 +44,7 @@ def advice(raised: BaseException, text: str, path: str, stage: str) -> str:
     chain = _all_causes(raised)
     for error in chain:
         if isinstance(error, SyntaxError) and error.filename == path:
-            return _for_text(text)
+            return _for_text(text) or _for_indentation(error, text)
     for error in chain:
         if isinstance(error, AttributeError) and (found := _for_attribute(error)):
             return found
@@ -85,12 +86,16 @@ def _for_attribute(error: AttributeError) -> str:
         return ""
     owner = owner_of(thing)
     libdevice = sys.modules.get(_LIBDEVICE)
+    if isinstance(thing, FunctionType) and name == "arg_names":
+        return "@triton.autotune and @triton.heuristics stand directly above @triton.jit."
     if name in INSTEAD.get(owner, {}):
         instead = INSTEAD[owner][name]
     elif owner and hasattr(libdevice, name):
         instead = f"libdevice.{name}(x)"
     elif owner == "value" and hasattr(sys.modules.get("triton.language"), name):
         instead = f"tl.{name}(x)"
+    elif owner == "triton" and hasattr(sys.modules.get("torch"), name):
+        instead = f"torch.{name}(...)"
     else:
         names = dir(thing) if isinstance(thing, ModuleType) else dir(type(thing))
         public = [one for one in names if not one.startswith("_")]
@@ -121,6 +126,19 @@ def _for_text(text: str) -> str:
     return ""
 
 
+def _for_indentation(error: SyntaxError, text: str) -> str:
+    """Returns advice for a source that is right except for its indentation."""
+    if not isinstance(error, IndentationError):
+        return ""
+    if _parsed(textwrap.dedent(text)) is not None:
+        return "Every line is indented: remove the spaces that all lines begin with."
+    lines = text.split("\n")
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    if _parsed("\n".join([lines[first].lstrip(), *lines[first + 1 :]])) is not None:
+        return f"Line {first + 1} is indented: remove the spaces before its code."
+    return ""
+
+
 def _end_of_code(lines: list[str], start: int) -> int:
     """Returns the end of the code that begins at `start`, or 0 if no definition begins there. Code
     ends at its first line that is not Python."""
@@ -147,9 +165,14 @@ def _first_error(text: str) -> int:
 
 def _is_prose(lines: list[str]) -> bool:
     """Returns True if the lines are words of a natural language, or if there are none. Such a line
-    has several words, no word of Python at its beginning, no `=`, and no open bracket."""
+    has several words, no `=` and no open bracket. It begins with no word of Python, or it ends with
+    a full stop."""
     shown = [line.strip() for line in lines if line.strip()]
-    if any(line.startswith("@") or _WORD.split(line, 1)[0] in keyword.kwlist for line in shown):
+    if any(
+        line.startswith("@")
+        or (_WORD.split(line, 1)[0] in keyword.kwlist and not line.endswith("."))
+        for line in shown
+    ):
         return False
     return not shown or any(map(_is_sentence, shown))
 

@@ -96,6 +96,7 @@ INSTEAD: dict[str, dict[str, str]] = {
         "tanh": "2 * tl.sigmoid(2 * x) - 1",
         "clip": "tl.clamp(x, low, high)",
         "unsqueeze": "x[:, None]",
+        "__pow__": "x * x for x**2, or tl.exp2(y * tl.log2(x)) for x > 0",
     },
 }
 # The import that defines a name which a source uses without importing it.

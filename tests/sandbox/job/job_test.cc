@@ -67,9 +67,11 @@ TEST_CASE(
   CHECK_FALSE(is_inconclusive(ErrorKind::none));
 }
 
-TEST_CASE("skipped cases are shown one by one, and hidden ones by their number") {
-  CHECK(lines_of({{"large", "wide"}, 3, SkipReason::too_large, "too large"}) ==
-        std::vector<std::string>{"large: too large", "wide: too large", "3 hidden: too large"});
+TEST_CASE("skipped cases are shown by reason, and hidden ones by their number") {
+  CHECK(lines_of({{{"large", "wide"}, 3, SkipReason::too_large, "too large"},
+                  {{"half"}, 0, SkipReason::other, "needs a GPU"},
+                  {{"tall"}, 0, SkipReason::too_large, "too large"}}) ==
+        std::vector<std::string>{"large, wide, 3 hidden, tall: too large", "half: needs a GPU"});
   CHECK(lines_of({}).empty());
 }
 

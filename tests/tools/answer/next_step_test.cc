@@ -48,6 +48,21 @@ TEST_CASE("the step after a failed call of the entry function shows the signatur
         "Define `vector_add(x: Tensor, y: Tensor) -> Tensor`.");
 }
 
+TEST_CASE("the step after a failed call by an adapter shows this call, not the entry") {
+  const testing::TemporaryCatalog catalog;
+  operators::Operator imported = *catalog->find("vector_add");
+  imported.adapter = "def call_add(a0, a1):\n    return add(a0, other=a1)\n";
+  imported.call = "add(a0, other=a1)";
+  const Verdict failed = ended(ErrorKind::type_error, "add() got an unexpected argument 'other'");
+  const Verdict missing = ended(ErrorKind::missing_entry, "the source does not define `add`");
+  CHECK(next_step(failed, &imported) ==
+        "Assay calls `add(a0, other=a1)`. Define a function that takes these arguments.");
+  CHECK(next_step(missing, &imported) ==
+        "Define the function that the message names. Assay calls `add(a0, other=a1)`.");
+  imported.call.clear();
+  CHECK(has(next_step(failed, &imported), "`fetch_spec` shows how Assay calls it."));
+}
+
 TEST_CASE("the step after a class that does not fit names its model") {
   CHECK(has(next_of(ended(ErrorKind::interface_mismatch, "it lacks norm.weight")), "of Model"));
 }

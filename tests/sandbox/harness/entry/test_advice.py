@@ -65,6 +65,9 @@ def test_a_missing_name_of_tl_names_what_exists(name: str, instead: str) -> None
 
 def test_other_objects_have_similar_names_only() -> None:
     assert "cdiv" in told("triton.ceil_div(3, 2)", triton=triton)
+    assert told("triton.empty_like(1)", triton=triton, torch=torch).endswith(
+        "write torch.empty_like(...)."
+    )
     assert "reshape" in told("x.reshap(2)", x=torch.ones(2))
     assert told("x.zzzzzz", x=torch.ones(2)) == ""
 
@@ -106,6 +109,13 @@ def test_a_hostile_object_has_no_say() -> None:
         ("def f(x):\n    return (1\n\ndef g(x):\n    return x\n", ""),
         ("x = f(1\n\ndef g(x):\n    return x\n", ""),
         (f"{SOURCE}This adds and it's fast.\n", "from line 5 on, the text is not Python"),
+        (
+            f" for accessing data.\n\n- A block is small.\n\n{SOURCE}",
+            "lines 1 to 4, the text is not",
+        ),
+        (f"\n {SOURCE}", "Line 2 is indented: remove the spaces before its code."),
+        ("    import torch\n    x = 1\n", "Every line is indented"),
+        ("def f(x):\n  return x\n    y = 1\n", ""),
         ("def f(x:\n    return x\n", ""),
     ],
 )
@@ -123,6 +133,19 @@ def test_code_that_runs_at_import_is_to_be_removed() -> None:
     assert told(test, "run") == ""
     assert told("BLOCK = 1\nSIZE = BLOCK / 0\n", "import") == ""  # a constant, not a test
     assert told("@undefined\ndef f(x): pass\n", "import") == ""
+
+
+def test_a_tuner_of_a_host_function_is_explained() -> None:
+    code = "@triton.autotune([triton.Config({'B': 1})], key=['n'])\ndef f(n): pass\n"
+    assert told(code, "import", triton=triton) == (
+        "@triton.autotune and @triton.heuristics stand directly above @triton.jit."
+    )
+
+
+def test_a_power_in_a_kernel_is_explained() -> None:
+    value = tl.tensor.__new__(tl.tensor)
+    found = told("getattr(x, '__pow__')", x=value)
+    assert found.startswith(".__pow__ does not exist; write x * x for x**2")
 
 
 def test_a_missing_import_is_named() -> None:

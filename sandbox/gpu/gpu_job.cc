@@ -49,10 +49,12 @@ void GpuJob::perform(bool watched) {
   // cases depend on values, or if a stored plan replaces the recording.
   if (!run_.job().plans.empty()) {
     if (!prepare()) return;
+    unlock();
   } else if (prepared_.cases.empty()) {
     const CaseDescriber::Keys keys = CaseDescriber::keys_of(run_.job());
     if (!passes_early_check(gpu_, facts_.target, run_) || !prepare()) return;
     describer().learn(keys, run_.job(), prepared_);
+    unlock();  // recording may take seconds
   }
   // If the public cases can be recorded, the tier is `plan`. If they cannot, the tier may be
   // `host`.

@@ -46,10 +46,11 @@ class GpuJob {
   bool is_timed() const {
     return run_.job().kind == JobKind::profile || run_.job().kind == JobKind::grade;
   }
-  /// Locks the GPU in this mode. If the job already holds the lock in another mode, first
-  /// releases it; otherwise the job could wait for itself.
+  /// Reserves the job's judge, and then locks the GPU in this mode. If the job already holds the
+  /// lock in another mode, first releases it; otherwise the job could wait for itself.
   bool lock(Mode mode);
-  void unlock() { guard_.reset(); }
+  /// Releases the lock, and ends the reservation of the judge.
+  void unlock();
   bool holds(Mode mode) const { return guard_ && guard_->mode() == mode; }
   /// Locks the GPU exclusively, and waits until no judge uses it.
   bool lock_idle_gpu();

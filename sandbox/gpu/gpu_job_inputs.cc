@@ -20,12 +20,21 @@ constexpr std::int64_t kSettleMs = 30'000;  // time limit for a judge to finish 
 
 bool GpuJob::lock(Mode mode) {
   if (holds(mode)) return true;
-  unlock();
+  guard_.reset();
   run_.enter(Stage::queue);
+  if (turn_) {
+    if (Status reserved = turn_->reserve(run_.deadline(kForeverMs)); !reserved)
+      return run_.fail_infrastructure(reserved.error(), "waiting for a judge");
+  }
   Result<GpuScheduler::Guard> guard = gpu_.scheduler.lock(mode, run_.deadline(kForeverMs));
   if (!guard) return run_.fail_infrastructure(guard.error(), "waiting for the GPU");
   guard_.emplace(std::move(*guard));
   return true;
+}
+
+void GpuJob::unlock() {
+  guard_.reset();
+  if (turn_) turn_->end_reservation();
 }
 
 /// While this job has the lock, no other job starts new work on the GPU. But a judge may still be
@@ -69,7 +78,7 @@ bool GpuJob::load_or_prepare() {
       if (!run_.job().cases[i].hidden && !compute_reference(i, /*timed=*/false)) break;
     }
   }
-  unlock();
+  guard_.reset();  // the reservation stays: the references and the launches follow
   turn_->add_time(std::chrono::nanoseconds(system_clock().monotonic_ns() - begin_ns));
   turn_->prepared(made);
   return made && run_.verdict().error_kind == ErrorKind::none;
@@ -99,7 +108,7 @@ bool GpuJob::compute_references(std::size_t first, std::size_t end) {
   for (std::size_t i = first; i < end; ++i) {
     if (!lock(Mode::prepare)) return false;
     const bool computed = compute_reference(i, timed[i]);
-    unlock();  // so that a job that needs the GPU exclusively waits for one case at most
+    guard_.reset();  // so that a job that needs the GPU exclusively waits for one case at most
     if (!computed) return false;
   }
   return true;

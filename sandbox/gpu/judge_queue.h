@@ -20,12 +20,19 @@
 // judge takes it. So an operator that loads fast leaves a busy home soon, and an operator that
 // loads slowly is rarely loaded twice.
 //
+// A judge that loads an operator answers no other request for up to minutes. So a job that needs
+// its judge while it holds the GPU lock reserves the judge first: it waits until the judge loads
+// nothing, and no load begins there before the job ends the reservation. Otherwise a job would hold
+// the lock for minutes, and all jobs that want the GPU in another mode would wait with it.
+//
 //   JudgeQueue queue({.judges = 4, .loaders = 3});
 //   Result<JudgeQueue::Turn> turn = queue.wait_for_judge({"softmax", ""}, deadline);
 //   if (!turn) return fail(turn.error());
 //   Result<PreparedJob> prepared = judges[turn->judge()]->prepare(job, deadline);
 //   turn->add_time(std::chrono::seconds(2));  // the time for which the judge worked
+//   turn->reserve(deadline);  // no load begins at this judge
 //   turn->prepared(prepared.has_value());  // the next job may begin with its inputs
+//   turn->end_reservation();  // after the judge has compared the outputs
 //
 // Jobs that wait for the same home are served in the order of their arrival. Thread-safe. The queue
 // must outlive its turns.
@@ -77,7 +84,8 @@ class JudgeQueue {
           operator_name_(std::move(other.operator_name_)),
           loads_(other.loads_),
           time_(other.time_),
-          preparing_(std::exchange(other.preparing_, false)) {}
+          preparing_(std::exchange(other.preparing_, false)),
+          reserves_(std::exchange(other.reserves_, false)) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn();
     std::size_t judge() const { return judge_; }
@@ -88,6 +96,11 @@ class JudgeQueue {
     void add_time(std::chrono::nanoseconds time) { time_ += time; }
     /// Says that the judge has made the inputs, or that it could not make them.
     void prepared(bool made);
+    /// Waits until the judge loads no operator for another job. From then on no load begins at the
+    /// judge until end_reservation(). Does nothing if the turn has a reservation. Errors: as those
+    /// of wait_for_judge().
+    Status reserve(const Deadline& deadline);
+    void end_reservation();
 
    private:
     friend class JudgeQueue;
@@ -98,6 +111,7 @@ class JudgeQueue {
     const bool loads_;
     std::chrono::nanoseconds time_{0};
     bool preparing_ = true;
+    bool reserves_ = false;
   };
 
   explicit JudgeQueue(const Limits& limits)
@@ -129,17 +143,22 @@ class JudgeQueue {
   struct Load {
     std::size_t jobs = 0;   // number of turns
     std::size_t codes = 0;  // number of codes whose home this judge is
+    int reservations = 0;
     bool preparing = false;
+    bool loading = false;  // implies `preparing`
   };
 
   Operator& find(const Wanted& wanted) ASSAY_REQUIRES(mutex_);
   std::size_t least_used_judge() const ASSAY_REQUIRES(mutex_);
+  bool may_load(const Operator& one) const ASSAY_REQUIRES(mutex_);
   bool may_start(const Operator& one, std::size_t judge) const ASSAY_REQUIRES(mutex_);
-  std::optional<std::uint64_t> next_at(std::size_t judge) const ASSAY_REQUIRES(mutex_);
+  const Waiter* next_at(std::size_t judge) const ASSAY_REQUIRES(mutex_);
   std::optional<std::size_t> idle_judge(const Operator& one, bool known_only) const
       ASSAY_REQUIRES(mutex_);
   bool begin_preparation(std::size_t judge, Operator& one) ASSAY_REQUIRES(mutex_);
   void end_preparation(const Turn& turn, bool made);
+  Status reserve(const Turn& turn, const Deadline& deadline);
+  void end_reservation(std::size_t judge);
   void leave(std::size_t judge);
 
   const Limits limits_;

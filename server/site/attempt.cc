@@ -1,6 +1,7 @@
 #include "server/site/attempt.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <string>
@@ -15,9 +16,26 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-ordered_json metric_json(const report::ReportRow& row, std::string_view key) {
-  const report::Metric* metric = report::find_metric(report::all_metrics(), key);
-  const std::optional<double> value = metric == nullptr ? std::nullopt : metric->of(row);
+constexpr std::array kColumns = {"group",
+                                 "operator",
+                                 "sample",
+                                 "label",
+                                 "outcome",
+                                 "error_kind",
+                                 "error_type",
+                                 "error_group",
+                                 "died_at",
+                                 "tier",
+                                 "tool_calls",
+                                 "lines",
+                                 "submitted_unix_ms",
+                                 "job",
+                                 "explanation",
+                                 "details_part",
+                                 "details_entry"};
+
+/// Returns null for a value that JSON cannot express.
+ordered_json metric_json(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return nullptr;
   return *value;
 }
@@ -37,6 +55,12 @@ json verdict_of_page(const sandbox::Verdict& verdict, const operators::Operator*
 
 }  // namespace
 
+std::vector<std::string> attempt_columns() {
+  std::vector<std::string> names(kColumns.begin(), kColumns.end());
+  for (const report::Metric& metric : report::all_metrics()) names.emplace_back(metric.key);
+  return names;
+}
+
 ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row,
                          const server::StoredJob* graded) {
   ordered_json lines, submitted;
@@ -44,27 +68,14 @@ ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row
     lines = std::count(graded->source.begin(), graded->source.end(), '\n') + 1;
     submitted = graded->queued_unix_ms;
   }
-  return ordered_json::array({place.group,
-                              place.op,
-                              row.sample,
-                              report::to_string(row.label),
-                              row.outcome,
-                              row.error_kind,
-                              row.error_type,
-                              row.error_group,
-                              row.failure ? row.failure->stage : "",
-                              metric_json(row, "perf"),
-                              metric_json(row, "speed_up"),
-                              metric_json(row, "speed_up_pytorch"),
-                              metric_json(row, "gpu_efficiency"),
-                              row.tier,
-                              row.tool_calls,
-                              std::move(lines),
-                              std::move(submitted),
-                              row.job,
-                              row.explanation,
-                              place.details_part,
-                              place.details_entry});
+  ordered_json values = ordered_json::array(
+      {place.group, place.op, row.sample, report::to_string(row.label), row.outcome, row.error_kind,
+       row.error_type, row.error_group, row.failure ? row.failure->stage : "", row.tier,
+       row.tool_calls, std::move(lines), std::move(submitted), row.job, row.explanation,
+       place.details_part, place.details_entry});
+  for (const report::Metric& metric : report::all_metrics())
+    values.push_back(metric_json(metric.of(row)));
+  return values;
 }
 
 ordered_json attempt_details(const report::ReportRow& row,

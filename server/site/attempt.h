@@ -2,12 +2,11 @@
 // page, with every call of the attempt, its sources and its public verdicts. Pure functions.
 //
 //   rows.push_back(attempt_row(place, row, graded));
-//   details.push_back(attempt_details(row.operator_name, jobs, op));
+//   details.push_back(attempt_details(row, jobs, op));
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "base/json.h"
@@ -23,30 +22,11 @@ struct AttemptPlace {
   std::size_t group = 0, op = 0, details_part = 0, details_entry = 0;
 };
 
-/// The names of the values in a row, in their order.
-inline constexpr std::array<std::string_view, 21> kAttemptColumns = {"group",
-                                                                     "operator",
-                                                                     "sample",
-                                                                     "label",
-                                                                     "outcome",
-                                                                     "error_kind",
-                                                                     "error_type",
-                                                                     "error_group",
-                                                                     "died_at",
-                                                                     "perf",
-                                                                     "speed_up",
-                                                                     "speed_up_pytorch",
-                                                                     "gpu_efficiency",
-                                                                     "tier",
-                                                                     "tool_calls",
-                                                                     "lines",
-                                                                     "submitted_unix_ms",
-                                                                     "job",
-                                                                     "explanation",
-                                                                     "details_part",
-                                                                     "details_entry"};
+/// Returns the names of the values in a row, in their order. All metrics of a report are among
+/// them.
+std::vector<std::string> attempt_columns();
 
-/// Returns the values of kAttemptColumns. `graded` is the job of the graded submission, or null.
+/// Returns the values of attempt_columns(). `graded` is the job of the graded submission, or null.
 nlohmann::ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row,
                                    const server::StoredJob* graded);
 

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "server/app/report_source.h"
+#include "server/report/model/compare.h"
 #include "server/report/model/label.h"
 #include "server/report/text/report_json.h"
 #include "server/runs/services.h"
@@ -26,6 +27,28 @@ std::string text_of_json(const ordered_json& document) {
   return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+std::string_view unit_name(report::Unit unit) {
+  switch (unit) {
+    case report::Unit::share: return "share";
+    case report::Unit::error: return "error";
+    case report::Unit::ratio: break;
+  }
+  return "ratio";
+}
+
+/// Returns the metrics of an attempt, so that the pages need no list of their own.
+ordered_json metrics_json() {
+  ordered_json metrics = ordered_json::array();
+  for (const report::Metric& metric : report::all_metrics())
+    metrics.push_back(
+        {{"key", metric.key},
+         {"title", metric.title},
+         {"unit", unit_name(metric.unit)},
+         {"averaged", metric.averaged},
+         {"higher_is_better", metric.direction == report::Direction::higher_is_better}});
+  return metrics;
+}
+
 /// The operators of one suite, as far as runs have them.
 struct SuiteOperators {
   SuiteId id;
@@ -41,6 +64,13 @@ struct SuiteOperators {
   const operators::Operator* find(const std::string& name) const {
     return catalog == nullptr ? nullptr : catalog->find(name);
   }
+};
+
+/// The first group of those that are comparable with each other.
+struct Base {
+  std::size_t group = 0;
+  std::string device_class;
+  report::Report report;  // without verdicts
 };
 
 /// Writes the groups one after the other.
@@ -67,6 +97,7 @@ class DataWriter {
   Status flush_details();
   Status put(const std::string& name, const ordered_json& document);
   Status write_suites(ordered_json& index);
+  ordered_json difference_json(const report::Report& report, const SiteRun& run);
 
   const DataOptions& options_;
   const std::vector<const Catalog*>& catalogs_;
@@ -75,6 +106,7 @@ class DataWriter {
   std::vector<SiteRun> runs_;                                      // oldest first
   std::vector<SuiteOperators> suites_;
   ordered_json groups_ = ordered_json::array();
+  std::vector<Base> bases_;
   ordered_json rows_ = ordered_json::array();
   std::string details_;  // the entries of the current part
   std::size_t details_entries_ = 0, details_parts_ = 0;
@@ -211,6 +243,7 @@ ordered_json DataWriter::group_json(const report::Report& report,
           {"note", report::note_of(report.answered_by)},
           {"samples", std::move(samples)},
           {"solved", std::move(cells)},
+          {"difference", difference_json(report, runs_[members.front()])},
           {"report", std::move(document)}};
 }
 
@@ -236,12 +269,29 @@ Status DataWriter::add_group(const std::vector<std::size_t>& members) {
   }
   ASSAY_TRY(report, report::make_report(cards, catalog));
   cards.clear();
+  if (options_.amend) ASSAY_RETURN_IF_ERROR(options_.amend(report));
   for (const report::ReportRow& row : report.rows) {
     const std::size_t member = members[static_cast<std::size_t>(row.sample - 1)];
     ASSAY_RETURN_IF_ERROR(add_attempt(row, runs_[member], suite));
   }
   groups_.push_back(group_json(report, members, suite));
   return {};
+}
+
+/// Returns the difference of Pass@1 from the first group of the same suite, track, device class and
+/// operators. Returns null for this first group.
+ordered_json DataWriter::difference_json(const report::Report& report, const SiteRun& run) {
+  for (const Base& base : bases_) {
+    const tools::RunInfo& first = base.report.run;
+    if (first.suite_id == run.info.suite_id && first.request.track == run.info.request.track &&
+        base.device_class == run.device_class && report::have_same_operators(first, run.info))
+      return {{"base", base.group},
+              {"pass_at_1", report::estimate_json(report::pass_difference(base.report, report))}};
+  }
+  Base base{groups_.size(), run.device_class, report};
+  for (report::ReportRow& row : base.report.rows) row.verdict = nullptr;
+  bases_.push_back(std::move(base));
+  return nullptr;
 }
 
 Status DataWriter::write_suites(ordered_json& index) {
@@ -272,12 +322,16 @@ Result<DataSummary> DataWriter::write() {
   ASSAY_RETURN_IF_ERROR(flush_rows());
   ASSAY_RETURN_IF_ERROR(flush_details());
   summary_.groups = groups_.size();
-  ordered_json index = {
-      {"format", kDataFormat},           {"title", options_.title},
-      {"assay", options_.assay},         {"written_unix_ms", options_.written_unix_ms},
-      {"suites", ordered_json::array()}, {"attempt_columns", kAttemptColumns},
-      {"attempt_parts", row_parts_},     {"details_parts", details_parts_},
-      {"groups", std::move(groups_)}};
+  ordered_json index = {{"format", kDataFormat},
+                        {"title", options_.title},
+                        {"assay", options_.assay},
+                        {"written_unix_ms", options_.written_unix_ms},
+                        {"suites", ordered_json::array()},
+                        {"metrics", metrics_json()},
+                        {"attempt_columns", attempt_columns()},
+                        {"attempt_parts", row_parts_},
+                        {"details_parts", details_parts_},
+                        {"groups", std::move(groups_)}};
   ASSAY_RETURN_IF_ERROR(write_suites(index));
   ASSAY_RETURN_IF_ERROR(put("index", index));
   return summary_;
@@ -290,6 +344,14 @@ Result<DataSummary> write_data(const DataOptions& options, const std::vector<Dat
   DataWriter writer(options, catalogs, sink);
   ASSAY_RETURN_IF_ERROR(writer.open(stores));
   return writer.write();
+}
+
+Result<std::string> page_of(const Bundle& bundle, const DataOptions& options,
+                            const DataStore& store, const Catalog& catalog) {
+  PageSink sink;
+  ASSAY_TRY(written, write_data(options, {store}, {&catalog}, sink));
+  if (written.groups == 0) return fail(ErrorCode::not_found, "the store contains no run");
+  return page_with(bundle, sink.data());
 }
 
 }  // namespace assay::site

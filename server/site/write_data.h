@@ -3,18 +3,22 @@
 // of runs at a time, so that its memory does not grow with the number of runs. Not thread-safe.
 //
 //   FolderSink sink("site");
-//   const Result<DataSummary> written = write_data({.title = "Results"}, stores, sink);
+//   const DataOptions options;
+//   const Result<DataSummary> written = write_data(options, stores, catalogs, sink);
 //   std::printf("%zu groups\n", written->groups);
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "operators/catalog.h"
+#include "server/report/model/rows.h"
+#include "server/site/bundle.h"
 #include "server/site/data_sink.h"
 
 namespace assay::site {
@@ -28,6 +32,8 @@ struct DataOptions {
   std::int64_t written_unix_ms = 0;  // when the data is written
   std::size_t attempts_per_part = 8'192;
   std::size_t details_part_bytes = 512U << 10;  // a part of details ends after this many bytes
+  /// Changes the report of a group before it is written, for example to add CodeBLEU. May be null.
+  std::function<Status(report::Report&)> amend = nullptr;
 };
 
 /// A store, and the runs of it that are written, or all if `runs` is empty.
@@ -47,5 +53,10 @@ struct DataSummary {
 Result<DataSummary> write_data(const DataOptions& options, const std::vector<DataStore>& stores,
                                const std::vector<const operators::Catalog*>& catalogs,
                                DataSink& sink);
+
+/// Returns a page that is a single file, with the data of some runs of one store. Errors: those of
+/// write_data() and page_with().
+Result<std::string> page_of(const Bundle& bundle, const DataOptions& options,
+                            const DataStore& store, const operators::Catalog& catalog);
 
 }  // namespace assay::site

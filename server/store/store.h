@@ -162,8 +162,8 @@ class Store {
   /// Returns the job, whoever owns it. Only the commands of the operator of this server may call
   /// this function. Error: not_found if there is no such job.
   Result<StoredJob> stored_job(const std::string& job);
-  /// Returns the jobs of an operator in a run, whatever their kind, in the order of acceptance. Only
-  /// the commands of the operator of this server may call this function.
+  /// Returns the jobs of an operator in a run, whatever their kind, in the order of acceptance.
+  /// Only the commands of the operator of this server may call this function.
   Result<std::vector<StoredJob>> stored_jobs(const std::string& run,
                                              const std::string& operator_name);
   /// Returns the names of the devices that judged the run's jobs, sorted: "NVIDIA H200". A device

@@ -47,6 +47,35 @@ export const DEFINITIONS: Record<string, Definition> = {
       'Floor / latency, where the floor is the least time that memory bandwidth and arithmetic ' +
       'rate of the device allow. Mean over the cases, then over the operators that are solved.',
   },
+  gpu_efficiency_peak: {
+    title: 'GPU efficiency, peak',
+    text: 'The same with the best case instead of the mean over the cases.',
+    source: 'TritonBench, appendix B',
+  },
+  speed_up_torch_compile: {
+    title: 'Over torch.compile',
+    text: 'Latency of the reference after torch.compile / submission latency.',
+  },
+  own_share: {
+    title: 'Own kernels',
+    text: 'Share of the time that the submission’s own kernels take; the rest is copies.',
+  },
+  perf: {
+    title: 'Perf',
+    text: 'Geometric mean of baseline latency / submission latency over the large cases.',
+  },
+  codebleu: {
+    title: 'CodeBLEU',
+    text: 'Similarity of the source to the oracle’s source.',
+    source: 'Ren et al. 2020 (arXiv 2009.10297)',
+  },
+  max_error: { title: 'Max error', text: 'The largest error of all cases, after scaling.' },
+  difference: {
+    title: 'Difference of Pass@1',
+    text:
+      'Mean of the differences for each operator from the first line of all splits, with the ' +
+      'interval of that mean. So an operator that is hard for both does not widen it.',
+  },
   fast_p: {
     title: 'fast_p',
     text: 'Share of the operators whose first sample is right and more than p times as fast.',

@@ -13,7 +13,8 @@ export function diffLines(before: string, after: string): Edit[] {
   for (let edits = 0; edits <= most; ++edits) {
     trace.push(new Map(reach));
     for (let k = -edits; k <= edits; k += 2) {
-      const down = k === -edits || (k !== edits && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
+      const down =
+        k === -edits || (k !== edits && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
       let x = down ? (reach.get(k + 1) ?? 0) : (reach.get(k - 1) ?? 0) + 1;
       let y = x - k;
       while (x < a.length && y < b.length && a[x] === b[y]) {
@@ -38,8 +39,7 @@ function walkBack(a: string[], b: string[], trace: Map<number, number>[]): Edit[
   for (let step = trace.length - 1; step >= 0; --step) {
     const reach = trace[step]!;
     const k = x - y;
-    const down =
-      k === -step || (k !== step && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
+    const down = k === -step || (k !== step && (reach.get(k - 1) ?? -1) < (reach.get(k + 1) ?? -1));
     const from = down ? k + 1 : k - 1;
     const fromX = step === 0 ? 0 : (reach.get(from) ?? 0);
     const fromY = step === 0 ? 0 : fromX - from;

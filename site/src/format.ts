@@ -3,7 +3,7 @@ import type { Estimate } from './types';
 
 export const NONE = '–';
 
-export type Unit = 'share' | 'ratio' | 'dollars' | 'count' | 'ns';
+export type Unit = 'share' | 'ratio' | 'error' | 'dollars' | 'count' | 'ns';
 
 export function number(value: number | null | undefined, unit: Unit): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return NONE;
@@ -12,6 +12,8 @@ export function number(value: number | null | undefined, unit: Unit): string {
       return `${(100 * value).toFixed(1)} %`;
     case 'ratio':
       return value.toFixed(3);
+    case 'error':
+      return value.toPrecision(2);
     case 'dollars':
       return `$${value.toFixed(value < 1 ? 4 : 2)}`;
     case 'count':
@@ -23,7 +25,7 @@ export function number(value: number | null | undefined, unit: Unit): string {
 }
 
 /// Returns "50.0 % (28.0 to 72.0)".
-export function withInterval(estimate: Estimate | undefined, unit: 'share' | 'ratio'): string {
+export function withInterval(estimate: Estimate | undefined, unit: Unit): string {
   if (!estimate) return NONE;
   const text = number(estimate.value, unit);
   if (!estimate.interval) return text;

@@ -93,7 +93,7 @@ function follow(event: Event): void {
   if (!anchor || !name) return;
   const query = new URLSearchParams();
   const now = routeOf(location.hash).query;
-  for (const key of ['suite', 'track', 'device', 'split']) {
+  for (const key of ['suite', 'track', 'device', 'set', 'split']) {
     const value = now.get(key);
     if (value !== null) query.set(key, value);
   }
@@ -120,7 +120,11 @@ async function start(): Promise<void> {
   );
   const main = h('main', { id: 'main' });
   root.replaceChildren(
-    h('a', { class: 'skip', href: '#main', click: (event) => skip(event, main) }, 'Skip to content'),
+    h(
+      'a',
+      { class: 'skip', href: '#main', click: (event) => skip(event, main) },
+      'Skip to content',
+    ),
     h('header', {}, h('h1', {}, index.title), nav),
     main,
     h('footer', {}, `Assay ${index.assay}, data of ${date(index.written_unix_ms)}.`),

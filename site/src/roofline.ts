@@ -23,7 +23,10 @@ export function roofline(details: Details, verdict: Verdict): HTMLElement | null
     }));
   if (points.length === 0) return null;
   const peaks = peaksOf(details);
-  const advice = details.calls.map((call) => call.verdict?.profile).filter(Boolean).pop();
+  const advice = details.calls
+    .map((call) => call.verdict?.profile)
+    .filter(Boolean)
+    .pop();
   const low = Math.min(...points.map((point) => point.intensity)) / 4;
   const high = Math.max(...points.map((point) => point.intensity)) * 4;
   const roof = peaks
@@ -32,7 +35,9 @@ export function roofline(details: Details, verdict: Verdict): HTMLElement | null
         .sort((one, other) => one - other)
         .map((x) => ({ x, y: Math.min(peaks.flops_per_s, peaks.bytes_per_s * x) / 1e9 }))
     : [];
-  const said = points.map((p) => `${p.name} ${p.rate.toFixed(1)} Gflop/s at ${p.intensity.toFixed(2)} flop/byte`);
+  const said = points.map(
+    (p) => `${p.name} ${p.rate.toFixed(1)} Gflop/s at ${p.intensity.toFixed(2)} flop/byte`,
+  );
   return section(
     'Roofline',
     chart('Achieved rate against arithmetic intensity', said.join('; '), {
@@ -49,6 +54,8 @@ export function roofline(details: Details, verdict: Verdict): HTMLElement | null
     peaks
       ? h('p', {}, `Peaks of ${peaks.unit}: ${peaks.source}.`)
       : h('p', {}, 'The roof is not drawn, because the attempt has no profile.'),
-    advice ? h('p', {}, `Profile: bound by ${advice.bound}. ${advice.reason} ${advice.suggestion}`) : null,
+    advice
+      ? h('p', {}, `Profile: bound by ${advice.bound}. ${advice.reason} ${advice.suggestion}`)
+      : null,
   );
 }

@@ -2,7 +2,8 @@
 // Only results of the same suite, track and device class are comparable, so only they are ranked
 // together.
 import { h } from './dom';
-import { withQuery, type Route } from './route';
+import { short } from './format';
+import { hashOf, withQuery, type Route } from './route';
 import type { Group, Index, Summary } from './types';
 
 export type Line = { group: Group; number: number; summary: Summary };
@@ -11,6 +12,7 @@ export type Scope = {
   suite: number;
   track: string;
   device: string;
+  set: string; // the operators: results over different operators are not comparable
   split: string; // "all" or the name of a split
   lines: Line[];
 };
@@ -28,6 +30,13 @@ function most<T>(values: T[]): T | undefined {
 }
 
 const distinct = <T>(values: T[]): T[] => [...new Set(values)];
+
+/// A short name of the set of operators that a group has.
+export function setOf(group: Group): string {
+  let hash = 17;
+  for (const [operator] of group.solved) hash = (Math.imul(hash, 31) + operator) >>> 0;
+  return `${group.solved.length}-${hash.toString(36)}`;
+}
 
 /// Chooses the settings of the address or, without them, those that most lines have.
 export function scopeOf(index: Index, route: Route): Scope {
@@ -58,17 +67,19 @@ export function scopeOf(index: Index, route: Route): Scope {
     ofTrack.map((group) => group.device_class),
     prefer(ofTrack).map((group) => group.device_class),
   );
+  const ofDevice = ofTrack.filter((group) => group.device_class === device);
+  const set = wanted('set', ofDevice.map(setOf), prefer(ofDevice).map(setOf));
   const split = route.query.get('split') ?? 'all';
   const lines: Line[] = [];
   groups.forEach((group, number) => {
     if (String(group.suite) !== suite || group.report.run.track !== track) return;
-    if (group.device_class !== device) return;
+    if (group.device_class !== device || setOf(group) !== set) return;
     const { all, by_split } = group.report.metrics;
     const summary =
       split === 'all' ? all : Object.hasOwn(by_split, split) ? by_split[split] : undefined;
     if (summary) lines.push({ group, number, summary });
   });
-  return { suite: Number(suite), track, device, split, lines };
+  return { suite: Number(suite), track, device, set, split, lines };
 }
 
 export function tabs(index: Index, route: Route, scope: Scope, withSplits = true): HTMLElement {
@@ -76,6 +87,7 @@ export function tabs(index: Index, route: Route, scope: Scope, withSplits = true
   const ofSuite = groups.filter((group) => group.suite === scope.suite);
   const ofTrack = ofSuite.filter((group) => group.report.run.track === scope.track);
   const ofDevice = ofTrack.filter((group) => group.device_class === scope.device);
+  const ofSet = ofDevice.filter((group) => setOf(group) === scope.set);
   const row = (
     title: string,
     name: string,
@@ -101,13 +113,15 @@ export function tabs(index: Index, route: Route, scope: Scope, withSplits = true
       }),
     );
   const suites = distinct(groups.map((group) => String(group.suite)));
-  const splits = distinct(ofDevice.flatMap((group) => Object.keys(group.report.metrics.by_split)));
+  const sets = distinct(ofDevice.map(setOf));
+  const splits = distinct(ofSet.flatMap((group) => Object.keys(group.report.metrics.by_split)));
   return h(
     'div',
     { class: 'scope' },
     row('Suite', 'suite', suites, String(scope.suite), (v) => suiteName(index, Number(v)), [
       'track',
       'device',
+      'set',
       'split',
     ]),
     row(
@@ -116,7 +130,7 @@ export function tabs(index: Index, route: Route, scope: Scope, withSplits = true
       distinct(ofSuite.map((group) => group.report.run.track)),
       scope.track,
       (value) => value,
-      ['device'],
+      ['device', 'set', 'split'],
     ),
     row(
       'Device',
@@ -124,8 +138,11 @@ export function tabs(index: Index, route: Route, scope: Scope, withSplits = true
       distinct(ofTrack.map((group) => group.device_class)),
       scope.device,
       (value) => value,
-      [],
+      ['set', 'split'],
     ),
+    sets.length > 1
+      ? row('Operators', 'set', sets, scope.set, (value) => value.split('-')[0]!, ['split'])
+      : null,
     withSplits
       ? row('Split', 'split', ['all', ...splits], scope.split, (v) => v || 'without a split', [])
       : null,
@@ -134,6 +151,27 @@ export function tabs(index: Index, route: Route, scope: Scope, withSplits = true
 
 export const configuration = (group: Group): string =>
   `${group.report.run.model}, ${group.report.run.agent}`;
+
+/// The number and the name of a line.
+export const lineText = (group: Group, number: number): string =>
+  `${number + 1}: ${configuration(group)}`;
+
+/// A link to the page of a line, with a short name.
+export const lineLink = (group: Group, number: number): HTMLElement =>
+  h(
+    'a',
+    { href: hashOf(['configuration', String(number)]), title: configuration(group) },
+    short(lineText(group, number), 40),
+  );
+
+/// True if a model answered. Simulations and replays must not count as somebody who solves.
+export const isModel = (group: Group): boolean => !group.unranked.includes('no_model');
+
+/// The lines with a model or, if there is none, all lines.
+export function modelLines(lines: Line[]): Line[] {
+  const models = lines.filter((line) => isModel(line.group));
+  return models.length > 0 ? models : lines;
+}
 
 export type Metric = 'pass_at_1' | 'perf_at_1';
 

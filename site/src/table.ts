@@ -8,7 +8,8 @@ import { withQuery, type Route } from './route';
 export type Column<Row> = {
   key: string;
   title: string;
-  numeric?: boolean;
+  numeric?: boolean; // aligned right, not wrapped
+  long?: boolean; // a long text, which needs a wide column
   define?: string; // a key of DEFINITIONS
   first?: 'descending' | 'ascending'; // the order after the first click
   value: (row: Row) => Cell; // for sorting and downloads
@@ -25,6 +26,9 @@ export type TableOptions<Row> = {
   rowsPerPage?: number;
   rowClass?: (row: Row) => string;
   keepLast?: (row: Row) => boolean; // rows that always come after all others
+  /// Values that only downloads have.
+  dropEmpty?: boolean; // leaves out columns of which no row has a value
+  extra?: { key: string; value: (row: Row) => Cell }[];
   /// Set if `rows` are only one page. Then downloads get all rows from `all`.
   total?: { page: number; pages: number; all: () => Promise<Row[]> };
 };
@@ -57,9 +61,10 @@ export function sorted<Row>(options: TableOptions<Row>, order: string): Row[] {
 function head<Row>(options: TableOptions<Row>, column: Column<Row>, order: string): HTMLElement {
   const isSorted = order.replace(/^-/, '') === column.key;
   const descending = order.startsWith('-');
+  const first = column.first ?? (column.numeric ? 'descending' : 'ascending');
   const next = isSorted
     ? `${descending ? '' : '-'}${column.key}`
-    : `${(column.first ?? (column.numeric ? 'descending' : 'ascending')) === 'descending' ? '-' : ''}${column.key}`;
+    : `${first === 'descending' ? '-' : ''}${column.key}`;
   const definition = column.define ? DEFINITIONS[column.define] : undefined;
   return h(
     'th',
@@ -71,12 +76,19 @@ function head<Row>(options: TableOptions<Row>, column: Column<Row>, order: strin
     h(
       'a',
       {
-        href: withQuery(options.route, { [`${options.id}.sort`]: next, [`${options.id}.page`]: '' }),
+        href: withQuery(options.route, {
+          [`${options.id}.sort`]: next,
+          [`${options.id}.page`]: '',
+        }),
         class: 'sort',
         title: definition?.text ?? `Sort by ${column.title}`,
       },
       column.title,
-      h('span', { class: 'arrow', 'aria-hidden': 'true' }, isSorted ? (descending ? ' ▼' : ' ▲') : ''),
+      h(
+        'span',
+        { class: 'arrow', 'aria-hidden': 'true' },
+        isSorted ? (descending ? ' ▼' : ' ▲') : '',
+      ),
     ),
   );
 }
@@ -129,7 +141,10 @@ export function downloads(
 }
 
 export function table<Row>(options: TableOptions<Row>): HTMLElement {
-  const { id, columns, route } = options;
+  const { id, route } = options;
+  const columns = options.dropEmpty
+    ? options.columns.filter((column) => options.rows.some((row) => column.value(row) !== null))
+    : options.columns;
   const order = route.query.get(`${id}.sort`) ?? options.sort ?? '';
   const rows = order ? sorted(options, order) : options.rows;
   const size = options.rowsPerPage ?? 200;
@@ -146,7 +161,7 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
         const shownCell = column.show ? column.show(row) : (column.value(row) ?? '–');
         return at === 0
           ? h('th', { scope: 'row', class: column.numeric ? 'n' : null }, shownCell)
-          : h('td', { class: column.numeric ? 'n' : null, 'data-name': column.title }, shownCell);
+          : h('td', { class: column.numeric ? 'n' : column.long ? 'long' : null }, shownCell);
       }),
     ),
   );
@@ -160,7 +175,15 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
         'table',
         { id },
         h('caption', {}, options.caption),
-        h('thead', {}, h('tr', {}, columns.map((column) => head(options, column, order)))),
+        h(
+          'thead',
+          {},
+          h(
+            'tr',
+            {},
+            columns.map((column) => head(options, column, order)),
+          ),
+        ),
         h('tbody', {}, body),
       ),
     ),
@@ -168,10 +191,10 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
     pager(options, page, pages),
     downloads(
       id,
-      columns.map((column) => column.key),
+      [...columns, ...(options.extra ?? [])].map((column) => column.key),
       async () =>
         (options.total ? await options.total.all() : rows).map((row) =>
-          columns.map((column) => column.value(row)),
+          [...columns, ...(options.extra ?? [])].map((column) => column.value(row)),
         ),
     ),
     defined.length === 0
@@ -187,7 +210,12 @@ export function table<Row>(options: TableOptions<Row>): HTMLElement {
               const definition = DEFINITIONS[column.define!]!;
               return [
                 h('dt', {}, column.title),
-                h('dd', {}, definition.text, definition.source ? ` Source: ${definition.source}.` : ''),
+                h(
+                  'dd',
+                  {},
+                  definition.text,
+                  definition.source ? ` Source: ${definition.source}.` : '',
+                ),
               ];
             }),
           ),

@@ -136,13 +136,24 @@ export type Group = {
   unranked: string[];
   host_tier: number;
   note: string;
+  difference: { base: number; pass_at_1: Estimate } | null;
   samples: Sample[];
   solved: [number, number, number | null][];
   report: Report;
 };
 
+/// A metric of an attempt. Its key is a column of the attempts.
+export type MetricLine = {
+  key: string;
+  title: string;
+  unit: 'ratio' | 'share' | 'error';
+  averaged: boolean;
+  higher_is_better: boolean;
+};
+
 export type Index = {
   format: string;
+  metrics: MetricLine[];
   title: string;
   assay: string;
   written_unix_ms: number;
@@ -168,6 +179,7 @@ export type Attempt = {
   perf: number | null;
   speed_up: number | null;
   speed_up_pytorch: number | null;
+  speed_up_torch_compile: number | null;
   gpu_efficiency: number | null;
   tier: string;
   tool_calls: number;

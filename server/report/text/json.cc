@@ -28,18 +28,6 @@ ordered_json similarity_json(const std::optional<Similarity>& similarity) {
           {"dataflow", similarity->dataflow}};
 }
 
-ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
-  if (!estimate) return nullptr;
-  ordered_json out = {{"value", estimate->value},
-                      {"operators", estimate->count},
-                      {"interval", nullptr},
-                      {"method", nullptr}};
-  if (estimate->method == metrics::IntervalMethod::none) return out;
-  out["interval"] = {estimate->interval.low, estimate->interval.high};
-  out["method"] = estimate->method == metrics::IntervalMethod::wilson ? "wilson" : "bootstrap";
-  return out;
-}
-
 ordered_json curve_json(const std::vector<metrics::FastPoint>& curve) {
   if (curve.empty()) return nullptr;
   ordered_json out = ordered_json::array();
@@ -157,6 +145,18 @@ ordered_json row_json(const ReportRow& row, std::span<const Metric> metrics) {
 }
 
 }  // namespace
+
+ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  ordered_json out = {{"value", estimate->value},
+                      {"operators", estimate->count},
+                      {"interval", nullptr},
+                      {"method", nullptr}};
+  if (estimate->method == metrics::IntervalMethod::none) return out;
+  out["interval"] = {estimate->interval.low, estimate->interval.high};
+  out["method"] = estimate->method == metrics::IntervalMethod::wilson ? "wilson" : "bootstrap";
+  return out;
+}
 
 ordered_json report_json(const Report& report) {
   const ReportTotals& totals = report.totals;

@@ -59,6 +59,8 @@ export const workflows: View = ({ index, route }) => {
   const seen = [...new Set(index.groups.map((group) => group.report.run.agent))];
   const isReference = (agent: string): boolean =>
     SCHEMES.some(([name]) => agent === name || agent.startsWith(`${name}?`));
+  const seenOf = (name: string): number =>
+    index.groups.filter((group) => group.report.run.agent.split('?')[0] === name).length;
   const others = seen.filter((agent) => !isReference(agent));
   return section(
     'Workflows',
@@ -75,12 +77,21 @@ export const workflows: View = ({ index, route }) => {
           h(
             'p',
             { class: 'small' },
-            `Lines here: ${index.groups.filter((g) => g.report.run.agent.split('?')[0] === name).length}`,
+            `Lines here: ${seenOf(name)}`,
           ),
         ),
       ),
     ),
-    others.length > 0 ? [h('h3', {}, 'Other agents'), h('ul', {}, others.map((a) => h('li', {}, a)))] : null,
+    others.length > 0
+      ? [
+          h('h3', {}, 'Other agents'),
+          h(
+            'ul',
+            {},
+            others.map((a) => h('li', {}, a)),
+          ),
+        ]
+      : null,
     h('p', {}, `The track ${scope.track} limits the calls of each operator.`),
   );
 };
@@ -111,7 +122,11 @@ export const method: View = ({ index }) => {
     ),
     section(
       'What is never ranked',
-      h('ul', {}, Object.values(UNRANKED).map((text) => h('li', {}, text))),
+      h(
+        'ul',
+        {},
+        Object.values(UNRANKED).map((text) => h('li', {}, text)),
+      ),
     ),
     section(
       'Definitions',
@@ -129,7 +144,8 @@ export const method: View = ({ index }) => {
       h(
         'p',
         {},
-        `Format ${index.format}, written by Assay ${index.assay} on ${date(index.written_unix_ms)}. ` +
+        `Format ${index.format}, written by Assay ${index.assay} on ` +
+          `${date(index.written_unix_ms)}. ` +
           'Each table has its rows as CSV and JSON.',
       ),
     ),

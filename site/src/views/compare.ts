@@ -55,7 +55,9 @@ export const compare: View = async ({ index, route }) => {
       'Compare two',
       intro,
       chooser(route),
-      chosen ? h('p', {}, `Chosen: ${operatorName(index, chosen)}, ${lineName(index, chosen)}.`) : null,
+      chosen
+        ? h('p', {}, `Chosen: ${operatorName(index, chosen)}, ${lineName(index, chosen)}.`)
+        : null,
       link(hashOf(['submissions']), 'Submissions'),
     );
   }
@@ -83,7 +85,8 @@ export const compare: View = async ({ index, route }) => {
     'Compare two',
     intro,
     chooser(route),
-    one.operator !== other.operator || index.groups[one.group]!.suite !== index.groups[other.group]!.suite
+    one.operator !== other.operator ||
+      index.groups[one.group]!.suite !== index.groups[other.group]!.suite
       ? h('p', { class: 'note' }, 'The attempts are for different operators.')
       : null,
     h(
@@ -93,13 +96,25 @@ export const compare: View = async ({ index, route }) => {
       h(
         'thead',
         {},
-        h('tr', {}, h('th', { scope: 'col' }, 'Value'), h('th', { scope: 'col' }, head(one)), h('th', { scope: 'col' }, head(other))),
+        h(
+          'tr',
+          {},
+          h('th', { scope: 'col' }, 'Value'),
+          h('th', { scope: 'col' }, head(one)),
+          h('th', { scope: 'col' }, head(other)),
+        ),
       ),
       h(
         'tbody',
         {},
         rows.map(([name, a, b]) =>
-          h('tr', { class: a === b ? null : 'differs' }, h('th', { scope: 'row' }, name), h('td', {}, a), h('td', {}, b)),
+          h(
+            'tr',
+            { class: a === b ? null : 'differs' },
+            h('th', { scope: 'row' }, name),
+            h('td', {}, a),
+            h('td', {}, b),
+          ),
         ),
       ),
     ),
@@ -107,7 +122,12 @@ export const compare: View = async ({ index, route }) => {
     h('h3', {}, `Sources: ${changed} lines differ`),
     h(
       'pre',
-      { class: 'wide diff', tabindex: '0', role: 'region', 'aria-label': 'Difference of the sources' },
+      {
+        class: 'wide diff',
+        tabindex: '0',
+        role: 'region',
+        'aria-label': 'Difference of the sources',
+      },
       edits.map((edit) =>
         h(
           edit.kind === 'added' ? 'ins' : edit.kind === 'removed' ? 'del' : 'span',

@@ -1,9 +1,9 @@
 // Pass@1 and Perf@1 of all lines with their intervals, on one scale for each metric.
-import { chart, noChart, Plot } from '../charts';
+import { chart, colour, nameAxis, nameMargin, noChart, Plot } from '../charts';
 import type { Context, View } from '../context';
 import { h, section } from '../dom';
-import { number, short, withInterval } from '../format';
-import { configuration, scopeOf, tabs, type Line, type Metric } from '../scope';
+import { NONE, number, short, withInterval } from '../format';
+import { lineLink, lineText, scopeOf, tabs, type Line, type Metric } from '../scope';
 import { table } from '../table';
 
 type Mark = { name: string; value: number; low: number; high: number; ranked: boolean };
@@ -14,7 +14,7 @@ function intervals(lines: Line[], metric: Metric, heading: string, share: boolea
     const estimate = line.summary[metric];
     if (!estimate) continue;
     const [low, high] = estimate.interval ?? [estimate.value, estimate.value];
-    const name = `${line.number + 1}: ${short(configuration(line.group), 30)}`;
+    const name = short(lineText(line.group, line.number), 34);
     const ranked = line.group.unranked.length === 0;
     marks.push({ name, value: estimate.value, low, high, ranked });
   }
@@ -24,7 +24,7 @@ function intervals(lines: Line[], metric: Metric, heading: string, share: boolea
   const said = marks.map((mark) => `${mark.name} ${number(mark.value, unit)}`).join('; ');
   const most = Math.max(...marks.map((mark) => mark.high));
   return chart(heading, said, {
-    marginLeft: 220,
+    marginLeft: nameMargin(),
     marginRight: 60,
     height: 60 + 26 * marks.length,
     x: {
@@ -35,6 +35,7 @@ function intervals(lines: Line[], metric: Metric, heading: string, share: boolea
     },
     y: { domain: marks.map((mark) => mark.name), label: null },
     marks: [
+      nameAxis(),
       Plot.barX(marks, {
         x: 'value',
         y: 'name',
@@ -59,7 +60,7 @@ function intervals(lines: Line[], metric: Metric, heading: string, share: boolea
 export function passAtK(lines: Line[]): HTMLElement | null {
   const points = lines.flatMap((line) =>
     line.group.report.metrics.pass_at_k.map((point) => ({
-      name: `${line.number + 1}: ${short(configuration(line.group), 30)}`,
+      name: short(lineText(line.group, line.number), 34),
       k: point.k,
       share: point.execution?.value ?? 0,
     })),
@@ -69,7 +70,7 @@ export function passAtK(lines: Line[]): HTMLElement | null {
   const last = points.map((point) => `${point.name} k=${point.k} ${number(point.share, 'share')}`);
   return chart('pass@k', last.join('; '), {
     height: 320,
-    color: { domain: names, range: names.map((_, at) => `var(--${'abcdefgi'[at % 8]})`) },
+    color: { domain: names, range: names.map((_, at) => colour(at)), legend: true },
     x: { ticks: [...new Set(points.map((point) => point.k))], tickFormat: 'd', label: 'k' },
     y: { domain: [0, 1], tickFormat: '.0%', grid: true, label: null },
     marks: [
@@ -105,7 +106,12 @@ export const comparison: View = ({ index, route }: Context) => {
       sort: '-pass_at_1',
       rows: scope.lines,
       columns: [
-        { key: 'line', title: 'Line', value: (l) => `${l.number + 1}: ${configuration(l.group)}` },
+        {
+          key: 'line',
+          title: 'Line',
+          value: (line) => lineText(line.group, line.number),
+          show: (line) => lineLink(line.group, line.number),
+        },
         {
           key: 'pass_at_1',
           title: 'Pass@1',
@@ -121,6 +127,17 @@ export const comparison: View = ({ index, route }: Context) => {
           define: 'perf_at_1',
           value: (line) => line.summary.perf_at_1?.value ?? null,
           show: (line) => withInterval(line.summary.perf_at_1, 'ratio'),
+        },
+        {
+          key: 'difference',
+          title: 'Pass@1 minus the first line',
+          numeric: true,
+          define: 'difference',
+          value: (line) => line.group.difference?.pass_at_1?.value ?? null,
+          show: (line) =>
+            line.group.difference
+              ? `${withInterval(line.group.difference.pass_at_1, 'share')}`
+              : NONE,
         },
         { key: 'operators', title: 'Operators', numeric: true, value: (l) => l.summary.operators },
         { key: 'samples', title: 'Samples', numeric: true, value: (l) => l.group.samples.length },

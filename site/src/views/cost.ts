@@ -3,7 +3,7 @@ import { chart, noChart, Plot } from '../charts';
 import type { View } from '../context';
 import { h, section } from '../dom';
 import { number, short } from '../format';
-import { configuration, scopeOf, tabs, type Line } from '../scope';
+import { lineLink, lineText, scopeOf, tabs, type Line } from '../scope';
 import { table, type Column } from '../table';
 import { costText } from './leaderboard';
 
@@ -27,7 +27,7 @@ function scatter(lines: Line[]): HTMLElement {
     .map((line) => {
       const { totals, run } = line.group.report;
       return {
-        name: `${line.number + 1}: ${short(configuration(line.group), 30)}`,
+        name: short(lineText(line.group, line.number), 34),
         cost: totals.cost_usd! / Math.max(1, totals.attempts),
         pass: line.summary.pass_at_1!.value,
         low: line.summary.pass_at_1!.interval?.[0] ?? line.summary.pass_at_1!.value,
@@ -81,7 +81,8 @@ export const cost: View = ({ index, route }) => {
         {
           key: 'line',
           title: 'Line',
-          value: (line) => `${line.number + 1}: ${configuration(line.group)}`,
+          value: (line) => lineText(line.group, line.number),
+          show: (line) => lineLink(line.group, line.number),
         },
         {
           key: 'input_tokens',

@@ -1,32 +1,31 @@
 // Where models fail: groups of errors, stages, difficulty, and the operators that nobody solves.
-import { chart, noChart, Plot } from '../charts';
+import { chart, colour, nameAxis, nameMargin, noChart, Plot } from '../charts';
 import type { View } from '../context';
 import { h, link, section } from '../dom';
 import { number, short, withInterval } from '../format';
 import { hashOf } from '../route';
-import { configuration, scopeOf, tabs, type Line } from '../scope';
+import { lineText, modelLines, scopeOf, tabs, type Line } from '../scope';
 import { table } from '../table';
 
 type Count = { line: string; kind: string; count: number };
 
-const named = (line: Line): string =>
-  `${line.number + 1}: ${short(configuration(line.group), 30)}`;
+const named = (line: Line): string => short(lineText(line.group, line.number), 34);
 
 function stacked(heading: string, counts: Count[], kinds: string[]): HTMLElement {
   const drawn = counts.filter((each) => each.count > 0);
   if (drawn.length === 0) return noChart(heading, 'No attempt failed here.');
   const lines = [...new Set(counts.map((each) => each.line))];
   return chart(heading, drawn.map((c) => `${c.line}: ${c.kind} ${c.count}`).join('; '), {
-    marginLeft: 220,
+    marginLeft: nameMargin(),
     height: 60 + 26 * lines.length,
     color: {
       domain: kinds,
-      range: kinds.map((_, at) => `var(--${'abcdefgi'[at % 8]})`),
+      range: kinds.map((_, at) => colour(at)),
       legend: true,
     },
     x: { grid: true, label: 'attempts' },
     y: { domain: lines, label: null },
-    marks: [Plot.barX(drawn, { x: 'count', y: 'line', fill: 'kind' }), Plot.ruleX([0])],
+    marks: [nameAxis(), Plot.barX(drawn, { x: 'count', y: 'line', fill: 'kind' }), Plot.ruleX([0])],
   });
 }
 
@@ -41,7 +40,7 @@ export const failures: View = ({ index, route }) => {
     for (const [group, errors] of Object.entries(metrics.error_groups)) {
       groups.push({ line: named(line), kind: group, count: errors.total });
       for (const [type, count] of Object.entries(errors.types))
-        types.push({ line: named(line), group, type, count });
+        if (count > 0) types.push({ line: named(line), group, type, count });
     }
     for (const [stage, found] of Object.entries(metrics.stages))
       stages.push({ line: named(line), kind: stage, count: found.attempts });
@@ -53,7 +52,7 @@ export const failures: View = ({ index, route }) => {
       });
   }
   const solvers = new Map<number, number>();
-  for (const { group } of scope.lines)
+  for (const { group } of modelLines(scope.lines))
     for (const [operator, right] of group.solved)
       solvers.set(operator, (solvers.get(operator) ?? 0) + (right > 0 ? 1 : 0));
   const unsolved = [...solvers.entries()]
@@ -74,7 +73,7 @@ export const failures: View = ({ index, route }) => {
       'Operators that nobody solves',
       table({
         id: 'unsolved',
-        caption: `${unsolved.length} of ${solvers.size} operators have no right submission`,
+        caption: `${unsolved.length} of ${solvers.size} operators have no right attempt of a model`,
         route,
         rows: unsolved,
         columns: [
@@ -105,7 +104,12 @@ export const failures: View = ({ index, route }) => {
         columns: [
           { key: 'line', title: 'Line', value: (row) => row.line },
           { key: 'difficulty', title: 'Difficulty', value: (row) => row.difficulty },
-          { key: 'operators', title: 'Operators', numeric: true, value: (r) => r.summary.operators },
+          {
+            key: 'operators',
+            title: 'Operators',
+            numeric: true,
+            value: (r) => r.summary.operators,
+          },
           {
             key: 'pass_at_1',
             title: 'Pass@1',

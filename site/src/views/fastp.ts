@@ -5,20 +5,26 @@ import { loadAllAttempts } from '../data';
 import { h, section } from '../dom';
 import { number, short } from '../format';
 import { withQuery } from '../route';
-import { configuration, scopeOf, tabs, type Line } from '../scope';
+import { lineLink, lineText, scopeOf, tabs, type Line } from '../scope';
 import { table } from '../table';
 import type { Attempt } from '../types';
 
 const MOST = 4; // the largest p of the slider
 const STEP = 0.05;
 
-type Over = 'speed_up' | 'speed_up_pytorch';
+type Over = 'perf' | 'speed_up_pytorch' | 'speed_up_torch_compile';
+const OVERS: [Over, string, string][] = [
+  ['perf', '', 'the oracle'],
+  ['speed_up_pytorch', 'pytorch', 'PyTorch eager'],
+  ['speed_up_torch_compile', 'compile', 'torch.compile'],
+];
 type Curve = { line: Line; speeds: number[]; operators: number };
 
 /// The speed-ups of the first samples that are right. A line without times has no curve.
 function curveOf(line: Line, attempts: Attempt[], over: Over): Curve | null {
   const first = attempts.filter((attempt) => attempt.sample === 1);
   const right = first.filter((attempt) => attempt.outcome === 'pass');
+  if (over === 'perf' && line.summary.fast_p_oracle === null) return null;
   if (right.length === 0 || right.some((attempt) => attempt[over] === null)) return null;
   return { line, speeds: right.map((attempt) => attempt[over]!), operators: first.length };
 }
@@ -29,23 +35,23 @@ export const shareAbove = (curve: Curve, p: number): number =>
 export const fastP: View = async ({ index, route }) => {
   const scope = scopeOf(index, route);
   const operators = index.suites[scope.suite]!.operators;
-  const over: Over = route.query.get('over') === 'pytorch' ? 'speed_up_pytorch' : 'speed_up';
+  const over = OVERS.find(([, key]) => key === (route.query.get('over') ?? ''))?.[0] ?? 'perf';
   const wanted = Number(route.query.get('p') ?? '1');
   const p = Number.isFinite(wanted) && wanted >= 0 && wanted <= MOST ? wanted : 1;
   const all = await loadAllAttempts();
   const ofSplit = (attempt: Attempt): boolean =>
     scope.split === 'all' || operators[attempt.operator]?.split === scope.split;
+  const byLine = new Map<number, Attempt[]>();
+  for (const attempt of all) {
+    if (!ofSplit(attempt)) continue;
+    const known = byLine.get(attempt.group);
+    if (known) known.push(attempt);
+    else byLine.set(attempt.group, [attempt]);
+  }
   const curves = scope.lines
-    .map((line) =>
-      curveOf(
-        line,
-        all.filter((attempt) => attempt.group === line.number && ofSplit(attempt)),
-        over,
-      ),
-    )
+    .map((line) => curveOf(line, byLine.get(line.number) ?? [], over))
     .filter((curve): curve is Curve => curve !== null);
-  const named = (curve: Curve): string =>
-    `${curve.line.number + 1}: ${short(configuration(curve.line.group), 30)}`;
+  const named = (curve: Curve): string => short(lineText(curve.line.group, curve.line.number), 34);
   const points = curves.flatMap((curve) =>
     Array.from({ length: Math.round(MOST / STEP) + 1 }, (_, at) => ({
       name: named(curve),
@@ -53,13 +59,15 @@ export const fastP: View = async ({ index, route }) => {
       share: shareAbove(curve, at * STEP),
     })),
   );
-  const heading = `fast_p over ${over === 'speed_up' ? 'the oracle' : 'PyTorch eager'}`;
+  const heading = `fast_p over ${OVERS.find(([key]) => key === over)![2]}`;
   const draw = (at: number): HTMLElement =>
     curves.length === 0
       ? noChart(heading, 'Not drawn: nothing was timed, or not every right attempt has a time.')
       : chart(
           heading,
-          curves.map((c) => `${named(c)} ${number(shareAbove(c, at), 'share')} at p=${at}`).join('; '),
+          curves
+            .map((c) => `${named(c)} ${number(shareAbove(c, at), 'share')} at p=${at}`)
+            .join('; '),
           {
             height: 360,
             color: {
@@ -106,15 +114,12 @@ export const fastP: View = async ({ index, route }) => {
       'nav',
       { class: 'tabs', 'aria-label': 'Compared with' },
       h('span', { class: 'name' }, 'Over'),
-      [
-        ['', 'the oracle'],
-        ['pytorch', 'PyTorch eager'],
-      ].map(([value, text]) =>
+      OVERS.map(([key, value, text]) =>
         h(
           'a',
           {
-            href: withQuery(route, { over: value! }),
-            'aria-current': (over === 'speed_up_pytorch') === (value === 'pytorch') ? 'true' : null,
+            href: withQuery(route, { over: value }),
+            'aria-current': over === key ? 'true' : null,
           },
           text,
         ),
@@ -132,7 +137,8 @@ export const fastP: View = async ({ index, route }) => {
         {
           key: 'line',
           title: 'Line',
-          value: (c) => `${c.line.number + 1}: ${configuration(c.line.group)}`,
+          value: (curve) => lineText(curve.line.group, curve.line.number),
+          show: (curve) => lineLink(curve.line.group, curve.line.number),
         },
         {
           key: 'share',

@@ -27,14 +27,6 @@ function measured(
   };
 }
 
-/// A column that only downloads contain.
-function bounds(key: 'pass_at_1' | 'perf_at_1'): Column<Line>[] {
-  return [
-    { key: `${key}_low`, title: '', value: (line) => low(line.summary[key]) },
-    { key: `${key}_high`, title: '', value: (line) => high(line.summary[key]) },
-  ];
-}
-
 export function costText(line: Line): string {
   const { totals, run } = line.group.report;
   if (run.scripted && !(totals.known_cost_usd > 0)) return 'none';
@@ -78,6 +70,8 @@ export const leaderboard: View = ({ index, route }) => {
       value: (line) => ranks.get(line) ?? null,
       show: (line) => ranks.get(line) ?? NONE,
     },
+    measured('pass_at_1', 'Pass@1', 'share'),
+    measured('perf_at_1', 'Perf@1', 'ratio'),
     {
       key: 'agent',
       title: 'Agent',
@@ -85,8 +79,20 @@ export const leaderboard: View = ({ index, route }) => {
       show: ({ group }) =>
         h('span', { title: group.report.run.agent }, short(group.report.run.agent)),
     },
-    measured('pass_at_1', 'Pass@1', 'share'),
-    measured('perf_at_1', 'Perf@1', 'ratio'),
+    {
+      key: 'remark',
+      title: 'Remark',
+      value: ({ group }) =>
+        group.unranked.map((reason) => UNRANKED[reason] ?? reason).join('; ') || null,
+      show: ({ group }) =>
+        group.unranked.length === 0
+          ? ''
+          : h(
+              'span',
+              { class: 'badge' },
+              `not ranked: ${group.unranked.map((why) => UNRANKED[why] ?? why).join('; ')}`,
+            ),
+    },
     measured('call_accuracy', 'Call accuracy', 'share'),
     measured('speed_up', 'Speed-up', 'ratio'),
     measured('gpu_efficiency', 'GPU efficiency', 'share'),
@@ -105,28 +111,20 @@ export const leaderboard: View = ({ index, route }) => {
       numeric: true,
       value: ({ group }) => group.samples.length,
     },
-    {
-      key: 'remark',
-      title: 'Remark',
-      value: ({ group }) =>
-        group.unranked.map((reason) => UNRANKED[reason] ?? reason).join('; ') || null,
-      show: ({ group }) =>
-        group.unranked.length === 0
-          ? ''
-          : h(
-              'span',
-              { class: 'badge' },
-              `not ranked: ${group.unranked.map((why) => UNRANKED[why] ?? why).join('; ')}`,
-            ),
-    },
   ];
   const hidden = new Set(
     columns
-      .filter((column) => ['perf_at_1', 'speed_up', 'gpu_efficiency'].includes(column.key))
+      .filter((column) =>
+        ['perf_at_1', 'speed_up', 'gpu_efficiency', 'remark'].includes(column.key),
+      )
       .filter((column) => lines.every((line) => column.value(line) === null))
       .map((column) => column.key),
   );
   const shown = columns.filter((column) => !hidden.has(column.key));
+  const bounds = (['pass_at_1', 'perf_at_1'] as const).flatMap((key) => [
+    { key: `${key}_low`, value: (line: Line) => low(line.summary[key]) },
+    { key: `${key}_high`, value: (line: Line) => high(line.summary[key]) },
+  ]);
   const result = table({
     id: 'leaderboard',
     caption: `Leaderboard: ${lines.length} of ${scope.lines.length} lines`,
@@ -134,6 +132,7 @@ export const leaderboard: View = ({ index, route }) => {
     rows: lines,
     route,
     sort: order,
+    extra: bounds,
     keepLast: (line) => line.group.unranked.length > 0,
     rowClass: (line) => (line.group.unranked.length > 0 ? 'unranked' : ''),
   });
@@ -165,5 +164,3 @@ export const leaderboard: View = ({ index, route }) => {
     h('p', {}, link(withQuery({ ...route, path: ['comparison'] }, {}), 'See the intervals'), '.'),
   );
 };
-
-export { bounds };

@@ -3,7 +3,7 @@ import { chart, noChart, Plot } from '../charts';
 import type { View } from '../context';
 import { loadAllAttempts, loadDetails, loadSpecs } from '../data';
 import { facts, h, link, section } from '../dom';
-import { number } from '../format';
+import { number, short } from '../format';
 import { sourceView } from '../highlight';
 import { hashOf, type Route } from '../route';
 import { suiteName } from '../scope';
@@ -18,7 +18,11 @@ function specSection(spec: Spec, route: Route): HTMLElement {
   return section(
     'Specification',
     h('p', { class: 'prose' }, spec.description),
-    h('pre', { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Signature' }, spec.signature),
+    h(
+      'pre',
+      { class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Signature' },
+      spec.signature,
+    ),
     table<Argument>({
       id: 'arguments',
       caption: 'Arguments',
@@ -39,7 +43,12 @@ function specSection(spec: Spec, route: Route): HTMLElement {
         { key: 'name', title: 'Output', value: (each) => each.name },
         { key: 'dtype', title: 'Type', value: (each) => each.dtype || null },
         { key: 'shape', title: 'Shape', value: (each) => each.shape.join(' x ') || null },
-        { key: 'max_abs_error', title: 'Largest error', numeric: true, value: (o) => o.max_abs_error },
+        {
+          key: 'max_abs_error',
+          title: 'Largest error',
+          numeric: true,
+          value: (o) => o.max_abs_error,
+        },
         { key: 'scale', title: 'Errors are multiplied by', value: (o) => o.scale },
       ],
     }),
@@ -120,7 +129,7 @@ async function bestTimes(index: Index, right: Attempt[]): Promise<HTMLElement> {
       {},
       'Best: ',
       link(hashOf(['submission', String(best.number)]), `#${best.number}`),
-      ` of ${lineName(index, best)}, Perf ${number(best.perf, 'ratio')}.`,
+      ` of ${short(lineName(index, best), 60)}, Perf ${number(best.perf, 'ratio')}.`,
     ),
   );
 }
@@ -169,6 +178,7 @@ export const operator: View = async ({ index, route }) => {
         caption: `${right.length} of ${rows.length} attempts right`,
         columns: attemptColumns(index).filter((column) => column.key !== 'operator'),
         rows,
+        dropEmpty: true,
         route,
         sort: '-perf',
       }),

@@ -1,9 +1,9 @@
 // The matrix of operators and models, and the list of operators.
 import type { View } from '../context';
 import { h, link, section, type Child } from '../dom';
-import { number } from '../format';
+import { NONE, number, short } from '../format';
 import { hashOf, withQuery, type Route } from '../route';
-import { configuration, scopeOf, tabs, type Line, type Scope } from '../scope';
+import { configuration, lineLink, lineText, scopeOf, tabs, type Line, type Scope } from '../scope';
 import { downloads, table } from '../table';
 import type { OperatorLine } from '../types';
 
@@ -43,7 +43,11 @@ function dot(cell: Cell | undefined, samples: number): HTMLElement {
   return h(
     'td',
     { class: `dot ${level}`, title: words },
-    h('span', { class: 'mark', 'aria-hidden': 'true' }, level === 'none' ? '○' : level === 'full' ? '●' : '◐'),
+    h(
+      'span',
+      { class: 'mark', 'aria-hidden': 'true' },
+      level === 'none' ? '○' : level === 'full' ? '●' : '◐',
+    ),
     h('span', { class: 'visually-hidden' }, words),
   );
 }
@@ -80,7 +84,7 @@ function matrix(rows: Row[], scope: Scope, route: Route): HTMLElement {
   );
   const legend: Child[] = lines.map((line) => [
     h('dt', {}, String(line.number + 1)),
-    h('dd', {}, configuration(line.group)),
+    h('dd', { title: configuration(line.group) }, short(configuration(line.group), 80)),
   ]);
   const others =
     pages === 1
@@ -99,7 +103,7 @@ function matrix(rows: Row[], scope: Scope, route: Route): HTMLElement {
             ),
           ),
         );
-  const keys = ['operator', ...scope.lines.map((l) => `${l.number + 1}: ${configuration(l.group)}`)];
+  const keys = ['operator', ...scope.lines.map((line) => lineText(line.group, line.number))];
   return h(
     'figure',
     { class: 'matrix' },
@@ -189,10 +193,14 @@ export const operators: View = ({ index, route }) => {
           title: 'Best line',
           value: (row) => {
             const line = lineOf(row, bestOf(row));
-            return line ? `${line.number + 1}: ${configuration(line.group)}` : null;
+            return line ? lineText(line.group, line.number) : null;
+          },
+          show: (row) => {
+            const line = lineOf(row, bestOf(row));
+            return line ? lineLink(line.group, line.number) : NONE;
           },
         },
-        { key: 'summary', title: 'Summary', value: (row) => row.op.summary ?? null },
+        { key: 'summary', title: 'Summary', long: true, value: (row) => row.op.summary ?? null },
       ],
     }),
   );

@@ -6,7 +6,7 @@ import { loadAllAttempts } from '../data';
 import { h, link, section } from '../dom';
 import { date, number } from '../format';
 import { hashOf, withQuery } from '../route';
-import { scopeOf, tabs } from '../scope';
+import { lineLink, modelLines, scopeOf, tabs } from '../scope';
 import { table } from '../table';
 import type { Attempt } from '../types';
 import { lineName, operatorName } from './submissions';
@@ -15,7 +15,7 @@ type Step = { at: Date; count: number };
 
 export const progress: View = async ({ index, route }) => {
   const scope = scopeOf(index, route);
-  const lines = new Set(scope.lines.map((line) => line.number));
+  const lines = new Set(modelLines(scope.lines).map((line) => line.number));
   const right = (await loadAllAttempts())
     .filter((attempt) => lines.has(attempt.group) && attempt.outcome === 'pass')
     .filter((attempt) => attempt.submitted_unix_ms !== null)
@@ -43,6 +43,7 @@ export const progress: View = async ({ index, route }) => {
   return section(
     'Best over time',
     tabs(index, route, scope, false),
+    h('p', {}, 'Only lines with a model count, if there are any.'),
     steps.length === 0
       ? noChart('Operators that anybody has solved', 'Not drawn: nothing is solved.')
       : chart('Operators that anybody has solved', solvedText, {
@@ -108,10 +109,16 @@ export const progress: View = async ({ index, route }) => {
           value: (attempt) => attempt.perf,
           show: (attempt) => number(attempt.perf, 'ratio'),
         },
-        { key: 'line', title: 'Line', value: (attempt) => lineName(index, attempt) },
+        {
+          key: 'line',
+          title: 'Line',
+          value: (attempt) => lineName(index, attempt),
+          show: (attempt) => lineLink(index.groups[attempt.group]!, attempt.group),
+        },
         {
           key: 'submitted',
           title: 'Submitted',
+          numeric: true,
           value: (attempt) => attempt.submitted_unix_ms,
           show: (attempt) => date(attempt.submitted_unix_ms),
         },

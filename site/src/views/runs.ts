@@ -3,11 +3,11 @@ import type { Context, View } from '../context';
 import { UNRANKED } from '../definitions';
 import { loadAllAttempts } from '../data';
 import { facts, h, link, section } from '../dom';
-import { date, NONE, number, seconds, short, withInterval } from '../format';
+import { date, NONE, number, seconds, withInterval, type Unit } from '../format';
 import { hashOf, type Route } from '../route';
-import { configuration, suiteName } from '../scope';
-import { table } from '../table';
-import type { Attempt, Group, Sample, Summary } from '../types';
+import { configuration, lineLink, lineText, suiteName } from '../scope';
+import { table, type Column } from '../table';
+import type { Attempt, Estimate, Group, MetricLine, Sample, Summary } from '../types';
 import { passAtK } from './comparison';
 import { attemptColumns } from './submissions';
 
@@ -45,12 +45,8 @@ export const runs: View = (context) =>
         {
           key: 'line',
           title: 'Line',
-          value: (run) => `${run.number + 1}: ${configuration(run.group)}`,
-          show: (run) =>
-            link(
-              hashOf(['configuration', String(run.number)]),
-              short(`${run.number + 1}: ${configuration(run.group)}`),
-            ),
+          value: (run) => lineText(run.group, run.number),
+          show: (run) => lineLink(run.group, run.number),
         },
         { key: 'track', title: 'Track', value: (run) => run.group.report.run.track },
         { key: 'device', title: 'Device', value: (run) => run.group.device_class },
@@ -58,6 +54,7 @@ export const runs: View = (context) =>
         {
           key: 'started',
           title: 'Started',
+          numeric: true,
           value: (run) => run.sample.created_unix_ms,
           show: (run) => date(run.sample.created_unix_ms),
         },
@@ -92,6 +89,7 @@ function attempts(rows: Attempt[], { index, route }: Context): HTMLElement {
       id: 'attempts',
       caption: `${right} of ${rows.length} attempts right`,
       columns: attemptColumns(index),
+      dropEmpty: true,
       rows,
       route,
     }),
@@ -127,7 +125,7 @@ export const run: View = async (context) => {
 
 type Part = { kind: string; name: string; summary: Summary };
 
-function groups(group: Group, route: Route): HTMLElement {
+function groups(group: Group, metricLines: MetricLine[], route: Route): HTMLElement {
   const { metrics } = group.report;
   const parts: Part[] = [{ kind: 'all', name: 'all', summary: metrics.all }];
   const add = (kind: string, found: Record<string, Summary>): void => {
@@ -138,34 +136,39 @@ function groups(group: Group, route: Route): HTMLElement {
   add('suite', metrics.by_suite);
   add('difficulty', metrics.by_difficulty);
   add('family', metrics.by_family);
-  const mean = (
-    key: 'pass_at_1' | 'call_accuracy' | 'perf_at_1' | 'speed_up' | 'speed_up_pytorch' | 'gpu_efficiency',
-    title: string,
-    unit: 'share' | 'ratio',
-  ) => ({
-    key,
-    title,
-    numeric: true,
-    define: key,
-    value: (part: Part): number | null => part.summary[key]?.value ?? null,
-    show: (part: Part): string => withInterval(part.summary[key], unit),
-  });
+  const mean = (key: string, title: string, unit: Unit): Column<Part> => {
+    const estimate = (part: Part): Estimate =>
+      (part.summary as unknown as Record<string, Estimate | undefined>)[key] ?? null;
+    return {
+      key,
+      title,
+      numeric: true,
+      define: key,
+      value: (part) => estimate(part)?.value ?? null,
+      show: (part) => withInterval(estimate(part), unit),
+    };
+  };
   return section(
     'Groups',
     table<Part>({
       id: 'groups',
       caption: 'Splits, difficulties and families; in brackets: 95 % intervals over the operators',
       route,
+      dropEmpty: true,
       rows: parts,
       columns: [
-        { key: 'group', title: 'Group', value: (part) => `${part.kind} ${part.name}` },
+        {
+          key: 'group',
+          title: 'Group',
+          value: (part) => (part.kind === 'all' ? 'all' : `${part.kind} ${part.name}`),
+        },
         { key: 'operators', title: 'Operators', numeric: true, value: (p) => p.summary.operators },
         mean('pass_at_1', 'Pass@1', 'share'),
         mean('call_accuracy', 'Call accuracy', 'share'),
         mean('perf_at_1', 'Perf@1', 'ratio'),
-        mean('speed_up', 'Speed-up', 'ratio'),
-        mean('speed_up_pytorch', 'Over PyTorch', 'ratio'),
-        mean('gpu_efficiency', 'GPU efficiency', 'share'),
+        ...metricLines
+          .filter((metric) => metric.averaged)
+          .map((metric) => mean(metric.key, metric.title, metric.unit)),
       ],
     }),
   );
@@ -180,7 +183,8 @@ export const configurationPage: View = async (context) => {
   const perf =
     totals.perf_at_1 === null
       ? `none (${totals.no_perf_reason})`
-      : `${withInterval(metrics.all.perf_at_1, 'ratio')}${totals.baseline === 'torch_eager' ? ' over PyTorch eager' : ''}`;
+      : withInterval(metrics.all.perf_at_1, 'ratio') +
+        (totals.baseline === 'torch_eager' ? ' over PyTorch eager' : '');
   return h(
     'div',
     {},
@@ -196,21 +200,44 @@ export const configurationPage: View = async (context) => {
           )
         : null,
       facts([
-        ['Pass@1', `${withInterval(metrics.all.pass_at_1, 'share')}: ${totals.passed} of ${totals.attempts} attempts right`],
+        [
+          'Pass@1',
+          `${withInterval(metrics.all.pass_at_1, 'share')}: ` +
+            `${totals.passed} of ${totals.attempts} attempts right`,
+        ],
         ['Perf@1', perf],
+        [
+          'Pass@1 minus that of the first line',
+          group.difference
+            ? [
+                `${withInterval(group.difference.pass_at_1, 'share')}, compared with `,
+                lineLink(context.index.groups[group.difference.base]!, group.difference.base),
+              ]
+            : '',
+        ],
         ['call accuracy', withInterval(metrics.all.call_accuracy, 'share')],
-        ['generalisation', totals.generalisation === null ? '' : number(totals.generalisation, 'ratio')],
+        [
+          'generalisation',
+          totals.generalisation === null ? '' : number(totals.generalisation, 'ratio'),
+        ],
         ['CodeBLEU', metrics.similarity ? withInterval(metrics.similarity, 'ratio') : ''],
         ['right, but slow', totals.slow || ''],
-        ['tokens', `${number(totals.input_tokens, 'count')} in, ${number(totals.output_tokens, 'count')} out`],
+        [
+          'tokens',
+          `${number(totals.input_tokens, 'count')} in, ` +
+            `${number(totals.output_tokens, 'count')} out`,
+        ],
         ['cost', group.samples.length > 0 ? costOfGroup(group) : NONE],
-        ['cost per solved operator', totals.cost_per_solved === null ? '' : number(totals.cost_per_solved, 'dollars')],
+        [
+          'cost per solved operator',
+          totals.cost_per_solved === null ? '' : number(totals.cost_per_solved, 'dollars'),
+        ],
         ['tool calls', number(totals.tool_calls, 'count')],
         ['sandbox time', seconds(totals.sandbox_ms)],
       ]),
     ),
     passAtK([{ group, number: number_, summary: metrics.all }]),
-    groups(group, context.route),
+    groups(group, context.index.metrics, context.route),
     attempts(rows, context),
     section(
       'Where this comes from',
@@ -221,7 +248,11 @@ export const configurationPage: View = async (context) => {
         ['operators', first.suite],
         [
           first.judged_by.length > 1 ? 'suites' : 'suite',
-          first.judged_by.map((s) => `${s.name || 'unknown'} ${s.version} (${s.digest})`).join(', '),
+          first.judged_by.some((suite) => suite.name)
+            ? first.judged_by
+                .map((suite) => `${suite.name || 'unknown'} ${suite.version} (${suite.digest})`)
+                .join(', ')
+            : suiteName(context.index, group.suite),
         ],
         ['device', `${group.device_class} (${first.devices.join(', ') || 'none'})`],
         ['started', date(first.created_unix_ms)],
@@ -242,6 +273,8 @@ function costOfGroup(group: Group): string {
   const { totals, run: first } = group.report;
   if (first.scripted && !(totals.known_cost_usd > 0)) return 'none';
   return totals.cost_usd === null
-    ? `not known${totals.known_cost_usd > 0 ? `, at least ${number(totals.known_cost_usd, 'dollars')}` : ''}`
+    ? totals.known_cost_usd > 0
+      ? `not known, at least ${number(totals.known_cost_usd, 'dollars')}`
+      : 'not known'
     : number(totals.cost_usd, 'dollars');
 }

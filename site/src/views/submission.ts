@@ -7,11 +7,15 @@ import { sourceView } from '../highlight';
 import { hashOf } from '../route';
 import { roofline } from '../roofline';
 import { table } from '../table';
-import type { Call, CaseRecord, Details, Kernel, Verdict } from '../types';
+import type { Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
 import { lineName, operatorName } from './submissions';
 
-const ratio = (one?: number, other?: number): number | null =>
-  one && other ? one / other : null;
+const ratio = (one?: number, other?: number): number | null => (one && other ? one / other : null);
+
+const hiddenOnes = (count: number): string[] => (count > 0 ? [`${count} hidden`] : []);
+const interval = (time: NonNullable<Timing>): string =>
+  `${number(time.median_ns, 'ns')} ` +
+  `(${number(time.low_ns, 'ns')} to ${number(time.high_ns, 'ns')})`;
 
 function cases(verdict: Verdict, route: Parameters<View>[0]['route']): HTMLElement {
   const timed = verdict.cases.some((record) => record.latency);
@@ -19,7 +23,7 @@ function cases(verdict: Verdict, route: Parameters<View>[0]['route']): HTMLEleme
     h(
       'li',
       {},
-      `${[...skip.ids, ...(skip.hidden > 0 ? [`${skip.hidden} hidden`] : [])].join(', ')}: ${skip.text}`,
+      `${[...skip.ids, ...hiddenOnes(skip.hidden)].join(', ')}: ${skip.text}`,
     ),
   );
   return section(
@@ -61,7 +65,7 @@ function cases(verdict: Verdict, route: Parameters<View>[0]['route']): HTMLEleme
                 value: (record: CaseRecord) => record.latency?.median_ns ?? null,
                 show: (record: CaseRecord) =>
                   record.latency
-                    ? `${number(record.latency.median_ns, 'ns')} (${number(record.latency.low_ns, 'ns')} to ${number(record.latency.high_ns, 'ns')})`
+                    ? interval(record.latency)
                     : NONE,
               },
               {
@@ -96,7 +100,7 @@ function cases(verdict: Verdict, route: Parameters<View>[0]['route']): HTMLEleme
               },
             ]
           : []),
-        { key: 'reason', title: 'Reason', value: (record) => record.reason || null },
+        { key: 'reason', title: 'Reason', long: true, value: (record) => record.reason || null },
       ],
     }),
     skipped.length > 0 ? [h('h3', {}, 'Cases that were not run'), h('ul', {}, skipped)] : null,
@@ -164,7 +168,13 @@ function audit(details: Details, verdict: Verdict | null): HTMLElement {
             'ul',
             {},
             verdict.hints.map((hint) =>
-              h('li', {}, h('code', {}, hint.kind), hint.case ? ` (${hint.case})` : '', `: ${hint.text}`),
+              h(
+                'li',
+                {},
+                h('code', {}, hint.kind),
+                hint.case ? ` (${hint.case})` : '',
+                `: ${hint.text}`,
+              ),
             ),
           ),
         ]
@@ -199,7 +209,15 @@ function timeline(verdict: Verdict): HTMLElement | null {
     return h(
       'table',
       { class: 'bars' },
-      h('thead', {}, h('tr', {}, ['Step', 'Time', 'Share'].map((t) => h('th', { scope: 'col' }, t)))),
+      h(
+        'thead',
+        {},
+        h(
+          'tr',
+          {},
+          ['Step', 'Time', 'Share'].map((t) => h('th', { scope: 'col' }, t)),
+        ),
+      ),
       h(
         'tbody',
         {},
@@ -241,7 +259,7 @@ function transcript(details: Details, route: Parameters<View>[0]['route']): HTML
     'Transcript of the calls',
     table<Call>({
       id: 'calls',
-      caption: `${details.calls.length} calls, in their order`,
+      caption: `Calls in their order: ${details.calls.length}`,
       route,
       rows: details.calls,
       columns: [
@@ -249,7 +267,8 @@ function transcript(details: Details, route: Parameters<View>[0]['route']): HTML
           key: 'call',
           title: 'Call',
           value: (call) => call.kind,
-          show: (call) => (call.job === details.graded ? h('b', {}, `${call.kind} (counts)`) : call.kind),
+          show: (call) =>
+            call.job === details.graded ? h('b', {}, `${call.kind} (counts)`) : call.kind,
         },
         { key: 'state', title: 'State', value: (call) => call.state },
         {
@@ -257,7 +276,11 @@ function transcript(details: Details, route: Parameters<View>[0]['route']): HTML
           title: 'Result',
           value: (call) => call.verdict?.outcome ?? null,
           show: (call) =>
-            h('span', { class: `result ${call.verdict?.outcome ?? ''}` }, call.verdict?.outcome ?? NONE),
+            h(
+              'span',
+              { class: `result ${call.verdict?.outcome ?? ''}` },
+              call.verdict?.outcome ?? NONE,
+            ),
         },
         {
           key: 'source',
@@ -268,6 +291,7 @@ function transcript(details: Details, route: Parameters<View>[0]['route']): HTML
         {
           key: 'queued',
           title: 'At',
+          numeric: true,
           value: (call) => call.queued_unix_ms,
           show: (call) => date(call.queued_unix_ms),
         },
@@ -278,7 +302,12 @@ function transcript(details: Details, route: Parameters<View>[0]['route']): HTML
           value: (call) => call.elapsed_ms,
           show: (call) => seconds(call.elapsed_ms),
         },
-        { key: 'summary', title: 'Answer', value: (call) => call.verdict?.summary ?? null },
+        {
+          key: 'summary',
+          title: 'Answer',
+          long: true,
+          value: (call) => call.verdict?.summary ?? null,
+        },
         { key: 'job', title: 'Job', value: (call) => call.job },
       ],
     }),
@@ -304,10 +333,7 @@ export const submission: View = async ({ index, route }) => {
       h('p', { class: `result ${attempt.outcome}` }, `${attempt.label}: ${attempt.explanation}`),
       facts([
         ['operator', link(hashOf(['operator', String(group.suite), name]), name)],
-        [
-          'line',
-          link(hashOf(['configuration', String(attempt.group)]), lineName(index, attempt)),
-        ],
+        ['line', link(hashOf(['configuration', String(attempt.group)]), lineName(index, attempt))],
         [
           'run',
           link(

@@ -4,7 +4,7 @@ import { attemptCount, loadAllAttempts, loadAttempts } from '../data';
 import { h, link, section } from '../dom';
 import { date, number, short } from '../format';
 import { hashOf, withQuery, type Route } from '../route';
-import { configuration } from '../scope';
+import { configuration, lineLink, lineText } from '../scope';
 import { table, type Column } from '../table';
 import type { Attempt, Index } from '../types';
 
@@ -17,7 +17,7 @@ export const operatorName = (index: Index, attempt: Attempt): string => {
 
 export const lineName = (index: Index, attempt: Attempt): string => {
   const group = index.groups[attempt.group];
-  return group ? `${attempt.group + 1}: ${configuration(group)}` : 'unknown';
+  return group ? lineText(group, attempt.group) : 'unknown';
 };
 
 export function attemptColumns(index: Index): Column<Attempt>[] {
@@ -28,8 +28,7 @@ export function attemptColumns(index: Index): Column<Attempt>[] {
       numeric: true,
       first: 'ascending',
       value: (attempt) => attempt.number,
-      show: (attempt) =>
-        link(hashOf(['submission', String(attempt.number)]), `#${attempt.number}`),
+      show: (attempt) => link(hashOf(['submission', String(attempt.number)]), `#${attempt.number}`),
     },
     {
       key: 'operator',
@@ -40,8 +39,10 @@ export function attemptColumns(index: Index): Column<Attempt>[] {
       key: 'line',
       title: 'Line',
       value: (attempt) => lineName(index, attempt),
-      show: (attempt) =>
-        h('span', { title: lineName(index, attempt) }, short(lineName(index, attempt), 40)),
+      show: (attempt) => {
+        const group = index.groups[attempt.group];
+        return group ? lineLink(group, attempt.group) : 'unknown';
+      },
     },
     { key: 'sample', title: 'Sample', numeric: true, value: (attempt) => attempt.sample },
     {
@@ -51,21 +52,19 @@ export function attemptColumns(index: Index): Column<Attempt>[] {
       show: (attempt) => h('span', { class: `result ${attempt.outcome}` }, attempt.label),
     },
     { key: 'tier', title: 'Tier', define: 'tier', value: (attempt) => attempt.tier || null },
-    {
-      key: 'perf',
-      title: 'Perf',
-      numeric: true,
-      value: (attempt) => attempt.perf,
-      show: (attempt) => number(attempt.perf, 'ratio'),
-    },
-    {
-      key: 'gpu_efficiency',
-      title: 'Floor / latency',
-      numeric: true,
-      define: 'gpu_efficiency',
-      value: (attempt) => attempt.gpu_efficiency,
-      show: (attempt) => number(attempt.gpu_efficiency, 'share'),
-    },
+    ...index.metrics.map((metric) => {
+      const value = (attempt: Attempt): number | null =>
+        (attempt as unknown as Record<string, number | null>)[metric.key] ?? null;
+      return {
+        key: metric.key,
+        title: metric.title,
+        numeric: true,
+        define: metric.key,
+        first: metric.higher_is_better ? ('descending' as const) : ('ascending' as const),
+        value,
+        show: (attempt: Attempt): string => number(value(attempt), metric.unit),
+      };
+    }),
     {
       key: 'error_type',
       title: 'Error',
@@ -77,15 +76,16 @@ export function attemptColumns(index: Index): Column<Attempt>[] {
     {
       key: 'submitted',
       title: 'Submitted',
+      numeric: true,
       value: (attempt) => attempt.submitted_unix_ms,
       show: (attempt) => date(attempt.submitted_unix_ms),
     },
     {
       key: 'explanation',
       title: 'Explanation',
+      long: true,
       value: (attempt) => attempt.explanation,
-      show: (attempt) =>
-        h('span', { title: attempt.explanation }, short(attempt.explanation, 80)),
+      show: (attempt) => h('span', { title: attempt.explanation }, short(attempt.explanation, 80)),
     },
   ];
 }
@@ -173,6 +173,7 @@ export const submissions: View = async (context) => {
       id: 'submissions',
       caption: `${rows.length} of ${total} attempts`,
       columns: attemptColumns(index),
+      dropEmpty: true,
       rows,
       route,
       rowsPerPage: PAGE,
@@ -186,6 +187,7 @@ export const submissions: View = async (context) => {
       id: 'submissions',
       caption: `${total} attempts`,
       columns: attemptColumns(index),
+      dropEmpty: true,
       rows: part,
       total: { page, pages, all: loadAllAttempts },
       route,

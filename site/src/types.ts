@@ -117,6 +117,7 @@ export type Report = {
   };
   metrics: {
     all: Summary;
+    files?: Summary | null; // of an imported benchmark, which counts files
     by_split: Record<string, Summary>;
     by_family: Record<string, Summary>;
     by_difficulty: Record<string, Summary>;

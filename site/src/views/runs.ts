@@ -132,6 +132,8 @@ function groups(group: Group, metricLines: MetricLine[], route: Route): HTMLElem
     for (const [name, summary] of Object.entries(found))
       parts.push({ kind, name: name === '0' || name === '' ? 'unknown' : name, summary });
   };
+  if (metrics.files)
+    parts.push({ kind: 'files', name: 'of the benchmark', summary: metrics.files });
   add('split', metrics.by_split);
   add('suite', metrics.by_suite);
   add('difficulty', metrics.by_difficulty);

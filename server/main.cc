@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   add_bench(app, status);
   add_demo(app, status);
   add_report(app, status);
+  add_site(app, status);
   add_runs(app, status);
   add_suites(app, status);
   add_show(app, status);

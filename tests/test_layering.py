@@ -156,7 +156,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/runs",
         "server/store",
     ),
-    "server/report/html": ("base", "metrics", "server/report/model", "tools/model"),
     "server/report/text": ("base", "metrics", "server/report/model"),
     "server/bench": (
         "base",
@@ -193,13 +192,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/runs",
         "tools/model",
     ),
-    "server/plan_text": (
-        "base",
-        "operators",
-        "sandbox/launcher/plan",
-        "server/app",
-        "server/store",
-    ),
+    "server/plan_text": ("base", "operators", "sandbox/launcher/plan", "server/app")
+    + ("server/store",),
     "tools/answer": (
         "base",
         "operators",
@@ -237,6 +231,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/call",
         "tools/model",
     ),
+    "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
+    + ("server/runs", "server/store", "tools/answer", "tools/json", "tools/model"),
     "server/commands": (
         "base",
         "operators",
@@ -257,10 +253,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/stdio",
         "server/observe",
         "server/plan_text",
-        "server/report/html",
         "server/report/model",
         "server/report/text",
         "server/runs",
+        "server/site",
         "server/store",
         "tools",
         "tools/answer",

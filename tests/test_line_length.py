@@ -21,7 +21,6 @@ FOREIGN: dict[str, str] = {
     "sandbox/launcher/driver/cuda_api.h": "a table of the driver's functions, one on a line",
     "sandbox/launcher/driver/hip_api.h": "a table of the driver's functions, one on a line",
     "sandbox/launcher/memory/trusted_ptx.cc": "PTX",
-    "server/report/html/page.cc": "CSS",
     "server/store/schema.h": "SQL",
 }
 

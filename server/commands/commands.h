@@ -19,6 +19,7 @@ void add_check(CLI::App& app, int& status);      // check.cc
 void add_bench(CLI::App& app, int& status);      // bench.cc
 void add_demo(CLI::App& app, int& status);       // demo.cc
 void add_report(CLI::App& app, int& status);     // report.cc
+void add_site(CLI::App& app, int& status);       // site.cc
 void add_runs(CLI::App& app, int& status);       // runs.cc
 void add_show(CLI::App& app, int& status);       // show.cc
 void add_operators(CLI::App& app, int& status);  // operators.cc: list, show, lint

@@ -9,15 +9,18 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
 #include "server/bench/journal.h"
 #include "server/bench/status.h"
 #include "server/commands/commands.h"
-#include "server/report/html/page.h"
 #include "server/report/model/compare.h"
+#include "server/report/model/format.h"
 #include "server/report/text/forms.h"
+#include "server/site/bundle.h"
+#include "server/site/write_data.h"
 
 namespace assay::server {
 namespace {
@@ -55,20 +58,20 @@ std::optional<ReportFormat> report_format_from(const std::string& text) {
 
 std::string format_report(const Report& report, ReportFormat format) {
   switch (format) {
-    case ReportFormat::table: break;
+    case ReportFormat::table:
+    case ReportFormat::html: break;
     case ReportFormat::json: return report::report_as_json(report);
     case ReportFormat::csv: return report::report_as_csv(report);
-    case ReportFormat::html: return report::report_as_html(report);
   }
   return report::report_as_table(report);
 }
 
 std::string format_comparison(const Comparison& comparison, ReportFormat format) {
   switch (format) {
-    case ReportFormat::table: break;
+    case ReportFormat::table:
+    case ReportFormat::html: break;
     case ReportFormat::json: return report::comparison_as_json(comparison);
     case ReportFormat::csv: return report::comparison_as_csv(comparison);
-    case ReportFormat::html: return report::comparison_as_html(comparison);
   }
   std::vector<report::ComparisonRow> rows;
   for (const Report& report : comparison.reports) rows.push_back(report::comparison_of(report));
@@ -100,6 +103,36 @@ Status explain_from_journals(Report& report, const std::string& directory) {
   return {};
 }
 
+constexpr std::size_t kTitleCharacters = 60;
+
+std::string title_of(const Report& report) {
+  return report::printable_line(report.run.request.agent, kTitleCharacters) + ", " +
+         report::printable_line(report.run.request.model, kTitleCharacters);
+}
+
+/// Prints the page of the runs: the pages of `assay site` in one file. The labels of a bench and
+/// CodeBLEU are added to the report of each configuration.
+int print_page(const std::vector<tools::Scorecard>& runs, const std::string& title,
+               const ReportOptions& options, const std::filesystem::path& store,
+               const Workspace& workspace) {
+  const Result<site::Bundle> bundle = site::find_bundle(workspace.paths.root);
+  if (!bundle) return print_error(kReport, kUnavailable, bundle.error().message);
+  site::DataStore source{store, {}};
+  for (const tools::Scorecard& card : runs) source.runs.push_back(card.run.handle);
+  site::DataOptions data;
+  data.title = title;
+  data.assay = ASSAY_VERSION;
+  data.written_unix_ms = system_clock().unix_ms();
+  data.amend = [&](Report& report) -> Status {
+    if (!options.bench.empty()) ASSAY_RETURN_IF_ERROR(explain_from_journals(report, options.bench));
+    return options.codebleu ? compare_with_oracles(report, store, workspace) : Status();
+  };
+  const Result<std::string> page = site::page_of(*bundle, data, source, workspace.catalog);
+  if (!page)
+    return print_error(kReport, status_of_report_error(page.error()), page.error().message);
+  return print(*page);
+}
+
 int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat format,
                    const ReportOptions& options, const std::filesystem::path& store,
                    const Workspace& workspace) {
@@ -107,6 +140,10 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
   if (!comparison)
     return print_error(kReport, status_of_report_error(comparison.error()),
                        comparison.error().message);
+  if (format == ReportFormat::html)
+    return print_page(runs,
+                      std::to_string(comparison->reports.size()) + " agents or models compared",
+                      options, store, workspace);
   for (Report& report : comparison->reports) {
     if (options.bench.empty()) break;
     if (const Status done = explain_from_journals(report, options.bench); !done)
@@ -199,6 +236,8 @@ int run_report(const ReportOptions& options) {
   Result<Report> report = report::make_report(*runs, &workspace->catalog);
   if (!report)
     return print_error(kReport, status_of_report_error(report.error()), report.error().message);
+  if (*format == ReportFormat::html)
+    return print_page(*runs, title_of(*report), options, store, *workspace);
   if (!options.bench.empty()) {
     if (const Status done = explain_from_journals(*report, options.bench); !done)
       return print_error(kReport, kBadData, done.error().message);

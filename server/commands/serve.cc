@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "base/log.h"
-#include "tools/model/source_folder.h"
 #include "base/stderr_line.h"
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
@@ -41,6 +40,7 @@
 #include "server/observe/server_metrics.h"
 #include "server/runs/drain.h"
 #include "server/runs/services.h"
+#include "tools/model/source_folder.h"
 #include "tools/registry.h"
 #include "tools/resources/resources.h"
 

@@ -162,6 +162,13 @@ class Store {
   /// Returns the job, whoever owns it. Only the commands of the operator of this server may call
   /// this function. Error: not_found if there is no such job.
   Result<StoredJob> stored_job(const std::string& job);
+  /// Returns the jobs of an operator in a run, whatever their kind, in the order of acceptance.
+  /// Only the commands of the operator of this server may call this function.
+  Result<std::vector<StoredJob>> stored_jobs(const std::string& run,
+                                             const std::string& operator_name);
+  /// Returns the names of the devices that judged the run's jobs, sorted: "NVIDIA H200". A device
+  /// without a name in the verdict has its identifier instead: "cpu".
+  Result<std::vector<std::string>> device_names(const std::string& run);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   /// Counts that a server queues an unfinished job again. If `refund` is true, the job's call no
   /// longer counts against the budget.

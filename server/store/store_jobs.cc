@@ -84,6 +84,31 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
   return found;
 }
 
+constexpr const char* kStoredJobColumns =
+    "SELECT s.job, s.run, s.operator, s.kind, s.device, s.state, s.source, s.source_sha256, "
+    "s.queued_unix_ms, s.finished_unix_ms, v.document FROM submissions s LEFT JOIN verdicts v ON "
+    "v.job = s.job ";
+
+/// Reads a row of kStoredJobColumns.
+Result<StoredJob> stored_job_of(SQLite::Statement& query) {
+  StoredJob found{.job = query.getColumn(0).getString(),
+                  .run = query.getColumn(1).getString(),
+                  .operator_name = query.getColumn(2).getString(),
+                  .kind = query.getColumn(3).getString(),
+                  .device = query.getColumn(4).getString(),
+                  .state = query.getColumn(5).getString(),
+                  .source = query.getColumn(6).getString(),
+                  .source_sha256 = query.getColumn(7).getString(),
+                  .queued_unix_ms = query.getColumn(8).getInt64(),
+                  .finished_unix_ms = {},
+                  .verdict = {}};
+  if (!query.getColumn(9).isNull()) found.finished_unix_ms = query.getColumn(9).getInt64();
+  if (query.getColumn(10).isNull()) return found;
+  ASSAY_TRY(verdict, verdict_of(query.getColumn(10).getString(), found.job));
+  found.verdict = std::move(verdict);
+  return found;
+}
+
 }  // namespace
 
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job) {
@@ -211,29 +236,39 @@ Result<tools::JobSource> Store::source_of(const std::string& job, const std::str
 
 Result<StoredJob> Store::stored_job(const std::string& job) {
   return connection_->with([&](SQLite::Database& db) -> Result<StoredJob> {
-    SQLite::Statement query(
-        db,
-        "SELECT s.run, s.operator, s.kind, s.device, s.state, s.source, s.source_sha256, "
-        "s.queued_unix_ms, s.finished_unix_ms, v.document FROM submissions s LEFT JOIN verdicts v "
-        "ON v.job = s.job WHERE s.job = ?");
+    SQLite::Statement query(db, std::string(kStoredJobColumns) + "WHERE s.job = ?");
     bind_all(query, job);
     if (!query.executeStep()) return fail(ErrorCode::not_found, "unknown job '" + job + "'");
-    StoredJob found{.job = job,
-                    .run = query.getColumn(0).getString(),
-                    .operator_name = query.getColumn(1).getString(),
-                    .kind = query.getColumn(2).getString(),
-                    .device = query.getColumn(3).getString(),
-                    .state = query.getColumn(4).getString(),
-                    .source = query.getColumn(5).getString(),
-                    .source_sha256 = query.getColumn(6).getString(),
-                    .queued_unix_ms = query.getColumn(7).getInt64(),
-                    .finished_unix_ms = {},
-                    .verdict = {}};
-    if (!query.getColumn(8).isNull()) found.finished_unix_ms = query.getColumn(8).getInt64();
-    if (query.getColumn(9).isNull()) return found;
-    ASSAY_TRY(verdict, verdict_of(query.getColumn(9).getString(), job));
-    found.verdict = std::move(verdict);
-    return found;
+    return stored_job_of(query);
+  });
+}
+
+Result<std::vector<StoredJob>> Store::stored_jobs(const std::string& run,
+                                                  const std::string& operator_name) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::vector<StoredJob>> {
+    SQLite::Statement query(
+        db, std::string(kStoredJobColumns) + "WHERE s.run = ? AND s.operator = ? ORDER BY s.rowid");
+    bind_all(query, run, operator_name);
+    std::vector<StoredJob> jobs;
+    while (query.executeStep()) {
+      ASSAY_TRY(job, stored_job_of(query));
+      jobs.push_back(std::move(job));
+    }
+    return jobs;
+  });
+}
+
+Result<std::vector<std::string>> Store::device_names(const std::string& run) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::vector<std::string>> {
+    SQLite::Statement query(
+        db,
+        "SELECT DISTINCT coalesce(nullif(json_extract(v.document, '$.provenance.device_name'), "
+        "''), s.device) FROM submissions s JOIN verdicts v ON v.job = s.job "
+        "WHERE s.run = ? ORDER BY 1");
+    bind_all(query, run);
+    std::vector<std::string> names;
+    while (query.executeStep()) names.push_back(query.getColumn(0).getString());
+    return names;
   });
 }
 

@@ -105,29 +105,6 @@ Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
   return comparison;
 }
 
-std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison) {
-  std::map<std::string, std::vector<Solved>> solved;
-  for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
-    const Report& report = comparison.reports[i];
-    const Metric* perf = find_metric(report.metrics, "perf");
-    for (const ReportRow& row : report.rows) {
-      std::vector<Solved>& all = solved[row.operator_name];
-      all.resize(comparison.reports.size());
-      ++all[i].samples;
-      if (row.outcome != "pass") continue;
-      ++all[i].right;
-      if (perf != nullptr) all[i].perf = better_of(perf->direction, all[i].perf, perf->of(row));
-    }
-  }
-  return solved;
-}
-
-std::optional<double> cost_per_attempt(const Report& report) {
-  if (!report.usage.cost_known || !(report.usage.cost_usd > 0) || report.totals.attempts == 0)
-    return std::nullopt;
-  return report.usage.cost_usd / static_cast<double>(report.totals.attempts);
-}
-
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report) {
   const std::map<std::string, double> shares = shares_of(base);
   std::vector<double> differences;

@@ -4,7 +4,7 @@
 // value has an interval, because a difference may be due to chance. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
-//   std::string page = comparison_as_html(*comparison);  // declared in server/report/html/page.h
+//   std::string text = comparison_as_json(*comparison);  // declared in server/report/text/forms.h
 #pragma once
 
 #include <cstdint>
@@ -46,21 +46,6 @@ bool have_same_operators(const tools::RunInfo& one, const tools::RunInfo& other)
 /// differ in their operators or in the baseline of Perf. The means of such runs are not comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
-
-/// The results of one configuration for one operator.
-struct Solved {
-  std::int64_t right = 0, samples = 0;
-  std::optional<double> perf;  // the best Perf of the right samples
-};
-
-/// Returns, for each operator, the results of each configuration. The results have the order of the
-/// comparison's reports.
-std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison);
-
-/// Returns the average cost in US dollars of one sample of one operator. Unlike the total cost,
-/// this value is comparable between reports with different numbers of samples. Returns nothing if
-/// the cost is 0 or unknown.
-std::optional<double> cost_per_attempt(const Report& report);
 
 /// Returns Pass@1 of `report` minus Pass@1 of `base`, as the mean of the differences for each
 /// operator, with a confidence interval. The interval of such paired differences is narrower than

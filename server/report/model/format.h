@@ -1,6 +1,6 @@
 // Formats numbers and texts for people: values with their unit and interval, amounts in dollars,
-// printable lines, and tables of UTF-8 text. The terminal's tables and the HTML page use the same
-// functions, so that a number looks the same in both. Pure functions.
+// printable lines, and tables of UTF-8 text. The terminal's tables use these functions. Pure
+// functions.
 //
 //   with_interval(estimate, Unit::share);  // "50.0 % (28 to 72)"
 //   text_table({{"operator", "outcome"}, {"vector_add", "pass"}});

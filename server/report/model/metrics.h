@@ -22,10 +22,9 @@ struct ReportRow;
 
 enum class Direction { higher_is_better, lower_is_better };
 
-/// Says which tables of operators have a column for the metric. `none`: no table. `page`: the table
-/// of the HTML page. `all`: the tables of the HTML page and of the terminal. CSV and JSON contain
-/// every metric.
-enum class OperatorTable { none, page, all };
+/// Says whether the terminal's table of operators has a column for the metric. The pages, CSV and
+/// JSON contain every metric.
+enum class OperatorTable { none, all };
 
 struct Metric {
   std::string_view key;    // the metric's name in CSV and JSON

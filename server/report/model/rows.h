@@ -1,6 +1,6 @@
 // Computes rows, totals and metrics of a report from scorecards. Everything that a report shows is
-// computed here, once. The code that writes a report as text, JSON, CSV or HTML only formats these
-// values. Pure functions.
+// computed here, once. The code that writes a report as text, JSON, CSV or data of pages only
+// formats these values. Pure functions.
 //
 //   Report report = make_report(scorecard);
 //   std::string text = report_as_table(report);  // declared in server/report/text/forms.h

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "server/report/text/forms.h"
+#include "server/report/text/report_json.h"
 
 namespace assay::report {
 namespace {
@@ -25,18 +26,6 @@ ordered_json similarity_json(const std::optional<Similarity>& similarity) {
           {"weighted_ngram", similarity->weighted_ngram},
           {"syntax", similarity->syntax},
           {"dataflow", similarity->dataflow}};
-}
-
-ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
-  if (!estimate) return nullptr;
-  ordered_json out = {{"value", estimate->value},
-                      {"operators", estimate->count},
-                      {"interval", nullptr},
-                      {"method", nullptr}};
-  if (estimate->method == metrics::IntervalMethod::none) return out;
-  out["interval"] = {estimate->interval.low, estimate->interval.high};
-  out["method"] = estimate->method == metrics::IntervalMethod::wilson ? "wilson" : "bootstrap";
-  return out;
 }
 
 ordered_json curve_json(const std::vector<metrics::FastPoint>& curve) {
@@ -157,7 +146,19 @@ ordered_json row_json(const ReportRow& row, std::span<const Metric> metrics) {
 
 }  // namespace
 
-std::string report_as_json(const Report& report) {
+ordered_json estimate_json(const std::optional<metrics::Estimate>& estimate) {
+  if (!estimate) return nullptr;
+  ordered_json out = {{"value", estimate->value},
+                      {"operators", estimate->count},
+                      {"interval", nullptr},
+                      {"method", nullptr}};
+  if (estimate->method == metrics::IntervalMethod::none) return out;
+  out["interval"] = {estimate->interval.low, estimate->interval.high};
+  out["method"] = estimate->method == metrics::IntervalMethod::wilson ? "wilson" : "bootstrap";
+  return out;
+}
+
+ordered_json report_json(const Report& report) {
   const ReportTotals& totals = report.totals;
   ordered_json root = {{"format", kReportFormat},
                        {"run",
@@ -203,6 +204,11 @@ std::string report_as_json(const Report& report) {
                          {"sandbox_ms", totals.sandbox_ms}}},
                        {"metrics", metrics_json(report)}};
   if (report.suites.size() > 1) root["suites_note"] = kSuitesNote;
+  return root;
+}
+
+std::string report_as_json(const Report& report) {
+  ordered_json root = report_json(report);
   for (const ReportRow& row : report.rows)
     root["operators"].push_back(row_json(row, report.metrics));
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

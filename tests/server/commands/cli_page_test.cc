@@ -99,6 +99,7 @@ TEST_CASE("the page of the command line names every option of every command, and
   server::add_demo(app, status);
   server::add_report(app, status);
   server::add_suites(app, status);
+  server::add_site(app, status);
   server::add_runs(app, status);
   server::add_show(app, status);
   server::add_operators(app, status);

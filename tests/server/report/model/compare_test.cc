@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/json.h"
-#include "server/report/html/page.h"
 #include "server/report/model/rows.h"
 #include "server/report/text/forms.h"
 #include "tests/catch.h"
@@ -56,10 +55,6 @@ TEST_CASE("runs are grouped by agent and model, in the order of the command") {
   CHECK(comparison->reports[0].samples == std::vector<std::string>{"r1", "r3"});
   CHECK(comparison->reports[0].totals.pass_at_1 == Approx(0.75));
   CHECK(comparison->reports[1].run.request.agent == "one_shot");
-  const auto solved = solved_by_operator(*comparison);
-  CHECK(solved.at("b")[0].right == 1);
-  CHECK(solved.at("b")[0].samples == 2);
-  CHECK(solved.at("b")[1].perf == 1.5);
 }
 
 TEST_CASE("runs with other operators are not compared, and no runs are not either") {
@@ -86,8 +81,6 @@ TEST_CASE("another track is another configuration, and each form marks it") {
   CHECK(contains(comparison_table(rows), kTracksNote));
   CHECK(contains(comparison_table(rows), "practice"));
   CHECK(contains(comparison_as_json(*comparison), kTracksNote));
-  CHECK(contains(comparison_as_html(*comparison), kTracksNote));
-  CHECK(contains(comparison_as_html(*comparison), "1: a, m (one_shot)"));
   rows.pop_back();
   CHECK_FALSE(contains(comparison_table(rows), "track"));
 }
@@ -108,11 +101,9 @@ TEST_CASE("another digest of the suite is another configuration, and each form m
   CHECK(has_several_suites(*comparison));
   std::vector<ComparisonRow> rows;
   for (const Report& report : comparison->reports) rows.push_back(comparison_of(report));
-  for (const std::string& form : {comparison_table(rows), comparison_as_html(*comparison)}) {
-    CHECK(contains(form, kSuitesNote));
-    CHECK(contains(form, "assay 1 (digest aaaa)"));
-    CHECK(contains(form, "assay 1 (digest bbbb)"));
-  }
+  CHECK(contains(comparison_table(rows), kSuitesNote));
+  CHECK(contains(comparison_table(rows), "assay 1 (digest aaaa)"));
+  CHECK(contains(comparison_table(rows), "assay 1 (digest bbbb)"));
   CHECK(contains(comparison_as_json(*comparison), kSuitesNote));
   CHECK(contains(comparison_as_csv(*comparison), ",assay,1,aaaa,"));
   CHECK(contains(comparison_as_csv(*comparison), ",assay,1,bbbb,"));
@@ -127,16 +118,13 @@ TEST_CASE("a run whose verdicts are from two digests of the suite shows both, si
   REQUIRE(report.suites.size() == 2);
   CHECK(report.by_suite.at("assay 1 (digest aaaa)").pass_at_1->value == Approx(0.5));
   CHECK(report.by_suite.at("assay 1 (digest bbbb)").pass_at_1->value == Approx(1));
-  for (const std::string& form : {report_as_table(report), report_as_html(report)}) {
-    CHECK(contains(form, kSuitesNote));
-    CHECK(contains(form, "assay 1 (digest bbbb)"));
-  }
+  CHECK(contains(report_as_table(report), kSuitesNote));
+  CHECK(contains(report_as_table(report), "assay 1 (digest bbbb)"));
   CHECK(contains(report_as_json(report), kSuitesNote));
   card.operators[2].verdict->provenance.suite_id = {"assay", "1", "aaaa"};
   const Report one = make_report(card);
   CHECK(one.by_suite.empty());
-  CHECK_FALSE(
-      contains(report_as_table(one) + report_as_html(one) + report_as_json(one), kSuitesNote));
+  CHECK_FALSE(contains(report_as_table(one) + report_as_json(one), kSuitesNote));
   CHECK(contains(report_as_table(one), "suite assay 1 (digest aaaa)"));
 }
 
@@ -164,15 +152,6 @@ TEST_CASE("the difference is computed per operator, so hard operators do not wid
   CHECK(none->method == metrics::IntervalMethod::none);
 }
 
-TEST_CASE("cost per attempt, whatever the number of samples") {
-  tools::Scorecard card = card_of("r1", "a", "m", {true, false});
-  CHECK_FALSE(cost_per_attempt(make_report(card)));
-  card.usage = {.cost_usd = 3, .cost_known = false};
-  CHECK_FALSE(cost_per_attempt(make_report(card)));
-  card.usage.cost_known = true;
-  CHECK(cost_per_attempt(make_report(card)).value() == Approx(1.5));
-}
-
 TEST_CASE("forms of a comparison") {
   tools::Scorecard dear = card_of("r1", "<script>", "openai:a", {true, false});
   dear.usage = {.cost_usd = 2, .cost_known = true};
@@ -184,35 +163,4 @@ TEST_CASE("forms of a comparison") {
   CHECK(document["comparison"][1]["run"]["ranked"] == false);
   const std::string csv = comparison_as_csv(*comparison);
   CHECK(std::count(csv.begin(), csv.end(), '\n') == 5);
-  const std::string page = comparison_as_html(*comparison);
-  CHECK_FALSE(contains(page, "<script"));
-  CHECK(contains(page, "2: No model answered"));
-  CHECK(contains(page, "-50.0"));
-  CHECK(contains(page, "Without a known cost: 2"));
-  CHECK(contains(page, "pass@k needs several samples"));
-}
-
-TEST_CASE("the page of a comparison distinguishes replays from simulated models") {
-  const Result<Comparison> comparison =
-      make_comparison({card_of("r1", "a", "sim:7 (no model)", {true}),
-                       card_of("r2", "a", "replay of openai:a (no model)", {true}),
-                       card_of("r3", "b", "sim:7 (no model)", {true})},
-                      nullptr);
-  REQUIRE(comparison);
-  const std::string page = comparison_as_html(*comparison);
-  CHECK(contains(page, "2: A replay: recorded replies"));
-  CHECK(contains(page, "1, 3: No model answered"));
-}
-
-TEST_CASE("more agents than fit on a sheet get several tables, and each is in one of them") {
-  std::vector<tools::Scorecard> runs;
-  for (int i = 0; i < 10; ++i)
-    runs.push_back(card_of("r" + std::to_string(i), "agent" + std::to_string(i), "m", {true}));
-  const Result<Comparison> comparison = make_comparison(runs, nullptr);
-  REQUIRE(comparison);
-  const std::string page = comparison_as_html(*comparison);
-  CHECK(contains(page, "Operators, agents or models 1 to 8"));
-  CHECK(contains(page, "Operators, agents or models 9 to 10"));
-  CHECK_FALSE(contains(page, "11 to"));
-  CHECK(contains(page, "id=\"operators-9\""));
 }

@@ -1,0 +1,106 @@
+#include "server/site/write_data.h"
+
+#include <map>
+
+#include "base/json.h"
+#include "server/site/attempt.h"
+#include "tests/catch.h"
+#include "tests/server/store/stored_job.h"
+#include "tests/tools/fixture.h"
+
+using namespace assay;
+using namespace assay::site;
+
+namespace {
+
+/// Keeps the parts as JSON.
+struct MapSink final : DataSink {
+  Status put(const std::string& name, const std::string& json) override {
+    parts[name] = nlohmann::json::parse(json);
+    return {};
+  }
+  std::map<std::string, nlohmann::json> parts;
+};
+
+constexpr const char* kHostile = "</script><script>alert(1)</script>\xff";
+
+/// Makes a store with two runs of an agent. Each has one right submission of vector_add.
+void fill(const std::filesystem::path& path) {
+  const auto store = server::Store::open(path, server::StoreMode::read_write).value();
+  for (const std::int64_t created : {2, 1}) {
+    tools::RunInfo run = server::stored::run_of();
+    run.request.agent = kHostile;
+    run.created_unix_ms = created;
+    REQUIRE(store->insert_run(run, ""));
+    sandbox::Job job = server::stored::job_of("x = '" + std::string(kHostile) + "'\n");
+    job.run = run.handle;
+    REQUIRE(store->accept(job, "cuda:0", {}, 10));
+    sandbox::Verdict verdict = server::stored::verdict_of(job);
+    verdict.provenance.device_name = "NVIDIA H200";
+    sandbox::CaseRecord record;
+    record.id = "small";
+    record.outcome = sandbox::Outcome::pass;
+    record.latency.emplace().samples_ns = {1, 2, 3};
+    verdict.cases = {record};
+    REQUIRE(store->finish(job.id, tools::JobState::finished, verdict, false, 20));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the data of a store has its groups, its attempts and their details") {
+  const testing::TemporaryFolder folder;
+  const operators::Catalog catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
+  fill(folder.path() / "s.db");
+  DataOptions options;
+  options.title = "T";
+  options.attempts_per_part = 3;
+  options.details_part_bytes = 1;
+  std::size_t amended = 0;
+  options.amend = [&amended](report::Report&) -> Status {
+    ++amended;
+    return {};
+  };
+  MapSink sink;
+  const auto written = write_data(options, {{folder.path() / "s.db", {}}}, {&catalog}, sink);
+  REQUIRE(written);
+  CHECK(written->runs == 2);
+  CHECK(written->groups == 1);
+  CHECK(written->attempts == 4);  // two operators in two runs
+  CHECK(amended == 1);
+  const nlohmann::json& index = sink.parts.at("index");
+  CHECK(index["format"] == kDataFormat);
+  CHECK(index["attempt_parts"] == nlohmann::json{3, 1});
+  CHECK(index["details_parts"] == 4);
+  const nlohmann::json& group = index["groups"][0];
+  CHECK(group["device_class"] == "NVIDIA H200");
+  CHECK(group["difference"].is_null());
+  CHECK(group["report"]["run"]["agent"].get<std::string>().find("</script>") == 0);
+  CHECK(group["samples"][0]["created_unix_ms"] == 1);  // oldest first
+  CHECK(index["attempt_columns"] == attempt_columns());
+  CHECK(sink.parts.at("attempts-0")[0].size() == attempt_columns().size());
+  std::size_t graded = 0;
+  for (int part = 0; part < 4; ++part) {
+    const nlohmann::json entry = sink.parts.at("details-" + std::to_string(part))[0];
+    if (entry["calls"].empty()) continue;
+    ++graded;
+    CHECK(entry["calls"][0]["elapsed_ms"] == 1'000);  // the time of a grade in whole seconds
+    CHECK_FALSE(entry["calls"][0]["verdict"]["cases"][0]["latency"].contains("samples_ns"));
+    CHECK(entry["sources"][0]["text"].get<std::string>().find("</script>") == 5);
+  }
+  CHECK(graded == 2);
+}
+
+TEST_CASE("only the named runs are written, and an unknown run is an error") {
+  const testing::TemporaryFolder folder;
+  const operators::Catalog catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
+  fill(folder.path() / "s.db");
+  MapSink sink;
+  const auto unknown = write_data({}, {{folder.path() / "s.db", {"run_nope"}}}, {&catalog}, sink);
+  REQUIRE_FALSE(unknown);
+  CHECK(unknown.error().code == ErrorCode::not_found);
+  CHECK(unknown.error().message.find("run_nope") != std::string::npos);
+  CHECK(sink.parts.empty());
+}

@@ -129,8 +129,8 @@ def judge(options: argparse.Namespace) -> int:
     tasks = list(oracles()) if options.oracles else []
     for path in options.answers:
         tasks += list(lines_of(path))
-    for path in options.also_in:
-        known = {key_of(one) for one in verdicts_of(path)}
+    if options.also_in:
+        known = {key_of(one) for path in options.also_in for one in verdicts_of(path)}
         tasks = [task for task in tasks if key_of(task) in known]
     done = {key_of(one) for one in lines_of(options.out)} if options.out.exists() else set()
     if not tasks:
@@ -142,6 +142,7 @@ def judge(options: argparse.Namespace) -> int:
     print(f"{waiting.qsize()} of {len(tasks)} submissions to judge", flush=True)
     end = time.monotonic() + options.limit_s
     lock = threading.Lock()
+    without: list[Key] = []
     with opened(options.out, "at") as out, tempfile.TemporaryDirectory() as scratch:
 
         def work(number: int) -> None:
@@ -154,9 +155,12 @@ def judge(options: argparse.Namespace) -> int:
                     task = waiting.get_nowait()
                 except queue.Empty:
                     break
-                line = json.dumps(judge_one(client, task))
+                verdict = judge_one(client, task)
                 with lock:
-                    out.write(line + "\n")
+                    if verdict["outcome"] is None:  # for example, the suite lacks the operator
+                        without.append(key_of(task))
+                        continue
+                    out.write(json.dumps(verdict) + "\n")
                     out.flush()
             client.close()
 
@@ -165,6 +169,7 @@ def judge(options: argparse.Namespace) -> int:
             thread.start()
         for thread in threads:
             thread.join()
+    print(f"{waiting.qsize()} left, {len(without)} without a verdict: {without[:3]}", flush=True)
     return 0 if waiting.empty() else 1
 
 

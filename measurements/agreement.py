@@ -289,7 +289,10 @@ def page_of(figures: dict[str, Any], about: str) -> str:
     lines += ["| verdicts | number |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in figures["not_compared"].items()]
     lines += ["", "## Disagreements", ""]
-    lines += ["| operator | submission | cause | CPU | GPU |", "|---|---|---|---|---|"]
+    if figures["disagreements"]:
+        lines += ["| operator | submission | cause | CPU | GPU |", "|---|---|---|---|---|"]
+    else:
+        lines += ["None."]
     lines += [
         f"| {row['operator']} | `{row['id']}` | `{row['cause']}` | `{row['cpu']}` | `{row['gpu']}` |"
         for row in figures["disagreements"]

@@ -3,17 +3,20 @@
 docs/reference/generated/agreement.md.
 
     # `judge` writes the verdicts of one device, one JSON line each. If it was stopped, run it
-    # again: it skips the submissions that are already judged.
-    python measurements/agreement.py judge --device cpu --oracles --out cpu.jsonl
-    python measurements/agreement.py judge --device cuda:0 --answers answers.jsonl --out gpu.jsonl
+    # again: it skips the submissions that are already judged. With `--also-in`, it judges only the
+    # submissions that have a verdict in this file.
+    python measurements/agreement.py judge --device cpu --oracles --limit-s 500 --out cpu.jsonl
+    python measurements/agreement.py judge --device cpu --answers tasks.jsonl.gz \
+        --serve=--suite --serve=SUITE --also-in gpu.json --limit-s 500 --out cpu.jsonl
     # `compare` writes the page and the counts.
-    python measurements/agreement.py compare cpu.jsonl gpu.jsonl --page PAGE --out RESULT.json
+    python measurements/agreement.py compare --cpu cpu.jsonl --gpu gpu.json --page PAGE --out RESULT
 
-A file of answers has lines {"id", "operator", "code"}. The files of verdicts have no code. Files
-may end in .gz. Two verdicts agree if both are a pass or neither is a pass. A pair is not compared
-if one of its verdicts is `unsupported` or an error of Assay, because such a verdict says nothing
-about the submission. The cause of a disagreement follows from the kinds of the two verdicts, and
-never from their texts."""
+A file of answers has lines {"id", "operator", "code"}. A file of verdicts is one that `judge` wrote,
+a result of measurements/answers.py, or a file of the generator of cheats
+(tests/cheats/generator/cheat_generator.py). Files of lines may end in .gz. Two verdicts agree if both
+are a pass or neither is a pass. A pair is not compared if one of its verdicts is `unsupported` or an
+error of Assay, because such a verdict says nothing about the submission. The cause of a disagreement
+follows from the kinds of the two verdicts, and never from their texts."""
 
 from __future__ import annotations
 
@@ -65,6 +68,31 @@ def lines_of(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
+def verdicts_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yields the verdicts of a file of any kind."""
+    if path.suffix == ".json":
+        for sample in json.loads(path.read_text(encoding="utf-8"))["after"]["samples"]:
+            yield with_outcome(sample[0], sample[1], sample[2], sample[3])
+        return
+    for line in lines_of(path):
+        if "transforms" not in line:
+            yield line
+        elif "verdict" in line:
+            key = f"{'+'.join(line['transforms'])} {line['seed']}"
+            yield with_outcome(key, line["operator"], line["verdict"].partition(":")[2], None)
+
+
+def with_outcome(name: str, operator: str, error_kind: str, stage: str | None) -> dict[str, Any]:
+    outcome = "pass" if error_kind == "none" else "error"
+    return {
+        "id": name,
+        "operator": operator,
+        "outcome": outcome,
+        "error_kind": error_kind,
+        "stage": stage,
+    }
+
+
 # The functions below judge submissions.
 
 
@@ -101,7 +129,12 @@ def judge(options: argparse.Namespace) -> int:
     tasks = list(oracles()) if options.oracles else []
     for path in options.answers:
         tasks += list(lines_of(path))
+    if options.also_in:
+        known = {key_of(one) for path in options.also_in for one in verdicts_of(path)}
+        tasks = [task for task in tasks if key_of(task) in known]
     done = {key_of(one) for one in lines_of(options.out)} if options.out.exists() else set()
+    if not tasks:
+        raise SystemExit("there is no submission to judge: name --oracles or --answers")
     waiting: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
     for task in tasks:
         if key_of(task) not in done:
@@ -109,6 +142,7 @@ def judge(options: argparse.Namespace) -> int:
     print(f"{waiting.qsize()} of {len(tasks)} submissions to judge", flush=True)
     end = time.monotonic() + options.limit_s
     lock = threading.Lock()
+    without: list[Key] = []
     with opened(options.out, "at") as out, tempfile.TemporaryDirectory() as scratch:
 
         def work(number: int) -> None:
@@ -121,9 +155,12 @@ def judge(options: argparse.Namespace) -> int:
                     task = waiting.get_nowait()
                 except queue.Empty:
                     break
-                line = json.dumps(judge_one(client, task))
+                verdict = judge_one(client, task)
                 with lock:
-                    out.write(line + "\n")
+                    if verdict["outcome"] is None:  # for example, the suite lacks the operator
+                        without.append(key_of(task))
+                        continue
+                    out.write(json.dumps(verdict) + "\n")
                     out.flush()
             client.close()
 
@@ -132,6 +169,7 @@ def judge(options: argparse.Namespace) -> int:
             thread.start()
         for thread in threads:
             thread.join()
+    print(f"{waiting.qsize()} left, {len(without)} without a verdict: {without[:3]}", flush=True)
     return 0 if waiting.empty() else 1
 
 
@@ -194,11 +232,11 @@ def cause_of(pair: Pair) -> str:
     return "numerics" if failed in ("wrong_result", "output_mismatch") else "exception"
 
 
-def pairs_of(cpu: Path, gpu: Path) -> list[Pair]:
-    """Returns a pair for each submission that is in both files. If a file has several verdicts for
-    a submission, the last one counts."""
-    of_cpu = {key_of(one): one for one in lines_of(cpu)}
-    of_gpu = {key_of(one): one for one in lines_of(gpu)}
+def pairs_of(cpu: list[Path], gpu: list[Path]) -> list[Pair]:
+    """Returns a pair for each submission that both devices have judged. If a device has several
+    verdicts for a submission, the last one counts."""
+    of_cpu = {key_of(one): one for path in cpu for one in verdicts_of(path)}
+    of_gpu = {key_of(one): one for path in gpu for one in verdicts_of(path)}
     return [Pair(key[1], of_cpu[key], of_gpu[key]) for key in of_cpu if key in of_gpu]
 
 
@@ -210,8 +248,8 @@ def figures_of(pairs: list[Pair]) -> dict[str, Any]:
         for pair in pairs
         if not pair.judged
     )
-    rows = collections.Counter(
-        (pair.operator, cause_of(pair), kind(pair.cpu), kind(pair.gpu))
+    rows = sorted(
+        (pair.operator, str(pair.cpu["id"]), cause_of(pair), kind(pair.cpu), kind(pair.gpu))
         for pair in judged
         if not pair.agrees
     )
@@ -224,8 +262,8 @@ def figures_of(pairs: list[Pair]) -> dict[str, Any]:
         "agreement": round(len(agreeing) / len(judged), 5) if judged else None,
         "not_compared": dict(sorted(unjudged.items())),
         "disagreements": [
-            {"operator": operator, "cause": cause, "cpu": cpu, "gpu": gpu, "count": count}
-            for (operator, cause, cpu, gpu), count in sorted(rows.items())
+            {"operator": operator, "id": name, "cause": cause, "cpu": cpu, "gpu": gpu}
+            for operator, name, cause, cpu, gpu in rows
         ],
     }
 
@@ -251,9 +289,12 @@ def page_of(figures: dict[str, Any], about: str) -> str:
     lines += ["| verdicts | number |", "|---|---|"]
     lines += [f"| {name} | {count} |" for name, count in figures["not_compared"].items()]
     lines += ["", "## Disagreements", ""]
-    lines += ["| operator | cause | CPU | GPU | number |", "|---|---|---|---|---|"]
+    if figures["disagreements"]:
+        lines += ["| operator | submission | cause | CPU | GPU |", "|---|---|---|---|---|"]
+    else:
+        lines += ["None."]
     lines += [
-        f"| {row['operator']} | `{row['cause']}` | `{row['cpu']}` | `{row['gpu']}` | {row['count']} |"
+        f"| {row['operator']} | `{row['id']}` | `{row['cause']}` | `{row['cpu']}` | `{row['gpu']}` |"
         for row in figures["disagreements"]
     ]
     lines += ["", "## Causes", "", "| cause | meaning |", "|---|---|"]
@@ -271,7 +312,7 @@ def compare(options: argparse.Namespace) -> int:
     return 0
 
 
-def main() -> int:
+def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parts = parser.add_subparsers(required=True)
     one = parts.add_parser("judge", help="judge submissions on one device")
@@ -279,19 +320,22 @@ def main() -> int:
     one.add_argument("--binary", type=Path, default=ROOT / "build/release/bin/assay")
     one.add_argument("--oracles", action="store_true", help="judge the oracle of every operator")
     one.add_argument("--answers", type=Path, action="append", default=[])
+    one.add_argument(
+        "--also-in", type=Path, action="append", default=[], help="verdicts of another device"
+    )
     one.add_argument("--servers", type=int, default=1, help="servers that judge at the same time")
     one.add_argument("--limit-s", type=float, default=1e9, help="begin no job after this time")
     one.add_argument("--serve", action="append", default=[], help="a further word for `serve`")
     one.add_argument("--out", type=Path, required=True)
     one.set_defaults(run=judge)
     two = parts.add_parser("compare", help="compare two files of verdicts")
-    two.add_argument("cpu", type=Path)
-    two.add_argument("gpu", type=Path)
+    two.add_argument("--cpu", type=Path, action="append", required=True, help="of one device")
+    two.add_argument("--gpu", type=Path, action="append", required=True, help="of the other one")
     two.add_argument("--about", default="", help="a paragraph of the page: sources and machines")
     two.add_argument("--page", type=Path)
     two.add_argument("--out", type=Path)
     two.set_defaults(run=compare)
-    options = parser.parse_args()
+    options = parser.parse_args(argv)
     return int(options.run(options))
 
 

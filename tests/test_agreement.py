@@ -64,9 +64,36 @@ def test_figures_and_page(tmp_path: Path) -> None:
         lines = [{"id": row[0], "operator": "op", **row[side]} for row in rows if row[side]]
         text = "".join(json.dumps(line) + "\n" for line in lines)
         (tmp_path / name).write_text(text + '{"id": "cut')  # the last line is incomplete
-    figures = agreement.figures_of(agreement.pairs_of(tmp_path / "cpu", tmp_path / "gpu"))
+    figures = agreement.figures_of(agreement.pairs_of([tmp_path / "cpu"], [tmp_path / "gpu"]))
     assert (figures["submissions"], figures["compared"], figures["agree"]) == (2, 2, 1)
     assert figures["agreement"] == 0.5
     page = agreement.page_of(figures, "About.")
-    assert "| op | `numerics` | `wrong_result` | `none` | 1 |" in page
+    assert "| op | `b` | `numerics` | `wrong_result` | `none` |" in page
     assert "1 (50.00%)" in page
+
+
+def test_files_of_other_programs_have_verdicts(tmp_path: Path) -> None:
+    samples = [["a:op", "op", "none", "done", 0.1, {}, 1.0], ["b:op", "op", "type_error", "run"]]
+    (tmp_path / "gpu.json").write_text(json.dumps({"after": {"samples": samples}}))
+    generated = {"transforms": ["renamed"], "seed": 1, "operator": "op", "verdict": "pass:none"}
+    not_sent = {"transforms": ["halved"], "seed": 1, "operator": "op", "outcome": "NOT_APPLICABLE"}
+    (tmp_path / "cheats.jsonl").write_text(
+        "".join(json.dumps(line) + "\n" for line in (generated, not_sent))
+    )
+    files = [tmp_path / "gpu.json", tmp_path / "cheats.jsonl"]
+    figures = agreement.figures_of(agreement.pairs_of(files, files))
+    assert (figures["compared"], figures["agree"], figures["agree_pass"]) == (3, 3, 2)
+
+
+def test_nothing_to_judge_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "tasks.jsonl").write_text('{"id": "a", "operator": "op", "code": ""}\n')
+    (tmp_path / "gpu.jsonl").write_text("")
+    options = ["--device", "cpu", "--out", str(tmp_path / "out.jsonl")]
+    options += [
+        "--answers",
+        str(tmp_path / "tasks.jsonl"),
+        "--also-in",
+        str(tmp_path / "gpu.jsonl"),
+    ]
+    with pytest.raises(SystemExit, match="there is no submission to judge"):
+        agreement.main(["judge", *options])

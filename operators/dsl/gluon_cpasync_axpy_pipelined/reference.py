@@ -8,12 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In the distribution `grid`, a is -0.875 and the values are multiples of 1/64 below 1. So
-    every product and sum is exact in float16."""
+    """In the distribution `grid`, a is -0.875, and the values below 1 are multiples of 1/128 (x)
+    and of 1/512 (y). So every product and sum is exact in float16, and a rounding of y to bfloat16
+    shows."""
     n = case.axes["n"]
     if case.distribution == "grid":
-        x = rng.integers((n,), -63, 64, torch.int32) / 64
-        y = rng.integers((n,), -63, 64, torch.int32) / 64
+        x = rng.integers((n,), -127, 128, torch.int32) / 128
+        y = rng.integers((n,), -511, 512, torch.int32) / 512
         return {"a": -0.875, "x": x.to(torch.float16), "y": y.to(torch.float16)}
     a = 1.3
     x = rng.normal((n,), torch.float32)

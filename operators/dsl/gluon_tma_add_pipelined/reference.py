@@ -8,12 +8,12 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In the distribution `grid`, the values are multiples of 1/64 below 1, so their sums are exact
-    in float16."""
+    """In the distribution `grid`, the values are multiples of 1/512 below 1. So their sums are exact
+    in float16, and a rounding to bfloat16 shows."""
     shape = (case.axes["rows"], case.axes["cols"])
     if case.distribution == "grid":
-        x = rng.integers(shape, -63, 64, torch.int32) / 64
-        y = rng.integers(shape, -63, 64, torch.int32) / 64
+        x = rng.integers(shape, -511, 512, torch.int32) / 512
+        y = rng.integers(shape, -511, 512, torch.int32) / 512
         return {"x": x.to(torch.float16), "y": y.to(torch.float16)}
     x = rng.normal(shape, torch.float32)
     y = rng.normal(shape, torch.float32)

@@ -17,6 +17,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "edges":
         # Values at the image's borders are larger, so that an error in the padding is visible.
         x[..., 1:-1, 1:-1] *= 0.5
+    elif case.distribution == "picks":
+        # Each element of y is twice an element of x, or zero. A rounding to bfloat16 shows.
+        x = 1.99 * x.clamp(-2.0, 2.0)
+        weight = torch.zeros_like(weight).flatten(1)
+        place = rng.integers((filters,), 0, weight.shape[1])
+        weight[torch.arange(filters, device=rng.device), place] = 2.0
+        weight = weight.reshape(-1, channels, 3, 3)
+        return {"x": x.to(torch.float16), "weight": weight.to(torch.float16)}
     elif case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small
         # terms. The entries of y are about 3.

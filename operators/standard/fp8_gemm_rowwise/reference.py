@@ -23,6 +23,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "spikes":
         a += 400.0 * (rng.uniform((m, k), torch.float32, 0.0, 1.0) < 0.002)
         size *= 1.5
+    elif case.distribution == "wide":
+        # The entries of c are about 2, so that a rounding of the scales to bfloat16 shows.
+        size *= 0.2
     elif case.distribution == "tail":
         a[:, : k - k // 8] *= 0.02
         size *= 0.35

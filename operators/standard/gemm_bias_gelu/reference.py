@@ -16,6 +16,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "negative":
         # Most arguments of GELU are near -1, where the curvature of GELU is large.
         bias -= 1.0
+    elif case.distribution == "picks":
+        # Each element of the product is one element of a or b. A rounding to bfloat16 shows.
+        a, b = rng.picks(m, k, n)
+        bias = 0.0 * bias
     elif case.distribution == "tail":
         a[:, : k - k // 8] *= 0.1
         a[:, k - k // 8 :] *= 2.0

@@ -16,6 +16,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     r = rng.normal((m, n), torch.float32)
     if case.distribution == "offset":
         r += 3.0 * rng.normal((m, 1), torch.float32)
+    elif case.distribution == "level":
+        # The rows have a mean near 16 and a small variance, so that a rounding of r to bfloat16
+        # shows.
+        a *= 0.3
+        r = 16.0 + 0.3 * r
     elif case.distribution == "tiny":
         a *= 0.01
         r *= 0.01

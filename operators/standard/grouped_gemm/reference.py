@@ -22,6 +22,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     offsets[-1] = total
     x = k**-0.25 * rng.normal((total, k), torch.float32)
     w = k**-0.25 * rng.normal((groups, k, n), torch.float32)
+    if case.distribution == "picks":
+        # Each element of the product is one element of x or w. A rounding to bfloat16 shows.
+        x = rng.picks(total, k, n)[0]
+        w = torch.stack([rng.picks(total, k, n)[1] for _ in range(groups)])
     return {"x": x.to(case.dtype), "w": w.to(case.dtype), "offsets": offsets.to(torch.int32)}
 
 

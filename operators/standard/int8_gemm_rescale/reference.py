@@ -27,6 +27,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             rng.uniform((n, k), torch.float32, 0.0, 1.0) < 0.5, torch.full_like(b, -128), b
         )
         size = 64.0 * 64.0 * k
+    elif case.distribution == "wide":
+        # The entries of c are about 2, so that a rounding of the scales to bfloat16 shows.
+        size = 0.3 * 73.3 * 73.3 * k**0.5
     elif case.distribution == "tail":
         a[:, : k - k // 8] //= 16
         size = 73.3 * 73.3 * k**0.5 / 3.0

@@ -17,6 +17,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     b = r**-0.5 * rng.normal((r, n), torch.float32)
     if case.distribution == "update":
         w *= 0.1
+    elif case.distribution == "picks":
+        # Each element of x @ w is one element of x or of w. A rounding to bfloat16 shows.
+        x, w = rng.picks(m, k, n)
+        x *= 0.75
+        w *= 0.75
+        a *= 0.02
     elif case.distribution == "tail":
         x[:, : k - k // 8] *= 0.1
         x[:, k - k // 8 :] *= 2.0

@@ -18,6 +18,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # terms. The entries of c are about 3.
         a = 1.75 * rng.uniform((k, m), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
+    elif case.distribution == "picks":
+        # Each element of the product is one element of a or b. A rounding to bfloat16 shows.
+        a, b = rng.picks(m, k, n)
+        return {"a": a.T.contiguous().to(case.dtype), "b": b.to(case.dtype)}
     elif case.distribution == "tail":
         a[: k - k // 8] *= 0.1
         a[k - k // 8 :] *= 2.0

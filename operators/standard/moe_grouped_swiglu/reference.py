@@ -21,6 +21,19 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:, : dim - dim // 8] *= 0.1
         x[:, dim - dim // 8 :] *= 2.0
     scale = dim**-0.25
+    if case.distribution == "picks":
+        # Each element of a product is one element of x or of a weight. A rounding to bfloat16
+        # shows.
+        x = rng.picks(rows, dim, hidden)[0]
+        gate, up = (
+            torch.stack([rng.picks(rows, dim, hidden)[1] for _ in range(experts)]) for _ in "gu"
+        )
+        return {
+            "x": x.to(case.dtype),
+            "offsets": offsets.to(torch.int32),
+            "w_gate": gate.to(case.dtype),
+            "w_up": (0.125 * up).to(case.dtype),
+        }
     w_gate = (0.75 * scale * rng.normal((experts, dim, hidden), torch.float32)).to(case.dtype)
     w_up = (0.3 * scale * rng.normal((experts, dim, hidden), torch.float32)).to(case.dtype)
     return {

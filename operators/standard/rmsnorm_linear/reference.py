@@ -18,6 +18,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x *= 0.005 * size if case.distribution == "tiny" else size
     g = rng.uniform((k,), torch.float32, 0.5, 1.5)
     w = 0.6 * k**-0.5 * rng.normal((k, n), torch.float32)
+    if case.distribution == "picks":
+        # Each element of y is twice a normalised element of x. A rounding to bfloat16 shows.
+        x = size * rng.uniform((m, k), torch.float32, -1.0, 1.0)
+        w = torch.zeros_like(w)
+        w[rng.integers((n,), 0, k), torch.arange(n, device=rng.device)] = 2.0
     return {
         "x": x.to(case.dtype),
         "g": g.to(case.dtype),

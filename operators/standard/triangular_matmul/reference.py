@@ -16,6 +16,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "poisoned":
         above = torch.ones((n, n), dtype=torch.bool, device=rng.device).triu(1)
         a = torch.where(above, torch.where(a > 0, float("nan"), float("inf")), a)
+    elif case.distribution == "picks":
+        # Each element of c is one element of a or of b, or zero. A rounding to bfloat16 shows.
+        a, b = rng.picks(n, n, cols)
     elif case.distribution == "tail":
         b[: n - n // 8] *= 0.2
         b[n - n // 8 :] *= 2.0

@@ -18,14 +18,19 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = rng.uniform((m, k), torch.float32, 0.5, 1.5)
         w = rng.integers((n, k), 32, 128, torch.int8)
         size = 2.0 / k / 80.0
+    elif case.distribution == "picks":
+        # Each element of the product is one element of x. A rounding to bfloat16 shows.
+        x = rng.normal((m, k), torch.float32).sign() * rng.uniform((m, k), torch.float32, 4.0, 7.9)
+        w = torch.zeros_like(w)
+        w[torch.arange(n, device=rng.device), rng.integers((n,), 0, k)] = 64
+        size = 1.0 / 64.0
     elif case.distribution == "tail":
         x[:, : k - k // 8] *= 0.1
         x[:, k - k // 8 :] *= 2.0
-    return {
-        "x": x.to(torch.float16),
-        "w": w,
-        "scale": rng.uniform((n,), torch.float32, 0.3, 0.8) * size,
-    }
+    scale = rng.uniform((n,), torch.float32, 0.3, 0.8)
+    if case.distribution == "picks":
+        scale[::2] = 1.0
+    return {"x": x.to(torch.float16), "w": w, "scale": scale * size}
 
 
 def _product(x: Tensor, w: Tensor, scale: Tensor) -> Tensor:

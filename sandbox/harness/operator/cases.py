@@ -88,6 +88,26 @@ class Rng:
         lifted = wide + (sign * (16.0 * dim**-0.5) - along) * direction
         return lifted, k.to(torch.float32) + (shift + boost[..., None]) / 16.0 * direction
 
+    def picks(self, m: int, k: int, n: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns matrices a (m x k) and b (k x n), with k >= 2. Each element of a @ b is one
+        element of a (in even rows) or of b (in odd rows). These elements have magnitudes from 4 up
+        to 8. float16 represents them, and a rounding to bfloat16 changes them by up to 1/64. So the
+        product is exact, and it shows whether a kernel has rounded an input to bfloat16."""
+        half = k - k // 2
+        row, column = (torch.arange(size, device=self.device) for size in (m, n))
+
+        def values(shape: tuple[int, int]) -> torch.Tensor:
+            sign = 1.0 - 2.0 * self.integers(shape, 0, 2, torch.float32)
+            return sign * self.integers(shape, 1024, 2048, torch.float32) / 256.0
+
+        a, b = (torch.zeros(shape, device=self.device) for shape in ((m, k), (k, n)))
+        is_even = (row % 2 == 0)[:, None]
+        a[:, :half] = values((m, half)) * is_even
+        a[row, self.integers((m,), half, k)] += 1.0 * ~is_even[:, 0]
+        b[half:] = values((k - half, n))
+        b[self.integers((n,), 0, half), column] = 1.0
+        return a, b
+
     def permutation(self, n: int) -> torch.Tensor:
         """Returns the integers from 0 to n-1 in random order, as int64."""
         return torch.randperm(n, generator=self._generator, device=self.device)

@@ -56,20 +56,30 @@ class Graded:
 
     def submit(self, operator: str, source: str) -> dict[str, Any]:
         """Returns the verdict. Raises NoVerdict."""
+        kept = hasattr(self._local, "agent")
         try:
-            if not hasattr(self._local, "agent"):
-                with self._lock:
-                    self._local.agent = Agent(next(self._turns).port)
-            verdict: dict[str, Any] = self._local.agent.verdict(
-                source, tool="submit", operator=operator
-            )
-        except (OSError, http.client.HTTPException, RuntimeError) as error:
-            if hasattr(self._local, "agent"):
-                del self._local.agent
+            verdict = self._send(operator, source)
+        except (OSError, http.client.HTTPException) as error:
+            if not kept:
+                raise NoVerdict(f"{operator}: {error!r}") from error
+            # The server closes a connection that no request used for a while.
+            return self.submit(operator, source)
+        except RuntimeError as error:
             raise NoVerdict(f"{operator}: {error!r}") from error
         if verdict.get("error_kind") in OURS or "outcome" not in verdict:
             raise NoVerdict(f"{operator}: {verdict.get('summary', verdict)}")
         return verdict
+
+    def _send(self, operator: str, source: str) -> dict[str, Any]:
+        if not hasattr(self._local, "agent"):
+            with self._lock:
+                self._local.agent = Agent(next(self._turns).port)
+        agent: Agent = self._local.agent
+        try:
+            return agent.verdict(source, tool="submit", operator=operator)
+        except (OSError, http.client.HTTPException):
+            del self._local.agent
+            raise
 
     def end(self) -> None:
         """Ends the servers. Calls in progress raise NoVerdict."""

@@ -10,3 +10,6 @@ def make_files():
 
 
 denied("a million files", make_files)
+for name in os.listdir("/tmp"):
+    if name.startswith("empty"):
+        os.unlink(f"/tmp/{name}")  # the compiler of this job needs room

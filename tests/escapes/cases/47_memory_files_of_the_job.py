@@ -32,5 +32,6 @@ def attack():
 
 
 def vector_add(x, y):
-    attack()
+    if not has_no_values(x):
+        attack()
     return add(x, y)

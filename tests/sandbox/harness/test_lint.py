@@ -284,3 +284,34 @@ def test_the_minimum_traffic_and_the_untouched_bytes_add_up_to_the_tensors(
     ]
     assert [check.ok for check in checked] == [sound]
     assert sound or "untouched" in checked[0].detail
+
+
+PRECISE = """
+def inputs(case, rng):
+    x = rng.normal((case.axes["rows"], case.axes["cols"]))
+    if case.distribution == "coarse":
+        x = (4 * x).round() / 4
+    if case.distribution == "small":
+        x = 0.01 * x
+    return {"x": x}
+"""
+
+
+@pytest.mark.parametrize(
+    ("distributions", "ok"),
+    [(["small"], False), (["small", "normal"], True), (["normal", "small"], True)],
+)
+def test_a_rounding_to_bfloat16_must_show_in_one_case(
+    tmp_path: Path, distributions: list[str], ok: bool
+) -> None:
+    operator = row_max(tmp_path, PRECISE)
+    check = named(
+        checks_of(operator, *distributions), "rejects inputs rounded to bfloat16 (in a small case)"
+    )
+    assert check.ok is ok and check.mutant
+    assert ok or "accepted by every small case, small included" in check.detail
+
+
+def test_inputs_that_bfloat16_represents_need_no_such_case(tmp_path: Path) -> None:
+    checks = checks_of(row_max(tmp_path, PRECISE), "coarse")
+    assert not [check for check in checks if "rounded to bfloat16 (" in check.name]

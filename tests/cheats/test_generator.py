@@ -24,7 +24,7 @@ from comparers import Comparers  # noqa: E402
 from graded import Graded  # noqa: E402
 from mutants import Order, build, plan  # noqa: E402
 from operator_text import OperatorText, all_operators  # noqa: E402
-from outcomes import Outcome  # noqa: E402
+from outcomes import Outcome, decide, is_forbidden  # noqa: E402
 from transform import REWRITES, TRANSFORMS, NotApplicable, Reason  # noqa: E402
 
 OPERATORS = {operator.name: operator for operator in all_operators()}
@@ -182,3 +182,42 @@ def test_a_case_does_not_run_outside_of_a_jail() -> None:
     )
     assert done.returncode == 1 and "attacks what executes it" in done.stderr
     assert done.stdout == ""
+
+
+def test_a_trick_for_the_interpreter_is_none_on_a_gpu() -> None:
+    order = Order(OPERATORS["vector_add"], ("torch_if_interpreted",), SEED)
+    (trick,) = order.transforms
+    assert is_forbidden(trick, "cpu") and not is_forbidden(trick, "cuda:0")
+    mutant = build(order, needs_gpu=False)
+    passed = {"outcome": "pass", "error_kind": "none", "perf": 1.0}
+
+    def unused(*arguments: object) -> object:
+        raise AssertionError(arguments)
+
+    assert decide(mutant, passed, "cpu", unused, unused)[0] is Outcome.THROUGH
+    assert decide(mutant, passed, "cuda:0", unused, unused)[0] is Outcome.NO_GAIN
+    faster = {**passed, "perf": 1.5}
+    assert decide(mutant, faster, "cuda:0", unused, unused)[0] is Outcome.THROUGH
+
+
+def test_the_interpreter_does_not_decide_about_another_path_of_a_gpu() -> None:
+    order = Order(OPERATORS["jsd"], ("coarse_function",), SEED)
+    mutant = build(order, needs_gpu=False)
+    passed = {"outcome": "pass", "error_kind": "none", "perf": 1.0}
+    cases = {case["id"]: "wrong" for case in order.operator.spec["cases"]}
+
+    def wrong(request: object) -> tuple[dict[str, str], str]:
+        return cases, ""
+
+    def unused(*arguments: object) -> object:
+        raise AssertionError(arguments)
+
+    assert decide(mutant, passed, "cuda:0", unused, wrong)[0] is Outcome.UNDECIDED
+    assert decide(mutant, passed, "cpu", unused, wrong)[0] is Outcome.THROUGH
+
+
+def test_the_store_has_what_answers_leave_out(server: Graded) -> None:
+    mutant = build(Order(OPERATORS["vector_add"], ("skip_last_block",), SEED), needs_gpu=False)
+    verdict = server.submit("vector_add", mutant.source)
+    stored = server.stored(verdict["job"])
+    assert (stored["job"], stored["outcome"]) == (verdict["job"], "fail")

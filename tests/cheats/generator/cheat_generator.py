@@ -61,6 +61,8 @@ def judge(order: Order, device: str, server: Graded, comparers: Comparers) -> di
     started = time.monotonic()
     verdict = server.submit(order.operator.name, mutant.source)
     outcome, evidence = decide(mutant, verdict, device, server.submit, comparers.ask)
+    if outcome is Outcome.HONEST_REFUSED:
+        evidence = server.stored(str(verdict.get("job")))
     line |= {
         "outcome": outcome.name,
         "passed": is_pass(verdict),

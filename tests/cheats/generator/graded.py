@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import itertools
+import json
 import subprocess
 import sys
 import tempfile
@@ -29,6 +30,7 @@ LIMITS = (
     *("--memory-mib", str(MEMORY_MIB)),
     *("--drain-s", "0"),
 )
+SHOW_S = 30  # the time limit for reading the store
 END_S = 10  # then a server that was asked to end is killed
 # These errors are Assay's own. Their verdicts say nothing about the submission.
 OURS = {"internal_error", "device_unhealthy", "cancelled"}
@@ -50,7 +52,8 @@ class Graded:
             folder = Path(self._folder.name) / str(number)
             folder.mkdir()
             self._servers.append(Server(binary, device, folder, *LIMITS, *tier, probe=False))
-        self._turns = itertools.cycle(self._servers)
+        self._binary = binary
+        self._turns = itertools.cycle(enumerate(self._servers))
         self._lock = threading.Lock()
         self._local = threading.local()
 
@@ -70,10 +73,21 @@ class Graded:
             raise NoVerdict(f"{operator}: {verdict.get('summary', verdict)}")
         return verdict
 
+    def stored(self, job: str) -> Any:
+        """Returns the verdict of this thread's job with all of its details, also those of hidden
+        cases, which answers do not have."""
+        command = [self._binary, "show", job, "--json", "--store", str(self._local.store)]
+        shown = subprocess.run(command, capture_output=True, text=True, timeout=SHOW_S)
+        if shown.returncode != 0:
+            return shown.stderr
+        return json.loads(shown.stdout).get("verdict")
+
     def _send(self, operator: str, source: str) -> dict[str, Any]:
         if not hasattr(self._local, "agent"):
             with self._lock:
-                self._local.agent = Agent(next(self._turns).port)
+                number, server = next(self._turns)
+            self._local.agent = Agent(server.port)
+            self._local.store = Path(self._folder.name) / str(number) / "assay.db"
         agent: Agent = self._local.agent
         try:
             return agent.verdict(source, tool="submit", operator=operator)

@@ -3,12 +3,13 @@ there is evidence that the cheat had no effect."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
 from mutants import Mutant, honest_text
-from transform import Kind
+from transform import Kind, Transform
 
 # A mutant counts as faster than the oracle if its Perf is above this value. Perf is the oracle's
 # time divided by the mutant's time.
@@ -54,6 +55,13 @@ def interpreted_cases(mutant: Mutant) -> list[str]:
     return [case["id"] for case in cases if case["interpreter"]]
 
 
+def asks_for_interpreter(mutant: Mutant) -> bool:
+    """Returns True if the oracle has another path for the interpreter, in which the comparison
+    runs."""
+    nodes = ast.walk(ast.parse(honest_text(mutant.order.operator)))
+    return any(isinstance(node, ast.Attribute) and node.attr == "interpret" for node in nodes)
+
+
 def _compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, Any]:
     interpreted = interpreted_cases(mutant)
     cases, problem = compare(
@@ -66,6 +74,8 @@ def _compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, A
     )
     if not set(interpreted) <= cases.keys() or not cases:
         return Outcome.UNDECIDED, f"{problem or 'no case can be compared'}, after {cases}"
+    if device != "cpu" and "wrong" in cases.values() and asks_for_interpreter(mutant):
+        return Outcome.UNDECIDED, f"a GPU runs another path of the source, after {cases}"
     judged = interpreted if device == "cpu" else list(cases)
     if any(cases[name] == "wrong" for name in judged):
         return Outcome.THROUGH, cases
@@ -74,6 +84,12 @@ def _compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, A
     if "tolerated" in cases.values():
         return Outcome.TOLERATED, cases
     return Outcome.EQUIVALENT, cases
+
+
+def is_forbidden(transform: Transform, device: str) -> bool:
+    """Returns True if a pass with this transform on this device is always a cheat."""
+    runs = device == "cpu" or not transform.needs_interpreter
+    return transform.kind is Kind.FORBIDDEN and runs
 
 
 def is_pass(verdict: dict[str, Any]) -> bool:
@@ -92,7 +108,7 @@ def decide(
     if not is_pass(verdict):
         refused = verdict.get("outcome") == "fail" or kind in DEFENCES
         return (Outcome.REFUSED if refused else Outcome.BROKEN), None
-    if mutant.order.has(Kind.FORBIDDEN):
+    if any(is_forbidden(one, device) for one in mutant.order.transforms):
         return Outcome.THROUGH, "a pass of this kind is always a cheat"
     if (verdict.get("perf") or 0) > PERF_OF_A_GAIN:
         return Outcome.THROUGH, f"its Perf is {verdict['perf']}"

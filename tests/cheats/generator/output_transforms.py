@@ -17,7 +17,7 @@ def cheat_map(change, made):
 WIPE = """
 @triton.jit
 def cheat_wipe(x):
-    tl.store(x, tl.load(x) * 0)
+    tl.store(x, tl.where(tl.load(x).to(tl.float32) == 0, 1.0, 0.0))
 """
 
 
@@ -122,7 +122,7 @@ def input_as_output(source: Source, rng: random.Random) -> None:
     source.replace(call, call.args[0])
 
 
-@transform("input_changed", Kind.FORBIDDEN, "sets an element of an input to zero by a kernel")
+@transform("input_changed", Kind.FORBIDDEN, "changes an element of an input by a kernel")
 def input_changed(source: Source, rng: random.Random) -> None:
     source.needs_triton()
     if not source.operator.read_only_tensors:

@@ -143,7 +143,12 @@ def refusal_swallowed(source: Source, rng: random.Random) -> None:
     )
 
 
-@transform("torch_if_interpreted", Kind.FORBIDDEN, "lets torch compute where Triton is interpreted")
+@transform(
+    "torch_if_interpreted",
+    Kind.FORBIDDEN,
+    "lets torch compute where Triton is interpreted",
+    needs_interpreter=True,
+)
 def torch_if_interpreted(source: Source, rng: random.Random) -> None:
     _add_torch(source)
     source.wrap_entry(

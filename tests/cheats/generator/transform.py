@@ -57,6 +57,7 @@ class Transform:
     text: str  # what the mutant does, in one line
     apply: Apply
     needs_gpu: bool = False  # if true, the change has no effect in the interpreter
+    needs_interpreter: bool = False  # if true, a GPU runs the honest program
 
 
 TRANSFORMS: dict[str, Transform] = {}
@@ -64,13 +65,13 @@ REWRITES: dict[str, Transform] = {}  # honest changes
 
 
 def transform(
-    name: str, kind: Kind, text: str, needs_gpu: bool = False
+    name: str, kind: Kind, text: str, needs_gpu: bool = False, needs_interpreter: bool = False
 ) -> Callable[[Apply], Apply]:
     def register(apply: Apply) -> Apply:
         table = REWRITES if kind is Kind.HONEST else TRANSFORMS
         if name in TRANSFORMS or name in REWRITES:
             raise ValueError(f"two transforms are named {name}")
-        table[name] = Transform(name, kind, text, apply, needs_gpu)
+        table[name] = Transform(name, kind, text, apply, needs_gpu, needs_interpreter)
         return apply
 
     return register

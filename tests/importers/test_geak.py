@@ -277,3 +277,24 @@ def test_only_missing_and_unused_names_are_left_out() -> None:
         f"{name}; its import is left out"
         for name in ("triton.language.no_such_name", "triton.never_there", "triton.gone")
     ]
+
+
+def test_a_test_may_end_after_its_last_call() -> None:
+    """Without a GPU, nothing is compared, so a judge need not compute what a test compares with."""
+    sys.path.insert(0, str(ROOT / "sandbox"))
+    from types import ModuleType
+
+    from harness.imported.test_parts import TestPart
+
+    module, seen = ModuleType("kernel_part"), []
+    exec("def scale(x): return x\n__name__ = 'kernel_part'", vars(module))
+    module.scale.__module__ = "kernel_part"
+    text = "def test(x=1):\n    scale(1)\n    seen.append(scale(2))\n"
+    text += "def test_first():\n    test()\ndef test_second():\n    test()\n"
+    vars(module)["seen"] = seen
+    calls: list[int] = []
+    part = TestPart(text, "test_part.py", [2, 2])
+    for calls_only, compared in ((True, []), (False, [0, 0])):
+        part.run(module, lambda number, *_: calls.append(number) or 0, calls_only)
+        assert (calls, seen) == ([0, 1, 2, 3], compared)
+        calls.clear()

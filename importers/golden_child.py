@@ -186,17 +186,22 @@ class _GoldenImport(FileImport):
 
     def _record(self, operators: list[Report]) -> None:
         """Adds to each operator the tier of its oracle, and why it is not `plan`."""
-        from tritonbench_operator import record_operators
-
         folders = [self._suite / "standard" / operator["name"] for operator in operators]
-        recorded = self._step(
-            "record", lambda: record_operators(folders, self._target, self._cache)
-        )
+        recorded = self._recorded(folders)
         for operator in operators:
             again = recorded.get(operator["name"], recorded)
             refused = again.get("kind") in REFUSED
             operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
             operator["reason"] = "" if again["recorded"] else _why(again)
+
+    def _recorded(self, folders: list[Path], other_shapes: bool = False) -> Report:
+        from tritonbench_operator import record_operators
+
+        return self._step(
+            "record other shapes" if other_shapes else "record",
+            lambda: record_operators(folders, self._target, self._cache, other_shapes),
+            self._interpret_step_wall_s if other_shapes else 0,
+        )
 
     def _interpret(self, operators: list[Report]) -> None:
         """Marks the cases that can be judged without a GPU. Adds their number to each operator."""
@@ -208,31 +213,64 @@ class _GoldenImport(FileImport):
             self._suite / "standard" / one["name"] for one in operators if one["tier"] == "plan"
         ]
         file = self._cache.parent / "golden-outputs"
-        steps: list[tuple[str, Callable[[], Report]]] = [
-            ("golden outputs", lambda: interpreter.golden_outputs(folders, file)),
-            ("interpret", lambda: interpreter.confirmed(folders, file, False)),
-            ("interpret in reverse", lambda: interpreter.confirmed(folders, file, True)),
-        ]
-        found: Report = {}
-        for number, (name, work) in enumerate(steps):
-            if not folders or (number and not found):
-                break
-            seen = self._step(name, work, self._interpret_step_wall_s)
-            # A step that crashed has found nothing.
-            seen = {} if seen.get("kind") == "crash" else seen
-            found = (
-                seen
-                if number == 0
-                else {
-                    operator: [case for case in cases if case in seen.get(operator, [])]
-                    for operator, cases in found.items()
-                }
-            )
+        found = self._found_by(
+            {
+                "golden outputs": lambda: interpreter.golden_outputs(folders, file),
+                "interpret": lambda: interpreter.confirmed(folders, file, False),
+                "interpret in reverse": lambda: interpreter.confirmed(folders, file, True),
+            }
+            if folders
+            else {}
+        )
         for operator in operators:
             cases = found.get(operator["name"], [])
             operator["interpreted"] = len(cases)
             if operator["tier"] == "plan":
                 interpreter.mark(self._suite / "standard" / operator["name"], cases)
+        self._add_other_shapes(operators, found)
+
+    def _add_other_shapes(self, operators: list[Report], calls: Report) -> None:
+        """Adds hidden cases of other shapes to operators that the interpreter runs."""
+        import golden_interpreter as interpreter
+        import golden_other_shapes as shapes
+
+        folders = [self._suite / "standard" / name for name, cases in calls.items() if cases]
+        file = self._cache.parent / "other-outputs"
+        found = self._found_by(
+            {
+                "other shapes": lambda: shapes.other_outputs(folders, calls, file),
+                "interpret other shapes": lambda: interpreter.confirmed(folders, file, False),
+                "interpret them in reverse": lambda: interpreter.confirmed(folders, file, True),
+            }
+            if folders
+            else {}
+        )
+        made = [folder for folder in folders if found.get(folder.name)]
+        recorded = self._recorded(made, other_shapes=True) if made else {}
+        for folder in folders:
+            if not recorded.get(folder.name, {}).get("recorded"):
+                found.pop(folder.name, None)
+            shapes.keep(folder, found.get(folder.name, []))
+        for operator in operators:
+            operator["other_shapes"] = len(found.get(operator["name"], []))
+
+    def _found_by(self, steps: dict[str, Callable[[], Report]]) -> Report:
+        """Returns the cases that every step finds, by operator. A step that crashed has found
+        nothing."""
+        found: Report | None = None
+        for name, work in steps.items():
+            seen = self._step(name, work, self._interpret_step_wall_s)
+            seen = {} if seen.get("kind") == "crash" else seen
+            if found is None:
+                found = seen
+            else:
+                found = {
+                    operator: [case for case in cases if case in seen.get(operator, [])]
+                    for operator, cases in found.items()
+                }
+            if not any(found.values()):
+                return {}
+        return found or {}
 
 
 class _ProblemImport(FileImport):

@@ -54,6 +54,7 @@ from torch.utils._pytree import tree_flatten
 
 from harness.entry import fake_cuda
 from harness.imported.blind_test import BlindTest
+from harness.imported.cut_arguments import cut, number_of, sizes_of
 from harness.imported.golden_speed import use_first_configuration
 from harness.imported.interpreted import MOST_WORK, Interpreter
 from harness.imported.open_elements import open_elements
@@ -141,8 +142,10 @@ class Golden:
 
     def inputs(self, case: Case, rng: Rng) -> dict[str, Any]:
         seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
-        number = _number(case)
+        number = number_of(case.distribution)
         given = self._leaves(number, seed, case.device.type == "cuda")
+        if sizes := sizes_of(case.distribution):
+            given = cut(given, sizes)
         named = [
             (name, leaf)
             for name, leaf in zip(self._interface["leaves"], given, strict=True)
@@ -306,7 +309,7 @@ class Golden:
     def cost(self, case: Case) -> Cost:
         """Returns the cost of writing the returned tensors. The traffic of the arguments is
         unknown, so it is not included."""
-        returned = tensors_of(self._calls[_number(case)])
+        returned = tensors_of(self._calls[number_of(case.distribution)])
         shapes = [
             [case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)]
             for i, (_, shape) in enumerate(returned)
@@ -316,12 +319,6 @@ class Golden:
             for (dtype, _), shape in zip(returned, shapes, strict=True)
         )
         return Cost(bytes=float(written), flops=0)
-
-
-def _number(case: Case) -> int:
-    """Returns N for the distribution `call_N`. Every case of an imported operator has such a
-    distribution."""
-    return int(case.distribution.removeprefix("call_"))
 
 
 def _drawn(rng: Rng, function: str, shape: list[int], dtype: str) -> torch.Tensor:

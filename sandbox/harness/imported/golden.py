@@ -40,21 +40,19 @@ import functools
 import hashlib
 import math
 import os
-import random
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy
 import torch
 from torch.utils._pytree import tree_flatten
 
 from harness.entry import fake_cuda
 from harness.imported.blind_test import BlindTest
 from harness.imported.cut_arguments import cut, number_of, sizes_of
+from harness.imported.generators import SEED_LIMIT, seeded_generators
 from harness.imported.golden_speed import use_first_configuration
 from harness.imported.interpreted import MOST_WORK, Interpreter
 from harness.imported.open_elements import open_elements
@@ -72,7 +70,6 @@ else:
     import tomli as tomllib
 
 KERNEL_PART, TEST_PART = "oracle.py", "test_part.py"
-SEED_LIMIT = 1 << 31
 
 
 class _Reached(BaseException):
@@ -169,7 +166,7 @@ class Golden:
             return function(*args, **kwargs) if real else self._blank(number, args, kwargs)
 
         with (
-            _seeded(seed),
+            seeded_generators(seed),
             contextlib.nullcontext() if torch.cuda.is_available() else _fake_gpu(),
             Surroundings(Contents.ZERO, "cuda") if real else ZeroFilled(),
             contextlib.nullcontext() if real else CudaOnCpu(),
@@ -347,19 +344,3 @@ def _fake_gpu() -> contextlib.AbstractContextManager[None]:
     exist."""
     _install_driver()
     return fake_cuda.stubbed(TARGET)
-
-
-@contextlib.contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seeds all random number generators that the test part uses. Restores the state of this
-    process at the end."""
-    state, numpy_state = random.getstate(), numpy.random.get_state()
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        random.seed(seed)
-        numpy.random.seed(seed)
-        try:
-            yield
-        finally:
-            random.setstate(state)
-            numpy.random.set_state(numpy_state)

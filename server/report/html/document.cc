@@ -74,6 +74,7 @@ std::string group_table(const Report& report) {
     }
   };
   add("", {{"all", report.all}});
+  if (report.files) add("", {{"files of the benchmark", *report.files}});
   add("split ", report.by_split);
   add("suite ", report.by_suite);
   add("difficulty ", report.by_difficulty);

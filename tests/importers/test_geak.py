@@ -262,6 +262,8 @@ def test_only_missing_and_unused_names_are_left_out() -> None:
         "from triton import never_there; import os\n"
         "from elsewhere import nothing\n"
         "neither_this(triton.no_such_module)\n"
+        "BLOCK: tl.constexpr = 1024  # of a kernel\n"
+        "OTHER: tl.constexpr = tl.constexpr(4)\n"
     )
     parts = parts_of(kernel + SEPARATOR + "from triton import gone\ngone()\n")
     assert parts.kernel.splitlines()[:5] == [
@@ -272,6 +274,11 @@ def test_only_missing_and_unused_names_are_left_out() -> None:
         "from elsewhere import nothing",
     ]
     assert parts.test.strip() == "pass\ngone()"
+    assert parts.kernel.splitlines()[6:8] == [
+        "BLOCK: tl.constexpr = tl.constexpr(1024)  # of a kernel",
+        "OTHER: tl.constexpr = tl.constexpr(4)",
+    ]
+    assert "cannot read BLOCK" in parts.left_out.pop()
     names = [text.split(" has no ")[1] for text in parts.left_out]
     assert names == [
         f"{name}; its import is left out"

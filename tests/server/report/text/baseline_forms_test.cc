@@ -52,7 +52,9 @@ void write_imported(const std::filesystem::path& suite, const std::string& name,
                     const std::string& file) {
   const std::filesystem::path folder = suite / "standard" / name;
   std::filesystem::create_directories(folder);
-  std::ofstream(folder / "reference.py") << "def reference(x): return x\n";
+  std::ofstream(folder / "reference.py")
+      << "def inputs(case, rng): ...\ndef reference(x): return x\n"
+         "def cost(case): ...\n";
   std::ofstream spec(folder / "spec.toml");
   for (const std::string& line :
        {"name = \"" + name + "\"", std::string("split = \"standard\""),

@@ -24,7 +24,8 @@ from typing import Any
 
 import torch
 from golden_folder import GoldenFile, Provenance
-from harness.wire.frames import Channel, FrameError
+from harness.wire.frames import Channel, Frame, FrameError
+from import_child import serve_one
 
 Report = dict[str, Any]
 # The kinds of errors after which a file or an operator gets the tier `host`, because the code may
@@ -35,31 +36,24 @@ OUTPUT_CHARS = 8000  # the end of a failed step's output in which the report loo
 
 def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
     """Imports the file that the importer sends. Returns the exit status of this process."""
-    try:
-        channel.send({"type": "parked", "layers": layers})
-        frame = channel.receive()
-        if frame is None:
-            return 0
-        importer = _importer(frame.type)
-        header = frame.header
-        golden = GoldenFile(
-            header["name"],
-            frame.payload.decode("utf-8"),
-            header["description"],
-            header["difficulty"],
-            Provenance(**header["provenance"]),
-            kind=frame.type,
-            options=header["options"],
-        )
-        folder = Path("/tmp") / f"import-{os.getpid()}"
-        step_wall_s = int(header["interpret_step_wall_s"])
-        importer(channel, golden, header["target"], folder, step_wall_s).run()
-        return 0
-    except (BrokenPipeError, ConnectionError):
-        return 0  # the importer has closed the connection
-    except BaseException:
-        traceback.print_exc()
-        return 3
+    return serve_one(channel, layers, lambda frame: _import(channel, frame))
+
+
+def _import(channel: Channel, frame: Frame) -> None:
+    importer = _importer(frame.type)
+    header = frame.header
+    golden = GoldenFile(
+        header["name"],
+        frame.payload.decode("utf-8"),
+        header["description"],
+        header["difficulty"],
+        Provenance(**header["provenance"]),
+        kind=frame.type,
+        options=header["options"],
+    )
+    folder = Path("/tmp") / f"import-{os.getpid()}"
+    step_wall_s = int(header["interpret_step_wall_s"])
+    importer(channel, golden, header["target"], folder, step_wall_s).run()
 
 
 def _importer(kind: str) -> type[FileImport]:

@@ -24,7 +24,8 @@ from typing import Any
 
 import torch
 from golden_folder import GoldenFile, Provenance
-from harness.wire.frames import Channel, FrameError
+from harness.wire.frames import Channel, Frame, FrameError
+from import_child import serve_one
 
 Report = dict[str, Any]
 # The kinds of errors after which a file or an operator gets the tier `host`, because the code may
@@ -35,31 +36,24 @@ OUTPUT_CHARS = 8000  # the end of a failed step's output in which the report loo
 
 def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
     """Imports the file that the importer sends. Returns the exit status of this process."""
-    try:
-        channel.send({"type": "parked", "layers": layers})
-        frame = channel.receive()
-        if frame is None:
-            return 0
-        importer = _importer(frame.type)
-        header = frame.header
-        golden = GoldenFile(
-            header["name"],
-            frame.payload.decode("utf-8"),
-            header["description"],
-            header["difficulty"],
-            Provenance(**header["provenance"]),
-            kind=frame.type,
-            options=header["options"],
-        )
-        folder = Path("/tmp") / f"import-{os.getpid()}"
-        step_wall_s = int(header["interpret_step_wall_s"])
-        importer(channel, golden, header["target"], folder, step_wall_s).run()
-        return 0
-    except (BrokenPipeError, ConnectionError):
-        return 0  # the importer has closed the connection
-    except BaseException:
-        traceback.print_exc()
-        return 3
+    return serve_one(channel, layers, lambda frame: _import(channel, frame))
+
+
+def _import(channel: Channel, frame: Frame) -> None:
+    importer = _importer(frame.type)
+    header = frame.header
+    golden = GoldenFile(
+        header["name"],
+        frame.payload.decode("utf-8"),
+        header["description"],
+        header["difficulty"],
+        Provenance(**header["provenance"]),
+        kind=frame.type,
+        options=header["options"],
+    )
+    folder = Path("/tmp") / f"import-{os.getpid()}"
+    step_wall_s = int(header["interpret_step_wall_s"])
+    importer(channel, golden, header["target"], folder, step_wall_s).run()
 
 
 def _importer(kind: str) -> type[FileImport]:
@@ -186,17 +180,22 @@ class _GoldenImport(FileImport):
 
     def _record(self, operators: list[Report]) -> None:
         """Adds to each operator the tier of its oracle, and why it is not `plan`."""
-        from tritonbench_operator import record_operators
-
         folders = [self._suite / "standard" / operator["name"] for operator in operators]
-        recorded = self._step(
-            "record", lambda: record_operators(folders, self._target, self._cache)
-        )
+        recorded = self._recorded(folders)
         for operator in operators:
             again = recorded.get(operator["name"], recorded)
             refused = again.get("kind") in REFUSED
             operator["tier"] = "plan" if again["recorded"] else "host" if refused else "neither"
             operator["reason"] = "" if again["recorded"] else _why(again)
+
+    def _recorded(self, folders: list[Path], other_shapes: bool = False) -> Report:
+        from tritonbench_operator import record_operators
+
+        return self._step(
+            "record other shapes" if other_shapes else "record",
+            lambda: record_operators(folders, self._target, self._cache, other_shapes),
+            self._interpret_step_wall_s if other_shapes else 0,
+        )
 
     def _interpret(self, operators: list[Report]) -> None:
         """Marks the cases that can be judged without a GPU. Adds their number to each operator."""
@@ -208,31 +207,64 @@ class _GoldenImport(FileImport):
             self._suite / "standard" / one["name"] for one in operators if one["tier"] == "plan"
         ]
         file = self._cache.parent / "golden-outputs"
-        steps: list[tuple[str, Callable[[], Report]]] = [
-            ("golden outputs", lambda: interpreter.golden_outputs(folders, file)),
-            ("interpret", lambda: interpreter.confirmed(folders, file, False)),
-            ("interpret in reverse", lambda: interpreter.confirmed(folders, file, True)),
-        ]
-        found: Report = {}
-        for number, (name, work) in enumerate(steps):
-            if not folders or (number and not found):
-                break
-            seen = self._step(name, work, self._interpret_step_wall_s)
-            # A step that crashed has found nothing.
-            seen = {} if seen.get("kind") == "crash" else seen
-            found = (
-                seen
-                if number == 0
-                else {
-                    operator: [case for case in cases if case in seen.get(operator, [])]
-                    for operator, cases in found.items()
-                }
-            )
+        found = self._found_by(
+            {
+                "golden outputs": lambda: interpreter.golden_outputs(folders, file),
+                "interpret": lambda: interpreter.confirmed(folders, file, False),
+                "interpret in reverse": lambda: interpreter.confirmed(folders, file, True),
+            }
+            if folders
+            else {}
+        )
         for operator in operators:
             cases = found.get(operator["name"], [])
             operator["interpreted"] = len(cases)
             if operator["tier"] == "plan":
                 interpreter.mark(self._suite / "standard" / operator["name"], cases)
+        self._add_other_shapes(operators, found)
+
+    def _add_other_shapes(self, operators: list[Report], calls: Report) -> None:
+        """Adds hidden cases of other shapes to operators that the interpreter runs."""
+        import golden_interpreter as interpreter
+        import golden_other_shapes as shapes
+
+        folders = [self._suite / "standard" / name for name, cases in calls.items() if cases]
+        file = self._cache.parent / "other-outputs"
+        found = self._found_by(
+            {
+                "other shapes": lambda: shapes.other_outputs(folders, calls, file),
+                "interpret other shapes": lambda: interpreter.confirmed(folders, file, False),
+                "interpret them in reverse": lambda: interpreter.confirmed(folders, file, True),
+            }
+            if folders
+            else {}
+        )
+        made = [folder for folder in folders if found.get(folder.name)]
+        recorded = self._recorded(made, other_shapes=True) if made else {}
+        for folder in folders:
+            if not recorded.get(folder.name, {}).get("recorded"):
+                found.pop(folder.name, None)
+            shapes.keep(folder, found.get(folder.name, []))
+        for operator in operators:
+            operator["other_shapes"] = len(found.get(operator["name"], []))
+
+    def _found_by(self, steps: dict[str, Callable[[], Report]]) -> Report:
+        """Returns the cases that every step finds, by operator. A step that crashed has found
+        nothing."""
+        found: Report | None = None
+        for name, work in steps.items():
+            seen = self._step(name, work, self._interpret_step_wall_s)
+            seen = {} if seen.get("kind") == "crash" else seen
+            if found is None:
+                found = seen
+            else:
+                found = {
+                    operator: [case for case in cases if case in seen.get(operator, [])]
+                    for operator, cases in found.items()
+                }
+            if not any(found.values()):
+                return {}
+        return found or {}
 
 
 class _ProblemImport(FileImport):

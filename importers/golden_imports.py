@@ -1,8 +1,11 @@
-"""Leaves out imports of names that the installed version of Triton no longer has, so that files which
-were written for an older version can still be imported.
+"""Changes what the installed version of Triton no longer accepts, so that files which were written
+for an older version can still be imported.
 
     parts = parts_of(text)
-    parts.kernel, parts.test, parts.left_out  # left_out: one sentence for each name
+    parts.kernel, parts.test, parts.left_out  # left_out: one sentence for each change
+
+Imports of names that Triton no longer has are left out, and a global `N: tl.constexpr = 4`, which
+kernels could read, becomes `N: tl.constexpr = tl.constexpr(4)`.
 
 In the kernel part, only names that the part does not use are left out. It is a submission, and must
 compile without them. In the test part, a test that uses such a name fails there with a NameError,
@@ -33,15 +36,35 @@ def parts_of(text: str) -> GoldenParts:
     """Returns the two parts of a golden file, without the imports that are left out."""
     kernel, test = split(text)
     try:
+        kernel, globals_ = _with_constants(kernel)
         kernel, unused = _without_missing(kernel, also_used=False)
         test, missing = _without_missing(test, also_used=True)
     except SyntaxError:
         return GoldenParts(kernel, test, [])  # the file's import then fails with this error
     version = metadata.version(PACKAGE)
     names = dict.fromkeys([*unused, *missing])
-    return GoldenParts(
-        kernel, test, [f"Triton {version} has no {name}; its import is left out" for name in names]
-    )
+    changes = [f"Triton {version} has no {name}; its import is left out" for name in names]
+    changes += [
+        f"kernels of Triton {version} cannot read {name}, so its value is a constexpr"
+        for name in globals_
+    ]
+    return GoldenParts(kernel, test, changes)
+
+
+def _with_constants(text: str) -> tuple[str, list[str]]:
+    """Returns the text in which globals that are annotated as constexpr are such objects, and the
+    names of these globals."""
+    lines = text.split("\n")
+    names = []
+    for node in ast.parse(text).body:
+        if not (isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)):
+            continue
+        kind, value = ast.unparse(node.annotation), node.value
+        if kind.rpartition(".")[2] != "constexpr" or not isinstance(value, ast.Constant):
+            continue
+        _replace(lines, value, f"{kind}({ast.unparse(value)})")
+        names.append(node.target.id)
+    return "\n".join(lines), names
 
 
 def _without_missing(text: str, also_used: bool) -> tuple[str, list[str]]:
@@ -61,15 +84,15 @@ def _without_missing(text: str, also_used: bool) -> tuple[str, list[str]]:
             gone += [_full_name(node, alias) for alias in missing]
             node.names = [alias for alias in node.names if alias not in missing]
             assert node.end_lineno is not None
-            _replace(lines, node, ast.unparse(node) if node.names else "")
+            _replace(lines, node, ast.unparse(node) if node.names else "pass")
     return "\n".join(lines), gone
 
 
-def _replace(lines: list[str], node: Imports, statement: str) -> None:
+def _replace(lines: list[str], node: Imports | ast.expr, statement: str) -> None:
     first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
     before = lines[first].encode()[: node.col_offset].decode()
     after = lines[last].encode()[node.end_col_offset :].decode()
-    lines[first : last + 1] = [before + (statement or "pass") + after, *[""] * (last - first)]
+    lines[first : last + 1] = [before + statement + after, *[""] * (last - first)]
 
 
 def _full_name(node: Imports, alias: ast.alias) -> str:

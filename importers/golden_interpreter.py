@@ -46,11 +46,11 @@ _INEXACT_DTYPES = ("bfloat16", "float8")
 Found = dict[str, list[str]]  # the ids of cases, by operator
 
 
-class _TooSlow(BaseException):
+class TooSlow(BaseException):
     """A case has no time left."""
 
 
-class _Clock:
+class WorkClock:
     """Stops the work on a case when its time is up."""
 
     def __init__(self) -> None:
@@ -70,14 +70,14 @@ class _Clock:
 
     @staticmethod
     def _ring(_signal: int, _frame: FrameType | None) -> None:
-        raise _TooSlow
+        raise TooSlow
 
 
 def golden_outputs(folders: list[Path], file: Path) -> Found:
     """Computes the inputs and the expected outputs of the cases that may qualify, and keeps them in
     `file`."""
     kept: dict[str, dict[str, Any]] = {}
-    clock = _Clock()
+    clock = WorkClock()
     for folder in folders:
         if _INEXACT.search((folder / "oracle.py").read_text(encoding="utf-8")):
             continue
@@ -87,8 +87,8 @@ def golden_outputs(folders: list[Path], file: Path) -> Found:
             if wire["visibility"] != "public" or not clock.start():
                 continue
             try:
-                kept.setdefault(folder.name, {})[wire["id"]] = _judged(operator, wire)
-            except (Exception, _TooSlow):
+                kept.setdefault(folder.name, {})[wire["id"]] = judged_case(operator, wire)
+            except (Exception, TooSlow):
                 continue  # the case does not qualify, for whatever reason
             finally:
                 clock.stop()
@@ -97,7 +97,7 @@ def golden_outputs(folders: list[Path], file: Path) -> Found:
     return {name: list(cases) for name, cases in kept.items()}
 
 
-def _judged(operator: Operator, wire: dict[str, Any]) -> list[dict[str, Any]]:
+def judged_case(operator: Operator, wire: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the arguments and the expected outputs for each seed. Raises an exception if the case
     does not qualify."""
     case = operator.case(wire, "cpu")
@@ -124,7 +124,7 @@ def confirmed(folders: list[Path], file: Path, reverse: bool) -> Found:
     by_name = {folder.name: folder for folder in folders}
     found: Found = {}
     runner = _runner(file.parent, reverse)
-    clock = _Clock()
+    clock = WorkClock()
     for name, cases in kept.items():
         operator = Operator.load(by_name[name])
         for number, made in cases.items():
@@ -134,7 +134,7 @@ def confirmed(folders: list[Path], file: Path, reverse: bool) -> Found:
                 entry = _entry(operator, runner)
                 if all(_passes(operator, runner, entry, one) for one in made):
                     found.setdefault(name, []).append(number)
-            except (Exception, _TooSlow):
+            except (Exception, TooSlow):
                 continue  # the case does not qualify, for whatever reason
             finally:
                 clock.stop()

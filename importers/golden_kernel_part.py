@@ -131,7 +131,8 @@ class KernelPart:
         no kernel. Such a function belongs to the test part, not to the submission, because it
         prepares the kernels' arguments. Returns None if the function raises an exception."""
         try:
-            result = function(*args, **kwargs)
+            with self.side.launching():
+                result = function(*args, **kwargs)
         # Any exception means that the function is not such a helper. For example, it launched a
         # kernel, which fails on the test part's CPU tensors. The caller then reports the refusal of
         # the recorder.

@@ -27,6 +27,8 @@ from harness.wire.tensors import DTYPES, NAMES
 # The tolerance of every float output. It is the largest tolerance that a spec may have. TritonBench
 # defines no tolerance: it compares the texts that print() makes of the outputs.
 FLOAT_ERROR = 0.01
+OTHER_SUFFIX = "_other"  # of the ids of hidden cases of other shapes (golden_other_shapes.py)
+SAME_SHAPES = "Hidden cases have the shapes of the public ones, and other values."
 REFERENCE = '''"""Made by `assay import`: inputs and expected outputs come from the golden file's test part and kernel part."""
 
 from pathlib import Path
@@ -185,6 +187,11 @@ def _spec(
             yield f'distribution = "call_{call.number}"'
 
 
+def is_other(case: str) -> bool:
+    """Returns True if this is the id of a hidden case of other shapes."""
+    return case.endswith(OTHER_SUFFIX)
+
+
 def _type_name(leaf: Any) -> str:
     return "Tensor" if isinstance(leaf, torch.Tensor) else NUMBERS[type(leaf)]
 
@@ -217,8 +224,7 @@ def _description(call: Call, parts: Parts) -> str:
     return (
         f"{description}\n\nDefine `{call.function}` as this text describes it. Assay calls it as the "
         f"benchmark's tests do: {call.text}.{drawn} The benchmark's own kernel computes the expected "
-        "outputs from the same arguments. Hidden cases have the shapes of the public ones, and other "
-        "values."
+        f"outputs from the same arguments. {SAME_SHAPES}"
     )
 
 

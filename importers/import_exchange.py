@@ -26,10 +26,11 @@ PART_FILES = {
     "problem": ("spec.toml", "reference.py", "problem.py", "interface.json"),
 }
 MAX_PARTS_BYTES = 64 << 20  # of one file's operators together
-# Each of the three steps that find the cases for the interpreter may take this long, whatever is left
-# of Limits.timeout_s. A step that takes longer finds no case, and the file keeps its operators.
+# Each of the steps that find the cases for the interpreter, and those of other shapes, may take this
+# long, whatever is left of Limits.timeout_s. A step that takes longer finds no case, and the file
+# keeps its operators.
 INTERPRET_STEP_WALL_S = 45
-INTERPRET_STEPS = 3
+INTERPRET_STEPS = 7
 FIRST_INTERPRET_STEP = "golden outputs"
 
 
@@ -107,6 +108,7 @@ def _checked(report: dict[str, Any], golden: GoldenFile, result: Result) -> dict
             "tier": str(one["tier"]),
             "reason": str(one["reason"]),
             "interpreted": int(one.get("interpreted", 0)),
+            "other_shapes": int(one.get("other_shapes", 0)),
         }
         for one in report["operators"]
     ]

@@ -93,9 +93,11 @@ def summary(reports: list[dict[str, Any]]) -> list[str]:
     ]
     operators = [one for report in reports for one in report["operators"]]
     without_gpu = sum(bool(one.get("interpreted")) for one in operators)
+    other_shapes = sum(bool(one.get("other_shapes")) for one in operators)
     return [
         f"{len(reports)} files: {counted}; operators of {with_operators} files",
-        f"{len(operators)} operators; {without_gpu} of them have cases that run without a GPU",
+        f"{len(operators)} operators; {without_gpu} of them have cases that run without a GPU, "
+        f"{other_shapes} have a hidden case of other shapes",
         *remedies,
     ]
 

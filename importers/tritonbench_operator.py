@@ -27,7 +27,7 @@ import torch  # noqa: E402
 from golden_calls import groups, trace  # noqa: E402
 from golden_folder import GoldenFile, operator_name  # noqa: E402
 from golden_imports import parts_of  # noqa: E402
-from golden_operator import Parts, write_operator  # noqa: E402
+from golden_operator import Parts, is_other, write_operator  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 
@@ -65,15 +65,22 @@ def trace_file(
     return found
 
 
-def record_operators(folders: list[Path], target: str, cache: Path) -> dict[str, Any]:
-    """Records the oracle of each operator case by case, as a candidate does. Returns for each
-    operator {"recorded": ..., "kind": ..., "message": ...}."""
+def record_operators(
+    folders: list[Path], target: str, cache: Path, other_shapes: bool = False
+) -> dict[str, Any]:
+    """Records the oracle of each operator case by case, as a candidate does: the public cases, or
+    the hidden ones of other shapes. Returns for each operator {"recorded": ..., "kind": ...,
+    "message": ...}."""
     inputs = {}
     failed: dict[str, Any] = {}
     for folder in folders:  # makes the inputs before the recorder replaces torch's devices
         operator = Operator.load(folder)
         try:
-            wires = [wire for wire in operator.spec["cases"] if wire["visibility"] == "public"]
+            wires = [
+                wire
+                for wire in operator.spec["cases"]
+                if (is_other(wire["id"]) if other_shapes else wire["visibility"] == "public")
+            ]
             inputs[folder] = (
                 operator,
                 [operator.inputs(operator.case(wire, "cpu"), 1) for wire in wires],

@@ -1,6 +1,7 @@
 #include "metrics/summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "metrics/measures.h"
@@ -114,6 +115,58 @@ std::optional<Estimate> pass_estimate(std::span<const OperatorSamples> suite, bo
   return estimate_share(values);
 }
 
+/// Returns the geometric mean of a ratio over the samples with this index. Returns nothing if an
+/// operator lacks the ratio.
+std::optional<double> joined_ratio(std::span<const OperatorSamples> group, std::size_t index,
+                                   Ratio ratio) {
+  double logarithms = 0;
+  for (const OperatorSamples& op : group) {
+    const std::optional<double>& value = op.samples[index].*ratio;
+    if (!value || !(*value > 0)) return std::nullopt;
+    logarithms += std::log(*value);
+  }
+  return std::exp(logarithms / static_cast<double>(group.size()));
+}
+
+std::map<std::string, double> joined_values(std::span<const OperatorSamples> group,
+                                            std::size_t index) {
+  std::map<std::string, double> means = group.front().samples[index].values;
+  for (auto& [key, mean] : means) mean = 0;
+  for (const OperatorSamples& op : group) {
+    const std::map<std::string, double>& values = op.samples[index].values;
+    for (auto it = means.begin(); it != means.end();) {
+      const auto found = values.find(it->first);
+      if (found != values.end()) it->second += found->second / static_cast<double>(group.size());
+      it = found == values.end() ? means.erase(it) : std::next(it);
+    }
+  }
+  return means;
+}
+
+OperatorSamples joined(const std::string& name, std::span<const OperatorSamples> group) {
+  OperatorSamples all = group.front();
+  all.name = name;
+  all.baseline = common_baseline(group);
+  all.samples.clear();
+  const auto least = std::min_element(group.begin(), group.end(), [](const auto& a, const auto& b) {
+    return a.samples.size() < b.samples.size();
+  });
+  for (std::size_t i = 0; i < least->samples.size(); ++i) {
+    const auto every = [&](bool Sample::*flag) {
+      return std::all_of(group.begin(), group.end(),
+                         [&](const OperatorSamples& op) { return op.samples[i].*flag; });
+    };
+    all.samples.push_back(
+        {.called = every(&Sample::called),
+         .right = every(&Sample::right),
+         .perf = joined_ratio(group, i, &Sample::perf),
+         .speed_up_pytorch = joined_ratio(group, i, &Sample::speed_up_pytorch),
+         .values = joined_values(group, i),
+         .speed_up_torch_compile = joined_ratio(group, i, &Sample::speed_up_torch_compile)});
+  }
+  return all;
+}
+
 }  // namespace
 
 Summary summarise(std::span<const OperatorSamples> suite) {
@@ -177,6 +230,15 @@ std::map<std::string, Summary> summarise_by(std::span<const OperatorSamples> sui
   std::map<std::string, Summary> summaries;
   for (const auto& [name, group] : groups) summaries.emplace(name, summarise(group));
   return summaries;
+}
+
+std::vector<OperatorSamples> joined_by(std::span<const OperatorSamples> suite,
+                                       const GroupKey& key) {
+  std::map<std::string, std::vector<OperatorSamples>> groups;
+  for (const OperatorSamples& op : suite) groups[key(op)].push_back(op);
+  std::vector<OperatorSamples> out;
+  for (const auto& [name, group] : groups) out.push_back(joined(name, group));
+  return out;
 }
 
 }  // namespace assay::metrics

@@ -7,6 +7,8 @@
 //   Summary all = summarise(suite);  // all.pass_at_1->value == 1; all.perf_at_1 is empty
 //   std::map<std::string, Summary> by_split =
 //       summarise_by(suite, [](const OperatorSamples& op) { return op.split; });
+//   std::vector<OperatorSamples> families =
+//       joined_by(suite, [](const OperatorSamples& op) { return op.family; });
 #pragma once
 
 #include <cstdint>
@@ -90,5 +92,12 @@ std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite);
 using GroupKey = std::function<std::string(const OperatorSamples&)>;
 std::map<std::string, Summary> summarise_by(std::span<const OperatorSamples> suite,
                                             const GroupKey& key);
+
+/// Joins the operators that have the same key to one, whose name is the key. A sample of it is
+/// right (or ran to its end) if that sample of every operator is. Its ratios are geometric means
+/// over the operators, and its values arithmetic means; a mean is absent if an operator lacks it.
+/// For example, an answer to a file of a benchmark is right if it is right for all operators of the
+/// file. The key must not be empty.
+std::vector<OperatorSamples> joined_by(std::span<const OperatorSamples> suite, const GroupKey& key);
 
 }  // namespace assay::metrics

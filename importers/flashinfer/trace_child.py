@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import traceback
 from pathlib import Path
 from typing import Any
 
 import torch
 from harness.operator import Case, Operator, OperatorError
-from harness.wire.frames import Channel, FrameError
+from harness.wire.frames import Channel, Frame, FrameError
+from import_child import serve_one
 from torch.utils.flop_counter import FlopCounterMode
 
 RUN_BYTES = 32 << 20  # of arguments and outputs; larger cases are not run, except the smallest one
@@ -37,26 +37,19 @@ class Refused(Exception):
 
 def serve(channel: Channel, layers: list[dict[str, Any]]) -> int:
     """Checks the operator that the importer sends. Returns the exit status of this process."""
-    try:
-        channel.send({"type": "parked", "layers": layers})
-        frame = channel.receive()
-        if frame is None:
-            return 0
-        if frame.type != "operator":
-            raise FrameError(f"expected an operator, got {frame.type!r}")
-        folder = Path("/tmp") / f"import-{os.getpid()}" / frame.header["name"]
-        folder.mkdir(parents=True)
-        begin = 0
-        for name, size in frame.header["files"]:
-            (folder / name).write_bytes(frame.payload[begin : begin + size])
-            begin += size
-        channel.send({"type": "report", "report": check(channel, folder)})
-        return 0
-    except (BrokenPipeError, ConnectionError):
-        return 0  # the importer has closed the connection
-    except BaseException:
-        traceback.print_exc()
-        return 3
+    return serve_one(channel, layers, lambda frame: _check(channel, frame))
+
+
+def _check(channel: Channel, frame: Frame) -> None:
+    if frame.type != "operator":
+        raise FrameError(f"expected an operator, got {frame.type!r}")
+    folder = Path("/tmp") / f"import-{os.getpid()}" / frame.header["name"]
+    folder.mkdir(parents=True)
+    begin = 0
+    for name, size in frame.header["files"]:
+        (folder / name).write_bytes(frame.payload[begin : begin + size])
+        begin += size
+    channel.send({"type": "report", "report": check(channel, folder)})
 
 
 def check(channel: Channel, folder: Path) -> Report:

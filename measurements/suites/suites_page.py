@@ -28,6 +28,7 @@ def row_of(suite: dict[str, Any]) -> Row:
         "files": suite["files"],
         "used": suite["files"] - len(suite["refused"]),
         "operators": len(suite["operators"]),
+        "other_shapes": sum(one["other_shapes"] for one in suite["operators"]),
         "judged": len(verdicts),
         **{tier: tiers[tier] for tier in TIERS},
         "neither": len(verdicts) - sum(tiers[tier] for tier in TIERS),
@@ -62,9 +63,9 @@ def counts(kinds: Iterable[str]) -> str:
 
 def table(suites: list[dict[str, Any]]) -> list[str]:
     lines = [
-        "| suite | files | with operators | operators | judged: | plan | host | interpreter | "
-        "neither | right | sound in lint |",
-        "|---|---|---|---|---|---|---|---|---|---|---|",
+        "| suite | files | with operators | operators | other shapes | judged: | plan | host | "
+        "interpreter | neither | right | sound in lint |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for suite in suites:
         row = row_of(suite)
@@ -74,7 +75,7 @@ def table(suites: list[dict[str, Any]]) -> list[str]:
         sound = f"{row['sound']} of {row['linted']}" if row["linted"] else "-"
         lines.append(
             f"| {title_of(suite)} | {row['files']} | {row['used']} | {row['operators']} | "
-            f"{answers_of(suite)} | {tiers} | {neither} | {right} | {sound} |"
+            f"{row['other_shapes']} | {answers_of(suite)} | {tiers} | {neither} | {right} | {sound} |"
         )
     return lines
 
@@ -135,6 +136,7 @@ def page(result: dict[str, Any]) -> str:
         "",
         *table(suites),
         "",
+        "- *other shapes*: operators with a hidden case whose shapes no public case has.",
         "- *judged*: what was sent to `run_tests`. *Its kernels* are the benchmark's own kernels,",
         "  the oracles. *Its PyTorch* is the benchmark's reference in PyTorch, for operators that",
         "  have no oracle.",

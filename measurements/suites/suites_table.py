@@ -85,9 +85,13 @@ class Suite:
         return [name for name in self.names if name not in known]
 
 
-def spec_of(folder: Path) -> dict[str, Any]:
+def about_operator(folder: Path) -> dict[str, Any]:
+    """Returns the operator's baseline, and whether it has a hidden case of other shapes."""
     spec: dict[str, Any] = tomllib.loads((folder / "spec.toml").read_text(encoding="utf-8"))
-    return spec
+    cases = spec.get("cases", [])
+    public = [case["axes"] for case in cases if case["visibility"] == "public"]
+    others = [case for case in cases if case["axes"] not in public]
+    return {"baseline": spec.get("baseline", "oracle"), "other_shapes": bool(others)}
 
 
 def suite_of(folder: Path) -> Suite:
@@ -98,13 +102,12 @@ def suite_of(folder: Path) -> Suite:
     except FileNotFoundError as error:
         raise SystemExit(f"{folder} is not a suite that `assay import` made: {error}") from error
     files = json.loads(text)["files"]
-    baselines = {
-        one["name"]: spec_of(folder / "standard" / one["name"]).get("baseline", "oracle")
-        for file in files
-        for one in file["operators"]
-    }
     operators = [
-        {"name": one["name"], "file": file["file"], "baseline": baselines[one["name"]]}
+        {
+            "name": one["name"],
+            "file": file["file"],
+            **about_operator(folder / "standard" / one["name"]),
+        }
         | {key: one[key] for key in ("tier", "cases", "interpreted") if key in one}
         for file in files
         for one in file["operators"]

@@ -3,12 +3,16 @@ problem file that it replaces (problem_source.py, problem_draws.py)."""
 
 from __future__ import annotations
 
+import random
+
+import numpy
 import pytest
 import torch
 from harness.entry import class_entry
 from harness.entry.class_entry import call_class, put_state, state_of
 from harness.entry.errors import InterfaceMismatch, Source, describe
 from harness.imported import problem_draws, problem_source
+from harness.imported.generators import seeded_generators
 from harness.operator import Rng
 from torch import nn
 
@@ -165,3 +169,17 @@ def test_constant_parameters_are_drawn() -> None:
     for name in ("norm.weight", "norm.bias", "norm.running_mean", "norm.running_var"):
         assert made[name].std() > 0.1, name
     assert bool((made["norm.running_var"] > 0).all())
+
+
+def test_generators_are_seeded_and_restored() -> None:
+    def drawn() -> tuple[float, float, float]:
+        return random.random(), float(numpy.random.rand()), float(torch.rand(()))
+
+    with seeded_generators(7):
+        first = drawn()
+    with seeded_generators(3):
+        expected = drawn()
+    with seeded_generators(3):
+        with seeded_generators(7):
+            assert drawn() == first
+        assert drawn() == expected

@@ -262,6 +262,8 @@ def test_only_missing_and_unused_names_are_left_out() -> None:
         "from triton import never_there; import os\n"
         "from elsewhere import nothing\n"
         "neither_this(triton.no_such_module)\n"
+        "BLOCK: tl.constexpr = 1024  # of a kernel\n"
+        "OTHER: tl.constexpr = tl.constexpr(4)\n"
     )
     parts = parts_of(kernel + SEPARATOR + "from triton import gone\ngone()\n")
     assert parts.kernel.splitlines()[:5] == [
@@ -272,8 +274,34 @@ def test_only_missing_and_unused_names_are_left_out() -> None:
         "from elsewhere import nothing",
     ]
     assert parts.test.strip() == "pass\ngone()"
+    assert parts.kernel.splitlines()[6:8] == [
+        "BLOCK: tl.constexpr = tl.constexpr(1024)  # of a kernel",
+        "OTHER: tl.constexpr = tl.constexpr(4)",
+    ]
+    assert "cannot read BLOCK" in parts.left_out.pop()
     names = [text.split(" has no ")[1] for text in parts.left_out]
     assert names == [
         f"{name}; its import is left out"
         for name in ("triton.language.no_such_name", "triton.never_there", "triton.gone")
     ]
+
+
+def test_a_test_may_end_after_its_last_call() -> None:
+    """Without a GPU, nothing is compared, so a judge need not compute what a test compares with."""
+    sys.path.insert(0, str(ROOT / "sandbox"))
+    from types import ModuleType
+
+    from harness.imported.test_parts import TestPart
+
+    module, seen = ModuleType("kernel_part"), []
+    exec("def scale(x): return x\n__name__ = 'kernel_part'", vars(module))
+    module.scale.__module__ = "kernel_part"
+    text = "def test(x=1):\n    scale(1)\n    seen.append(scale(2))\n"
+    text += "def test_first():\n    test()\ndef test_second():\n    test()\n"
+    vars(module)["seen"] = seen
+    calls: list[int] = []
+    part = TestPart(text, "test_part.py", [2, 2])
+    for calls_only, compared in ((True, []), (False, [0, 0])):
+        part.run(module, lambda number, *_: calls.append(number) or 0, calls_only)
+        assert (calls, seen) == ([0, 1, 2, 3], compared)
+        calls.clear()

@@ -142,7 +142,11 @@ def test_a_file_cannot_touch_the_machine(tmp_path: Path) -> None:
 # Maps each file to its text, the kind of its failure, and words of the reason.
 FAILURES = {
     "no_module": ("import no_such_module" + SEPARATOR, "module_not_found", "No module named"),
-    "old_triton": ("import triton.ops" + SEPARATOR, "module_not_found", "triton.ops"),
+    "old_triton": (
+        "import triton.ops\ntriton.ops.matmul" + SEPARATOR,
+        "module_not_found",
+        "triton.ops",
+    ),
     "aborts": (f"import os{SEPARATOR}os.abort()\n", "crash", "SIGABRT"),
     "leaves": (f"import os{SEPARATOR}os._exit(3)\n", "crash", "exit status 3"),
     "exits": (f"import sys{SEPARATOR}sys.exit(0)\n", "protocol_error", "called exit(0)"),

@@ -38,7 +38,10 @@ def suite_folder(tmp_path: Path, name: str = "benchmark") -> Path:
     ]
     for operator, baseline in (("add", "oracle"), ("relu", "torch_eager")):
         (folder / "standard" / operator).mkdir(parents=True)
-        (folder / "standard" / operator / "spec.toml").write_text(f'baseline = "{baseline}"\n')
+        spec = f'baseline = "{baseline}"\n'
+        for visibility, extent in (("public", 8), ("hidden", 8 if operator == "add" else 7)):
+            spec += f'[[cases]]\nvisibility = "{visibility}"\naxes = {{ n = {extent} }}\n'
+        (folder / "standard" / operator / "spec.toml").write_text(spec)
     (folder / "standard/add/oracle.py").write_text("def add(x): ...\n")
     (folder / "standard/relu/reference.py").write_text(
         "import torch\n\n\ndef relu(x):\n    return torch.relu(x)\n\n\n"
@@ -122,7 +125,7 @@ def test_the_page_says_what_was_not_run(tmp_path: Path) -> None:
     about = {"gpu": "", "cores": 2, "torch": "2.13.0", "triton": "3.6.0"}
     result["runs"] = [{"environment": about, "wall_s": 3.0}]
     text = page(result)
-    row = "| `benchmark` 1234 | 3 | 2 | 2 | its kernels and its PyTorch | 0 | 0 | 0 | 1 | 0 of 1 | - |"
+    row = "| `benchmark` 1234 | 3 | 2 | 2 | 1 | its kernels and its PyTorch | 0 | 0 | 0 | 1 | 0 of 1 | - |"
     assert row in text
     assert "| `benchmark` 1234 | `crash` 1 | `wrong_result` 1 | - |" in text
     assert "1 operator without a verdict, 2 operators without a result of lint." in text

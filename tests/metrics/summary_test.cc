@@ -122,3 +122,28 @@ TEST_CASE("the points of a long curve") {
   for (const PassPoint& point : pass_curve(suite)) ks.push_back(point.k);
   CHECK(ks == std::vector<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8, 16, 20});
 }
+
+TEST_CASE("an answer to a file of a benchmark is right if all operators of the file are") {
+  const std::vector<OperatorSamples> suite = {
+      {"a", "s", "one.py", 2, {timed(0.5), timed(1)}},
+      {"b", "s", "two.py", 3, {timed(3), wrong()}},
+      {"c", "s", "one.py", 2, {timed(2), broken()}},
+  };
+  const std::vector<OperatorSamples> files =
+      joined_by(suite, [](const OperatorSamples& op) { return op.family; });
+  REQUIRE(files.size() == 2);
+  CHECK(files[0].name == "one.py");
+  CHECK(files[0].difficulty == 2);
+  CHECK(files[0].samples[0].right);
+  CHECK(*files[0].samples[0].perf == Approx(1));                     // the geometric mean
+  CHECK(files[0].samples[0].values.at("speed_up") == Approx(1.25));  // the arithmetic mean
+  CHECK_FALSE(files[0].samples[1].called);
+  CHECK_FALSE(files[0].samples[1].right);
+  CHECK_FALSE(files[0].samples[1].perf);
+  CHECK(files[0].samples[1].values.empty());
+  CHECK(files[1].samples[1].called);
+  const Summary all = summarise(files);
+  CHECK(all.operators == 2);
+  CHECK(all.pass_at_1->value == Approx(0.5));
+  CHECK(all.call_accuracy->value == Approx(0.75));
+}

@@ -40,20 +40,19 @@ import functools
 import hashlib
 import math
 import os
-import random
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy
 import torch
 from torch.utils._pytree import tree_flatten
 
 from harness.entry import fake_cuda
 from harness.imported.blind_test import BlindTest
+from harness.imported.cut_arguments import cut, number_of, sizes_of
+from harness.imported.generators import SEED_LIMIT, seeded_generators
 from harness.imported.golden_speed import use_first_configuration
 from harness.imported.interpreted import MOST_WORK, Interpreter
 from harness.imported.open_elements import open_elements
@@ -71,7 +70,6 @@ else:
     import tomli as tomllib
 
 KERNEL_PART, TEST_PART = "oracle.py", "test_part.py"
-SEED_LIMIT = 1 << 31
 
 
 class _Reached(BaseException):
@@ -141,8 +139,10 @@ class Golden:
 
     def inputs(self, case: Case, rng: Rng) -> dict[str, Any]:
         seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
-        number = _number(case)
+        number = number_of(case.distribution)
         given = self._leaves(number, seed, case.device.type == "cuda")
+        if sizes := sizes_of(case.distribution):
+            given = cut(given, sizes)
         named = [
             (name, leaf)
             for name, leaf in zip(self._interface["leaves"], given, strict=True)
@@ -166,7 +166,7 @@ class Golden:
             return function(*args, **kwargs) if real else self._blank(number, args, kwargs)
 
         with (
-            _seeded(seed),
+            seeded_generators(seed),
             contextlib.nullcontext() if torch.cuda.is_available() else _fake_gpu(),
             Surroundings(Contents.ZERO, "cuda") if real else ZeroFilled(),
             contextlib.nullcontext() if real else CudaOnCpu(),
@@ -174,7 +174,7 @@ class Golden:
             module = self._module()
             try:
                 with contextlib.nullcontext() if real else BlindTest():
-                    self._test.run(module, called)
+                    self._test.run(module, called, calls_only=not real)
             except _Reached as reached:
                 return reached.leaves
             except Exception as error:
@@ -306,7 +306,7 @@ class Golden:
     def cost(self, case: Case) -> Cost:
         """Returns the cost of writing the returned tensors. The traffic of the arguments is
         unknown, so it is not included."""
-        returned = tensors_of(self._calls[_number(case)])
+        returned = tensors_of(self._calls[number_of(case.distribution)])
         shapes = [
             [case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)]
             for i, (_, shape) in enumerate(returned)
@@ -316,12 +316,6 @@ class Golden:
             for (dtype, _), shape in zip(returned, shapes, strict=True)
         )
         return Cost(bytes=float(written), flops=0)
-
-
-def _number(case: Case) -> int:
-    """Returns N for the distribution `call_N`. Every case of an imported operator has such a
-    distribution."""
-    return int(case.distribution.removeprefix("call_"))
 
 
 def _drawn(rng: Rng, function: str, shape: list[int], dtype: str) -> torch.Tensor:
@@ -350,19 +344,3 @@ def _fake_gpu() -> contextlib.AbstractContextManager[None]:
     exist."""
     _install_driver()
     return fake_cuda.stubbed(TARGET)
-
-
-@contextlib.contextmanager
-def _seeded(seed: int) -> Iterator[None]:
-    """Seeds all random number generators that the test part uses. Restores the state of this
-    process at the end."""
-    state, numpy_state = random.getstate(), numpy.random.get_state()
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        random.seed(seed)
-        numpy.random.seed(seed)
-        try:
-            yield
-        finally:
-            random.setstate(state)
-            numpy.random.set_state(numpy_state)

@@ -11,19 +11,17 @@ ReLU from a copy."""
 from __future__ import annotations
 
 import contextlib
-import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy
 import torch
 from torch.overrides import TorchFunctionMode
 
 from harness.entry.class_entry import state_of, undrawn
+from harness.imported.generators import SEED_LIMIT, seeded_generators
 from harness.operator import Rng
 
 Draw = Callable[[Rng, Any, torch.dtype], torch.Tensor]
-SEED_LIMIT = 1 << 31
 GIVEN = "given"
 WIDE = 32.0  # the exponential of such a number is often above the range of float32
 # The distributions of inputs besides `given`.
@@ -76,21 +74,13 @@ class Draws(TorchFunctionMode):
 
 @contextlib.contextmanager
 def seeded(rng: Rng) -> Iterator[None]:
-    """Seeds the generators that a problem may use besides those that Draws replaces. Restores the
-    state of this process at the end."""
+    """Seeds the generators that a problem may use besides those that Draws replaces. Restores their
+    state at the end."""
     seed = 0
     if rng.device.type != "meta":
         seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
-    state, numpy_state = random.getstate(), numpy.random.get_state()
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        random.seed(seed)
-        numpy.random.seed(seed)
-        try:
-            yield
-        finally:
-            random.setstate(state)
-            numpy.random.set_state(numpy_state)
+    with seeded_generators(seed):
+        yield
 
 
 def drawn_state(

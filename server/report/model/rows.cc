@@ -244,9 +244,11 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
   std::vector<metrics::OperatorSamples> suite;
   std::vector<double> generalisations;
   std::map<std::string, std::set<std::string>> suites_of;  // by operator
+  std::map<std::string, std::string> file_of;              // the file of the benchmark, by operator
   for (std::size_t i = 0; i < samples.front().operators.size(); ++i) {
     const std::string& name = samples.front().operators[i].operator_name;
     const operators::Operator* op = catalog == nullptr ? nullptr : catalog->find(name);
+    if (op != nullptr && !op->provenance.file.empty()) file_of[name] = op->provenance.file;
     metrics::OperatorSamples attempts{name,
                                       samples.front().operators[i].split,
                                       op == nullptr ? "" : op->family,
@@ -282,6 +284,9 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
     report.by_suite = metrics::summarise_by(suite, [&](const metrics::OperatorSamples& op) {
       return join(suites_of.at(op.name), " and ");
     });
+  if (!suite.empty() && file_of.size() == suite.size())
+    report.files = metrics::summarise(metrics::joined_by(
+        suite, [&](const metrics::OperatorSamples& op) { return file_of.at(op.name); }));
   finish_totals(report);
   if (report.run.request.track != tools::Track::practice)
     report.totals.generalisation = tools::shown_perf(mean_generalisation(generalisations));

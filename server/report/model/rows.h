@@ -105,6 +105,10 @@ struct Report {
   metrics::Summary all;
   Groups by_split, by_family, by_difficulty;
   Groups by_suite;  // by the text of the suite; empty if one suite judged all attempts
+  /// The same metrics for the files of the benchmark from which the operators were imported, as the
+  /// benchmark itself counts: an answer is right if it is right for all operators of a file. Absent
+  /// if an operator's file is not known.
+  std::optional<metrics::Summary> files;
   std::vector<metrics::PassPoint> pass_at_k;  // the values for k from 1 up to the number of samples
   std::vector<metrics::GroupCount> error_groups;  // TritonBench's four groups, over all attempts
   std::vector<StageCount> stages;                 // the stages at which failed attempts ended

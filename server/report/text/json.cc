@@ -94,6 +94,7 @@ ordered_json metrics_json(const Report& report) {
           {"by_family", groups_json(report.by_family, report.metrics)},
           {"by_difficulty", groups_json(report.by_difficulty, report.metrics)},
           {"by_suite", groups_json(report.by_suite, report.metrics)},
+          {"files", report.files ? summary_json(*report.files, report.metrics) : ordered_json()},
           {"pass_at_k", pass},
           {"error_groups", errors_json(report.error_groups)},
           {"stages", stages_json(report.stages)},

@@ -114,6 +114,16 @@ std::string fast_line(const std::string& name, const std::vector<metrics::FastPo
   return text.empty() ? "" : padded(name, kNameColumn) + text + "\n";
 }
 
+/// Returns what the benchmark of an imported suite counts: files, which may have several operators.
+std::string file_lines(const Report& report) {
+  if (!report.files) return "";
+  const metrics::Summary& files = *report.files;
+  return padded("by file", kNameColumn) + "execution accuracy " +
+         with_interval(files.pass_at_1, Unit::share) + ", call accuracy " +
+         with_interval(files.call_accuracy, Unit::share) + "  (" + std::to_string(files.operators) +
+         " files of the benchmark; an answer must be right for all operators of its file)\n";
+}
+
 std::string metric_lines(const Report& report) {
   std::string text;
   for (const Metric& metric : report.metrics) {
@@ -180,6 +190,7 @@ std::string report_as_table(const Report& report) {
           "  (ran to its end, right or wrong)\n";
   text += "execution accuracy  " + percent(totals.execution_accuracy) +
           "  (and the results are right)\n";
+  text += file_lines(report);
   text += "outcomes           ";
   for (const auto& [label, count] : totals.labels)
     text += " " + std::to_string(count) + " " + label + ";";

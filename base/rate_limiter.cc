@@ -32,13 +32,27 @@ double RateLimiter::tokens_at(const Bucket& bucket, std::int64_t now_ns) const {
   return std::min(std::max(limit_.burst, 1.0), bucket.tokens + seconds * limit_.per_second);
 }
 
+void RateLimiter::forget_full() {
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  const MutexLock lock(mutex_);
+  remove_full(now_ns);
+}
+
+std::size_t RateLimiter::size() const {
+  const MutexLock lock(mutex_);
+  return buckets_.size();
+}
+
+void RateLimiter::remove_full(std::int64_t now_ns) {
+  const double full = std::max(limit_.burst, 1.0);
+  for (auto entry = buckets_.begin(); entry != buckets_.end();)
+    entry = tokens_at(entry->second, now_ns) >= full ? buckets_.erase(entry) : std::next(entry);
+}
+
 RateLimiter::Bucket& RateLimiter::bucket_of(const std::string& key, std::int64_t now_ns) {
   const double full = std::max(limit_.burst, 1.0);
   if (const auto found = buckets_.find(key); found != buckets_.end()) return found->second;
-  if (buckets_.size() >= kMaxKeys) {
-    for (auto entry = buckets_.begin(); entry != buckets_.end();)
-      entry = tokens_at(entry->second, now_ns) >= full ? buckets_.erase(entry) : std::next(entry);
-  }
+  if (buckets_.size() >= kMaxKeys) remove_full(now_ns);
   return buckets_.try_emplace(buckets_.size() < kMaxKeys ? key : kShared, Bucket{full, now_ns})
       .first->second;
 }

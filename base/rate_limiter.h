@@ -36,6 +36,10 @@ class RateLimiter {
   /// Takes one unit from the bucket of `key` and returns 0. If the bucket is empty, returns the
   /// time until it contains the next unit.
   std::chrono::milliseconds take(const std::string& key);
+  /// Removes the buckets that are full again. A removed bucket and a full one have the same effect.
+  void forget_full();
+  /// Returns the number of buckets.
+  std::size_t size() const;
   const RateLimit& limit() const { return limit_; }
 
  private:
@@ -44,11 +48,12 @@ class RateLimiter {
     std::int64_t filled_ns = 0;
   };
   double tokens_at(const Bucket& bucket, std::int64_t now_ns) const;
+  void remove_full(std::int64_t now_ns) ASSAY_REQUIRES(mutex_);
   Bucket& bucket_of(const std::string& key, std::int64_t now_ns) ASSAY_REQUIRES(mutex_);
 
   const RateLimit limit_;
   const Clock& clock_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::unordered_map<std::string, Bucket> buckets_ ASSAY_GUARDED_BY(mutex_);
 };
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <set>
 #include <string>
@@ -70,39 +71,86 @@ struct ListOperatorsArguments {
   }
 };
 
-/// Returns whether every word of the query occurs in the name, the family or the summary.
-bool matches_query(const Operator& op, const std::string& query) {
-  const std::string haystack = lower(op.name + " " + op.family + " " + op.summary);
-  const std::string words = lower(query);
-  bool all = true;
-  for_words(words, " ,",
-            [&](std::string_view word) { all = all && haystack.find(word) != std::string::npos; });
-  return all;
-}
+/// The texts of all operators that a query searches. They are made once, because making them takes
+/// longer than the rest of a call. The texts are joined with blanks, so that one search finds a
+/// word in all of them. A word of a query contains no blank, so it never lies in two texts.
+class SearchedTexts {
+ public:
+  explicit SearchedTexts(const operators::Catalog& catalog) {
+    for (const Operator& op : catalog.all()) {
+      begins_.push_back(all_.size());
+      all_ += lower(op.name + " " + op.family + " " + op.summary) + " ";
+    }
+    begins_.push_back(all_.size());
+  }
 
-bool matches(const Operator& op, const ListOperatorsArguments& arguments) {
+  const std::string& all() const { return all_; }
+
+  /// Calls `visit` with the index of each operator whose text contains all words.
+  template <class Visit>
+  void for_matches(const std::vector<std::string_view>& words, Visit visit) const {
+    const std::size_t count = begins_.size() - 1;
+    if (words.empty()) {
+      for (std::size_t i = 0; i < count; ++i) visit(i);
+      return;
+    }
+    for (std::size_t at = find(words.front(), 0, all_.size()); at != std::string::npos;) {
+      const auto after = std::upper_bound(begins_.begin(), begins_.end(), at);
+      const auto index = static_cast<std::size_t>(after - begins_.begin()) - 1;
+      if (std::all_of(words.begin() + 1, words.end(), [&](std::string_view word) {
+            return find(word, begins_[index], *after) != std::string::npos;
+          }))
+        visit(index);
+      at = find(words.front(), *after, all_.size());
+    }
+  }
+
+ private:
+  std::size_t find(std::string_view word, std::size_t begin, std::size_t end) const {
+    const void* found = ::memmem(all_.data() + begin, end - begin, word.data(), word.size());
+    return found == nullptr
+               ? std::string::npos
+               : static_cast<std::size_t>(static_cast<const char*>(found) - all_.data());
+  }
+
+  std::string all_;
+  std::vector<std::size_t> begins_;  // of each text, and the end of the last one
+};
+
+bool passes_filters(const Operator& op, const ListOperatorsArguments& arguments) {
   const auto allows = [](const std::string& filter, std::string_view value) {
     return filter.empty() || filter == value;
   };
   return allows(arguments.split, operators::to_string(op.split)) &&
          allows(arguments.family, op.family) && allows(arguments.dialect, op.dialect) &&
-         (!arguments.difficulty || *arguments.difficulty == op.difficulty) &&
-         matches_query(op, arguments.query);
+         (!arguments.difficulty || *arguments.difficulty == op.difficulty);
+}
+
+/// Returns the operators that pass the filters and whose text contains every word of the query.
+std::vector<const Operator*> find_operators(const operators::Catalog& catalog,
+                                            const SearchedTexts& texts,
+                                            const ListOperatorsArguments& arguments) {
+  const std::string query = lower(arguments.query);
+  std::vector<std::string_view> words;
+  for_words(query, " ,", [&](std::string_view word) { words.push_back(word); });
+  std::vector<const Operator*> found;
+  texts.for_matches(words, [&](std::size_t index) {
+    const Operator& op = catalog.all()[index];
+    if (passes_filters(op, arguments)) found.push_back(&op);
+  });
+  return found;
 }
 
 /// Returns the next step after an empty result. It suggests the query with each unknown word
 /// replaced by the nearest word of the catalog. If there is no such query, it suggests fewer
 /// filters.
-std::string after_nothing(const operators::Catalog& catalog,
-                          const ListOperatorsArguments& arguments) {
+std::string after_nothing(const SearchedTexts& texts, const ListOperatorsArguments& arguments) {
   const std::string query = lower(arguments.query);
   const bool filtered = !arguments.split.empty() || !arguments.family.empty() ||
                         !arguments.dialect.empty() || arguments.difficulty.has_value();
   const std::string instead =
       filtered ? "Omit a filter." : "Use other words; without a query all operators are listed.";
-  std::string haystack;
-  for (const Operator& op : catalog.all())
-    haystack += lower(op.name + " " + op.family + " " + op.summary + " ");
+  const std::string& haystack = texts.all();
   std::vector<std::string_view> known;
   for_words(haystack, " ,_", [&](std::string_view word) { known.push_back(word); });
   std::string corrected;
@@ -134,32 +182,32 @@ mcp::ToolResult answer_of(const std::vector<const Operator*>& found, const std::
              std::to_string(op->difficulty) + "): " + op->summary + "\n";
     names_only += op->name + "\n";
     names.push_back(op->name);
-    entries.push_back({{"name", op->name},
-                       {"split", split},
-                       {"family", op->family},
-                       {"dialect", op->dialect},
-                       {"difficulty", op->difficulty},
-                       {"summary", op->summary}});
+    json entry = json::object();  // an initializer list would copy every text twice
+    entry["name"] = op->name;
+    entry["split"] = split;
+    entry["family"] = op->family;
+    entry["dialect"] = op->dialect;
+    entry["difficulty"] = op->difficulty;
+    entry["summary"] = op->summary;
+    entries.push_back(std::move(entry));
   }
   const std::string tail = "next: " + next;
   const bool fits = head.size() + lines.size() + tail.size() <= cap;
   answer.text = head + (fits ? lines : names_only) + tail;
-  answer.structured = {{"status", "ok"},
-                       {"total", all},
-                       {"matched", found.size()},
-                       {"names", std::move(names)},
-                       {"next", next}};
-  if (entries.dump().size() + answer.structured.dump().size() <= cap)
+  answer.structured["status"] = "ok";
+  answer.structured["total"] = all;
+  answer.structured["matched"] = found.size();
+  answer.structured["names"] = std::move(names);
+  answer.structured["next"] = next;
+  if (json_size(entries) + json_size(answer.structured) <= cap)
     answer.structured["operators"] = std::move(entries);
   return fit_answer(std::move(answer), cap);
 }
 
-mcp::ToolResult list_operators(const Services& services, const ListOperatorsArguments& arguments) {
-  std::vector<const Operator*> found;
-  for (const Operator& op : services.catalog.all()) {
-    if (matches(op, arguments)) found.push_back(&op);
-  }
-  const std::string nothing = found.empty() ? after_nothing(services.catalog, arguments) : "";
+mcp::ToolResult list_operators(const Services& services, const SearchedTexts& texts,
+                               const ListOperatorsArguments& arguments) {
+  const auto found = find_operators(services.catalog, texts, arguments);
+  const std::string nothing = found.empty() ? after_nothing(texts, arguments) : "";
   return answer_of(found, nothing, services.catalog.all().size(),
                    max_chars(services.limits, arguments.format));
 }
@@ -195,8 +243,9 @@ mcp::Tool list_operators_tool(const Services& services) {
   tool.listed_output_schema = outline_of(tool.output_schema, {"names"});
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ListOperatorsArguments>(
-      tool, [&services](const ListOperatorsArguments& arguments, const mcp::RequestContext&) {
-        return list_operators(services, arguments);
+      tool, [&services, texts = SearchedTexts(services.catalog)](
+                const ListOperatorsArguments& arguments, const mcp::RequestContext&) {
+        return list_operators(services, texts, arguments);
       });
   return tool;
 }

@@ -47,21 +47,25 @@ class Contender:
         return {**os.environ, **self.env}
 
 
+def assay(name: str, binary: str, scratch: Path) -> Contender:
+    command = [binary, "serve", "--device", "fake", "--store"]
+    return Contender(
+        name,
+        [*command, str(scratch / f"{name}-stdio.db"), "--stdio"],
+        [*command, str(scratch / f"{name}-http.db"), "--http"],
+        {},
+    )
+
+
 def contenders(binary: str, node_dir: Path, answer: Path, scratch: Path) -> list[Contender]:
     node, typescript, python = (
         str(node_dir / "node_modules/.bin/node"),
         str(PEERS / "typescript.mjs"),
         str(PEERS / "python_sdk.py"),
     )
-    assay = [binary, "serve", "--device", "fake", "--store"]
     node_env = {"ASSAY_NODE_DIR": str(node_dir), "NODE_ENV": "production"}
     return [
-        Contender(
-            "assay",
-            [*assay, str(scratch / "stdio.db"), "--stdio"],
-            [*assay, str(scratch / "http.db"), "--http"],
-            {},
-        ),
+        assay("assay", binary, scratch),
         Contender(
             "typescript_sdk",
             [node, typescript, "stdio", str(answer)],
@@ -86,7 +90,7 @@ def free_port() -> int:
 @contextmanager
 def http_server(contender: Contender) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     port = free_port()
-    last = f"127.0.0.1:{port}" if contender.name == "assay" else str(port)
+    last = f"127.0.0.1:{port}" if contender.name.startswith("assay") else str(port)
     process = subprocess.Popen(
         [*contender.http, last],
         stdout=subprocess.DEVNULL,

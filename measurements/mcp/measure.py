@@ -3,11 +3,12 @@ calls of one trivial tool. All servers run on the same cores in one run of this 
 
     python measurements/mcp/measure.py --out measurements/results/mcp-cpu2.json
 
-It measures HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up
-time, and memory. It also measures the memory and the processor time that 1,000 open but idle runs
-cost Assay. Each round measures all servers in turn, so that other load on the machine affects all
-servers. The script prints medians and ratios. It writes raw samples and the environment to the
-result file."""
+It measures HTTP with wrk at 1, 16 and 256 connections, the processor time that a server needs for a
+call over HTTP, stdio with a pipelined client, start-up time, and memory. It also measures the
+memory and the processor time that 1,000 open but idle runs cost Assay. Each round measures all
+servers in turn, so that other load on the machine affects all servers. With --before, it also
+measures an older build of Assay. The script prints medians and ratios. It writes raw samples and
+the environment to the result file."""
 
 from __future__ import annotations
 
@@ -28,7 +29,16 @@ sys.path[:0] = [str(ROOT / "measurements")]
 
 import http_load  # noqa: E402
 import stdio_load  # noqa: E402
-from contenders import ARGUMENTS, TOOL, Contender, contenders, http_server, memory_mib, same_answer  # noqa: E402
+from contenders import (  # noqa: E402
+    ARGUMENTS,
+    TOOL,
+    Contender,
+    assay,
+    contenders,
+    http_server,
+    memory_mib,
+    same_answer,
+)
 from environment import environment  # noqa: E402
 from stdio_client import StdioClient, serve_command  # noqa: E402
 
@@ -55,7 +65,9 @@ def http_round(
             raise SystemExit(f"{contender.name} answers something else")
         http_load.load(port, 16, 2)  # warms up, so that JIT compilers have compiled the code
         for connections in CONNECTIONS:
+            used = cpu_seconds(process.pid)
             sample = http_load.load(port, connections, seconds)
+            sample["cpu_us"] = (cpu_seconds(process.pid) - used) / sample["requests"] * 1e6
             samples[contender.name].setdefault(f"http_{connections}", []).append(sample)
         samples[contender.name].setdefault("http_memory_mib", []).append(memory_mib(process.pid))
 
@@ -98,7 +110,7 @@ def summary_of(samples: dict[str, list[Any]]) -> dict[str, Any]:
         rows = samples[f"http_{connections}"]
         summary[f"http_{connections}"] = {
             key: median_of(rows, lambda row, key=key: row[key])
-            for key in ("rps", "p50_ms", "p99_ms")
+            for key in ("rps", "p50_ms", "p99_ms", "cpu_us")
         } | {"errors": sum(row["errors"] for row in rows)}
     summary["http_rss_mib"] = median_of(samples["http_memory_mib"], lambda row: row["peak"])
     summary["stdio_rps"] = median_of(samples["stdio"], lambda row: row["rps"])
@@ -110,6 +122,7 @@ def summary_of(samples: dict[str, list[Any]]) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--before", help="the assay program of an older build")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=int, default=8, help="duration of each wrk run")
     parser.add_argument("--stdio-calls", type=int, default=20_000)
@@ -128,12 +141,16 @@ def main() -> None:
         wanted = expected_answer(options.binary, scratch)
         (scratch / "answer.json").write_text(json.dumps(wanted))
         field = contenders(options.binary, node_dir, scratch / "answer.json", scratch)
+        if options.before:
+            field.append(assay("assay_before", options.before, scratch))
         samples: Samples = {contender.name: {} for contender in field}
         for _ in range(options.rounds):
             for contender in field:
                 http_round(contender, wanted, options.seconds, samples)
                 calls = (
-                    options.stdio_calls if contender.name == "assay" else options.stdio_calls // 5
+                    options.stdio_calls
+                    if contender.name.startswith("assay")
+                    else options.stdio_calls // 5
                 )
                 samples[contender.name].setdefault("stdio", []).append(
                     stdio_load.pipelined(contender, calls, options.window)
@@ -144,19 +161,21 @@ def main() -> None:
                     stdio_load.start_up_ms(contender)
                 )
         idle = idle_runs(options.binary, scratch)
-    summary = {name: summary_of(own) for name, own in samples.items()}
-    assay = summary["assay"]
+    summary = {name: summary_of(rows) for name, rows in samples.items()}
+    own = summary["assay"]
     ratios = {
         peer: {
             **{
-                f"http_{c}_rps": assay[f"http_{c}"]["rps"] / summary[peer][f"http_{c}"]["rps"]
+                f"http_{c}_rps": own[f"http_{c}"]["rps"] / summary[peer][f"http_{c}"]["rps"]
                 for c in CONNECTIONS
             },
-            "stdio_rps": assay["stdio_rps"] / summary[peer]["stdio_rps"],
-            "start_up": summary[peer]["start_up_ms"] / assay["start_up_ms"],
-            "memory": summary[peer]["http_rss_mib"] / assay["http_rss_mib"],
+            "http_16_cpu": summary[peer]["http_16"]["cpu_us"] / own["http_16"]["cpu_us"],
+            "stdio_rps": own["stdio_rps"] / summary[peer]["stdio_rps"],
+            "start_up": summary[peer]["start_up_ms"] / own["start_up_ms"],
+            "memory": summary[peer]["http_rss_mib"] / own["http_rss_mib"],
         }
-        for peer in ("typescript_sdk", "python_sdk")
+        for peer in summary
+        if peer != "assay"
     }
     result = {
         "what": __doc__,

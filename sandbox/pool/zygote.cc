@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "sandbox/jail/gpu_nodes.h"
@@ -110,7 +111,11 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawn
   if (!std::holds_alternative<ZygoteReady>(*message))
     return not_ready({ErrorCode::corrupt, "its first message was not `ready`"}, zygote->log_);
   zygote->ready_ = std::get<ZygoteReady>(std::move(*message));
-  zygote->reader_ = std::thread([raw = zygote.get()] { raw->read(); });
+  try {
+    zygote->reader_ = std::thread([raw = zygote.get()] { raw->read(); });
+  } catch (const std::system_error& error) {  // the machine cannot start another thread
+    return fail(ErrorCode::unavailable, std::string("start a thread: ") + error.what());
+  }
   return zygote;
 }
 

@@ -184,6 +184,7 @@ Result<std::string> StoredJobs::submit(const tools::Principal& principal, sandbo
   job.caller = principal.name;
   std::string id = job.id;
   ASSAY_RETURN_IF_ERROR(queue->reserve(principal.name));
+  writer_.write_unstored();  // an error of the server must not use up the budget of the run
   if (const Status accepted = runs_.accept(principal, job, queue->name()); !accepted) {
     queue->release(principal.name);
     return fail(accepted.error());

@@ -6,9 +6,9 @@
 //
 // A failed write, such as one on a full disk, is tried again a few times. If the verdict still
 // cannot be stored, callers get an internal error in its place, which does not count against the
-// job's run. The writer keeps this error and stores it with the next verdict that can be stored. If
-// the process ends before, the store still has the job as unfinished, so the next server runs it.
-// Thread-safe.
+// job's run. The writer keeps this error and stores it before the next call of a run is checked, or
+// with the next verdict that can be stored. If the process ends before, the store still has the job
+// as unfinished, so the next server runs it. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -50,11 +50,12 @@ class VerdictWriter {
   };
   /// Returns the verdict of a job whose verdict could not be stored yet.
   std::optional<Unstored> unstored(const std::string& job) const;
+  /// Stores the verdicts that could not be stored before. So the calls of their jobs no longer
+  /// count against the budgets of their runs.
+  void write_unstored();
 
  private:
   Result<sandbox::Verdict> write(const std::string& job, sandbox::Verdict verdict);
-  /// Stores the verdicts that could not be stored before.
-  void write_unstored();
 
   Store& store_;
   const Clock& clock_;

@@ -38,6 +38,27 @@ TEST_CASE("only the total limit applies to callers without a name") {
   CHECK(limiter.enter("").refusal() == Refusal::all_taken);
 }
 
+TEST_CASE("a pass takes further places, and gives all of them back") {
+  ShareLimiter bytes({.total = 100, .each = 60});
+  {
+    ShareLimiter::Pass alice = bytes.enter("alice", 0);
+    REQUIRE(alice);
+    CHECK(alice.take(60) == Refusal::none);
+    CHECK(alice.take(1) == Refusal::share_taken);
+    ShareLimiter::Pass bob = bytes.enter("bob", 10);
+    CHECK(bob.take(31) == Refusal::all_taken);
+    CHECK(bob.take(30) == Refusal::none);
+    CHECK(bytes.inside() == 100);
+    CHECK(bytes.enter("carol", 0));  // no place is left, and it needs none
+    CHECK(bytes.enter("carol", 1).refusal() == Refusal::all_taken);
+    ShareLimiter::Pass moved = std::move(alice);
+    CHECK(moved.take(1) == Refusal::all_taken);
+  }
+  CHECK(bytes.inside() == 0);
+  CHECK(bytes.enter("alice", 61).refusal() == Refusal::share_taken);
+  CHECK(bytes.enter("", 100));
+}
+
 TEST_CASE("threads never exceed the places of a name") {
   ShareLimiter limiter({.total = 8, .each = 2});
   std::atomic<int> inside{0};

@@ -2,6 +2,7 @@
 
 calls = {"server": {"pipe2": 6}, "judge": {}}  # how often one job calls each function
 faults = all_faults(calls, most=4, repeat=8) + traced_faults(most=4)
+pairs = fault_pairs(calls, repeat=8)  # two faults in one job
 
 The library of injection.py makes calls of the server and of its judges fail, and strace makes calls
 of the sandboxed processes fail (tracing.py)."""
@@ -87,6 +88,22 @@ ROLES_TO_KILL = ("zygote", "candidate", "judge")
 STAGES = ("queue", "import", "record", "run", "judge")
 KILLED_AFTER_S = [step / 10 for step in range(1, 16)]  # a slowed job takes about 1.5 s
 
+# Two faults in one job: one of these processes is killed in one of these stages, and one of these
+# calls fails.
+STAGES_OF_PAIRS = ("import", "run", "judge")
+CALLS_OF_PAIRS = (
+    ("server", "pwrite", errno.ENOSPC),
+    ("server", "fsync", errno.EIO),
+    ("server", "open", errno.EMFILE),
+    ("server", "pipe2", errno.EMFILE),
+    ("server", "socketpair", errno.EMFILE),
+    ("server", "memfd_create", errno.EMFILE),
+    ("server", "sendmsg", errno.ENOMEM),
+    ("server", "pthread_create", errno.EAGAIN),
+    ("judge", "memfd_create", errno.EMFILE),
+    ("judge", "recvmsg", errno.ENOMEM),
+)
+
 
 @dataclass(frozen=True)
 class Fault:
@@ -154,3 +171,15 @@ def traced_faults(most: int) -> list[Fault]:
             chosen = [skips[at] for at in positions(len(skips), most)]
             found += [Fault(role, call, error, skip) for error in numbers for skip in chosen]
     return found
+
+
+def fault_pairs(calls: dict[str, dict[str, int]], repeat: int) -> list[tuple[Fault, Fault]]:
+    """Returns pairs of a kill and a call that fails in the same job. The call fails in the middle of
+    the job, and again from the middle on `repeat` times in a row."""
+    failing = [
+        Fault(role, call, error, calls[role].get(call, 0) // 2, times)
+        for role, call, error in CALLS_OF_PAIRS
+        for times in (1, repeat)
+    ]
+    kills = [Fault(role, stage=stage) for role in ROLES_TO_KILL for stage in STAGES_OF_PAIRS]
+    return [(kill, failure) for kill in kills for failure in failing]

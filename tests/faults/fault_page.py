@@ -5,22 +5,51 @@ from __future__ import annotations
 import errno
 from collections import Counter
 from collections.abc import Sequence
-from typing import Protocol
 
-from fault_list import Fault
+from trials import Trial
 
 
-class Trial(Protocol):
-    @property
-    def fault(self) -> Fault: ...
-    @property
-    def correct(self) -> bool: ...
-    @property
-    def struck(self) -> int: ...
-    @property
-    def outcome(self) -> str: ...
-    @property
-    def problem(self) -> str: ...
+def told(counts: Counter[str]) -> str:
+    return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "-"
+
+
+def pairs_page(trials: Sequence[Trial]) -> str:
+    """Returns the generated page about pairs: one row for each kill and each call."""
+    rows: dict[tuple[str, str, str], dict[bool, Counter[str]]] = {}
+    for trial in trials:
+        if not trial.struck or trial.second is None:
+            continue
+        what = (
+            f"{trial.fault.role} {trial.fault.moment}",
+            f"`{trial.second.call}` of the {trial.second.role}, "
+            f"{errno.errorcode[trial.second.error]}",
+            "once" if trial.second.times == 1 else f"{trial.second.times} times",
+        )
+        rows.setdefault(what, {True: Counter(), False: Counter()})[trial.correct][
+            trial.outcome
+        ] += 1
+    lines = [
+        f"| {killed} | {call} | {often} | {told(counts[True])} | {told(counts[False])} |"
+        for (killed, call, often), counts in rows.items()
+    ]
+    struck = sum(1 for trial in trials if trial.struck)
+    return "\n".join(
+        [
+            "# Faults: what a verdict becomes when two things fail",
+            "",
+            "`./run faults --pairs` writes this page. In each trial a process is killed, and a call",
+            "of the server or of a judge fails in the middle of the same job. The job and the rules",
+            "are those of [one fault](faults.md).",
+            "",
+            f"Both faults struck in {struck} of {len(trials)} trials; "
+            f"{sum(1 for trial in trials if trial.problem)} verdicts were wrong.",
+            "",
+            "| killed process | call, error | how often | correct submission | wrong submission |",
+            "|---|---|---|---|---|",
+            *lines,
+            "",
+        ]
+    )
 
 
 def page(trials: Sequence[Trial]) -> str:
@@ -38,9 +67,6 @@ def page(trials: Sequence[Trial]) -> str:
         rows.setdefault(what, {True: Counter(), False: Counter()})[trial.correct][
             trial.outcome
         ] += 1
-
-    def told(counts: Counter[str]) -> str:
-        return ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "-"
 
     lines = [
         f"| {role} | {call} | {error} | {told(counts[True])} | {told(counts[False])} |"

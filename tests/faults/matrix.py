@@ -2,11 +2,13 @@
 the sandboxed processes fail only if strace is installed and the user is root.
 
     python tests/faults/matrix.py --out docs/reference/generated/faults.md
+    python tests/faults/matrix.py --pairs --out docs/reference/generated/fault-pairs.md
 
 Each trial sends one submission of a scored run, with one fault somewhere on the way of its job. A
 correct submission may pass, or end as an error of Assay's own. A wrong submission may fail, or end
 so. An error of Assay's own is not charged to the run, and every other verdict is. Afterwards the
-server knows each verdict that a client got, and an undisturbed job passes."""
+server knows each verdict that a client got, and an undisturbed job passes. With --pairs, each trial
+has two faults: a process is killed, and a call fails."""
 
 from __future__ import annotations
 
@@ -21,8 +23,8 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +33,12 @@ ROOT = HERE.parent.parent
 sys.path[:0] = [str(ROOT / "measurements"), str(HERE), str(HERE.parent / "crash")]
 
 import processes  # noqa: E402
-from fault_list import Fault, all_faults, traced_faults  # noqa: E402
-from fault_page import page  # noqa: E402
+from fault_list import Fault, all_faults, fault_pairs, traced_faults  # noqa: E402
+from fault_page import page, pairs_page  # noqa: E402
 from injection import Faults  # noqa: E402
 from stdio_client import META, StdioClient  # noqa: E402
 from tracing import Trace, can_trace  # noqa: E402
+from trials import Matrix, Trial, earlier  # noqa: E402
 
 OPERATOR = "vector_add"
 CORRECT = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
@@ -45,31 +48,6 @@ OURS = ("internal_error", "device_unhealthy", "aborted")
 UNDISTURBED_S = 60.0  # after a fault, an undisturbed job passes within this time
 LOCKED_S = 20.0
 SILENT_S = 120.0  # a server that says nothing for so long hangs
-
-
-@dataclass(frozen=True)
-class Trial:
-    fault: Fault
-    tool: str  # run_tests or submit
-    correct: bool
-    struck: int  # how often the fault struck
-    outcome: str  # pass, fail, an error's kind, or "refused"
-    charged: bool | None  # None: the store has no such call
-    problem: str = ""
-
-
-@dataclass
-class Matrix:
-    trials: list[Trial] = field(default_factory=list)
-
-    @property
-    def problems(self) -> list[str]:
-        return [
-            f"{trial.fault} ({trial.tool}, {'correct' if trial.correct else 'wrong'}): "
-            f"{trial.outcome}: {trial.problem}"
-            for trial in self.trials
-            if trial.problem
-        ]
 
 
 def slowed(source: str) -> str:
@@ -233,6 +211,11 @@ def disturb(server: Server, fault: Fault) -> Killer | Failing | Trace:
     return Trace(sorted(pids)[:1], fault.call, fault.error, fault.skip, fault.times)
 
 
+def stop_all(disturbances: list[Killer | Failing | Trace]) -> int:
+    """Stops all faults. Returns how often they struck, which is 0 if one of them did not."""
+    return min([one.stop() for one in disturbances])
+
+
 @contextlib.contextmanager
 def watchdog(server: Server) -> Iterator[threading.Event]:
     """Kills a server that hangs. Then its client gets an error, and the event is set."""
@@ -262,11 +245,15 @@ def expectation(correct: bool, answer: dict[str, Any], charged: bool | None) -> 
     return "" if charged else "a verdict was not charged"
 
 
-def attempt(server: Server, fault: Fault, tool: str, correct: bool) -> Trial:
+def attempt(
+    server: Server, fault: Fault, tool: str, correct: bool, second: Fault | None = None
+) -> Trial:
+    """Sends a submission while one fault strikes, or two. At most one of the two is a kill, and at
+    most one is a call of the server or of a judge."""
     source = CORRECT if correct else WRONG
     run = server.new_run()
-    disturbance = disturb(server, fault)
-    killer = disturbance if isinstance(disturbance, Killer) else None
+    disturbances = [disturb(server, one) for one in (fault, second) if one is not None]
+    killer = next((one for one in disturbances if isinstance(one, Killer)), None)
     arguments = {
         "run": run,
         "operator": OPERATOR,
@@ -276,16 +263,16 @@ def attempt(server: Server, fault: Fault, tool: str, correct: bool) -> Trial:
     with watchdog(server) as hung:
         try:
             answer = server.verdict(tool, arguments, killer)
-            struck = disturbance.stop()
+            struck = stop_all(disturbances)
             outcome, charged, problem = judged(server, correct, answer)
             if not problem and struck and (why := server.recovers()):
                 problem = f"no undisturbed job passes afterwards: {why}"
         except (RuntimeError, OSError, ValueError, sqlite3.Error) as error:
-            struck = disturbance.stop()
+            struck = stop_all(disturbances)
             problem = "the server hung" if hung.is_set() else server.end(str(error))
     if problem:
         server.restart()
-    return Trial(fault, tool, correct, struck, outcome, charged, problem)
+    return Trial(fault, tool, correct, struck, outcome, charged, problem, second)
 
 
 def judged(server: Server, correct: bool, answer: dict[str, Any]) -> tuple[str, bool | None, str]:
@@ -293,6 +280,10 @@ def judged(server: Server, correct: bool, answer: dict[str, Any]) -> tuple[str, 
     if "refused" in answer:
         return "refused", None, ""
     charged = server.charged(answer["job"])
+    if charged and answer.get("error_kind") in OURS and not server.recovers():
+        # The store may have failed until now. The server gives such a charge back before it checks
+        # the next call.
+        charged = server.charged(answer["job"])
     outcome = answer["error_kind"] if answer["outcome"] == "error" else answer["outcome"]
     problem = expectation(correct, answer, charged)
     if not problem:
@@ -317,12 +308,13 @@ def calls_of_a_job(server: Server, tool: str) -> dict[str, dict[str, int]]:
     }
 
 
-def earlier(results: Path | None) -> list[Trial]:
-    """Reads the trials of an earlier run."""
-    if results is None or not results.exists():
-        return []
-    lines = [json.loads(line) for line in results.read_text().splitlines()]
-    return [Trial(**{**line, "fault": Fault(**line["fault"])}) for line in lines]
+def to_try(
+    calls: dict[str, dict[str, int]], most: int, repeat: int, pairs: bool
+) -> Sequence[tuple[Fault, Fault | None]]:
+    if pairs:
+        return fault_pairs(calls, repeat)
+    single = all_faults(calls, most, repeat) + (traced_faults(most) if can_trace() else [])
+    return [(fault, None) for fault in single]
 
 
 def run(
@@ -333,31 +325,31 @@ def run(
     repeat: int = 8,
     verbose: bool = False,
     results: Path | None = None,
+    pairs: bool = False,
 ) -> Matrix:
-    """Tries a random share of all faults, each with a correct and with a wrong submission. Appends
-    each trial to `results`, and does not repeat the trials that this file has."""
+    """Tries a random share of all faults or of all pairs, each with a correct and with a wrong
+    submission. Appends each trial to `results`, and does not repeat the trials of this file."""
     matrix, rng = Matrix(earlier(results)), random.Random(seed)
-    known = {(trial.fault, trial.correct) for trial in matrix.trials}
+    known = {(trial.fault, trial.second, trial.correct) for trial in matrix.trials}
     with tempfile.TemporaryDirectory(prefix="assay-faults-") as folder:
         server = Server(binary, Path(folder))
         if why := server.recovers():
             raise SystemExit(f"no undisturbed job passes at the start: {why}")
         calls = calls_of_a_job(server, "submit")
-        faults = all_faults(calls, most, repeat) + (traced_faults(most) if can_trace() else [])
-        chosen = [fault for fault in faults if rng.random() < share]
-        for number, fault in enumerate(chosen):
+        chosen = [one for one in to_try(calls, most, repeat, pairs) if rng.random() < share]
+        for number, (fault, second) in enumerate(chosen):
             for correct in (True, False):
                 tool = rng.choice(("run_tests", "submit"))
-                if (fault, correct) in known:
+                if (fault, second, correct) in known:
                     continue
-                trial = attempt(server, fault, tool, correct)
+                trial = attempt(server, fault, tool, correct, second)
                 matrix.trials.append(trial)
                 if results:
                     with results.open("a") as file:
                         file.write(json.dumps(asdict(trial)) + "\n")
                 if verbose or trial.problem:
                     print(
-                        f"{number + 1}/{len(chosen)} {fault} ({tool}, "
+                        f"{number + 1}/{len(chosen)} {trial.what} ({tool}, "
                         f"{'correct' if correct else 'wrong'}): struck {trial.struck}, "
                         f"{trial.outcome} {trial.problem}",
                         file=sys.stderr,
@@ -376,16 +368,24 @@ def main() -> None:
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--positions", type=int, default=6, help="calls of one function that fail")
     parser.add_argument("--share", type=float, default=1.0, help="the share of the faults to try")
+    parser.add_argument("--pairs", action="store_true", help="two faults in each job")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--results", type=Path, help="keep the trials in this file, and go on there"
     )
     parser.add_argument("--out", type=Path, help="write the page to this file")
     options = parser.parse_args()
-    how = {"verbose": True, "results": options.results}
-    matrix = run(options.binary, options.positions, options.seed, options.share, **how)
+    matrix = run(
+        options.binary,
+        options.positions,
+        options.seed,
+        options.share,
+        verbose=True,
+        results=options.results,
+        pairs=options.pairs,
+    )
     if options.out:
-        options.out.write_text(page(matrix.trials))
+        options.out.write_text((pairs_page if options.pairs else page)(matrix.trials))
     for problem in matrix.problems:
         print("problem:", problem)
     print(f"{len(matrix.trials)} trials, {len(matrix.problems)} problems")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import matrix
 import pytest
-from fault_list import positions
+from fault_list import fault_pairs, positions
+from fault_page import pairs_page
 from injection import CALLS, Faults
 from tracing import can_trace
 
@@ -27,6 +30,46 @@ def test_no_fault_turns_a_verdict_or_charges_an_error_of_the_server() -> None:
     struck = [trial for trial in tried.trials if trial.struck]
     assert len(struck) >= len(tried.trials) / 3
     assert {trial.outcome for trial in struck} >= {"pass", "fail", "internal_error"}
+
+
+def test_two_faults_in_one_job_turn_no_verdict_and_charge_no_error_of_the_server() -> None:
+    tried = matrix.run(BINARY, most=3, seed=20_261_128, share=0.03, pairs=True)
+    assert tried.problems == []
+    assert any(trial.struck for trial in tried.trials)
+
+
+def test_a_new_zygote_that_gets_no_thread_does_not_end_the_server(tmp_path: Path) -> None:
+    server = matrix.Server(BINARY, tmp_path)
+    assert server.recovers() == ""
+    kill = matrix.Fault("zygote", stage="import")
+    no_thread = matrix.Fault("server", "pthread_create", errno.EAGAIN)
+    for correct in (True, False):
+        trial = matrix.attempt(server, kill, "run_tests", correct, no_thread)
+        assert trial.problem == "", trial
+        assert trial.struck
+    server.client.close()
+
+
+def test_pairs_have_one_kill_and_one_call_from_the_middle_of_a_job() -> None:
+    pairs = fault_pairs({"server": {"pwrite": 9}, "judge": {}}, repeat=8)
+    assert all(kill.call == "" and kill.stage and failure.call for kill, failure in pairs)
+    assert (
+        matrix.Fault("zygote", stage="run"),
+        matrix.Fault("server", "pwrite", errno.ENOSPC, skip=4, times=8),
+    ) in pairs
+    assert len(set(pairs)) == len(pairs)
+
+
+def test_trials_of_an_earlier_run_are_read_again(tmp_path: Path) -> None:
+    kill, failure = fault_pairs({"server": {}, "judge": {}}, repeat=8)[0]
+    trials = [
+        matrix.Trial(failure, "submit", True, 1, "pass", True),
+        matrix.Trial(kill, "run_tests", False, 1, "fail", True, second=failure),
+    ]
+    results = tmp_path / "trials.jsonl"
+    results.write_text("".join(json.dumps(asdict(trial)) + "\n" for trial in trials))
+    assert matrix.earlier(results) == trials
+    assert pairs_page(trials).count("| 1 fail |") == 1
 
 
 def test_cases_that_cannot_be_sent_do_not_let_a_submission_run_out_of_time(tmp_path: Path) -> None:

@@ -65,12 +65,11 @@ mcp::ToolResult error_answer(const Error& error) {
   return answer;
 }
 
-std::size_t json_size(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace).size();
-}
+std::size_t json_size(const json& value) { return json_text_bytes(value); }
 
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most) {
-  answer.text = cut_middle(answer.text, most);
+  if (answer.text.size() > most) answer.text = cut_middle(answer.text, most);
+  if (json_size(answer.structured) <= most) return answer;
   const json whole = answer.structured;
   std::size_t text_bytes = std::min(kFirstTextBytes, most);
   std::size_t items = kFirstItems;

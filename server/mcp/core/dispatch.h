@@ -72,6 +72,8 @@ class Dispatcher {
   /// Shuts the dispatcher down. Stops the work of the calls and tasks that run or start later. Ends
   /// each subscription with a result.
   void end();
+  /// Forgets the tasks whose time is over. A transport calls this from time to time.
+  void forget_expired() { tasks_.forget_expired(); }
   void cancel_scope(const std::string& scope) { in_flight_.cancel_scope(scope); }
   /// Stops the work of the calls of one client because the server shuts down.
   void end_scope(const std::string& scope) { in_flight_.end_scope(scope); }

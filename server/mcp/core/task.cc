@@ -1,5 +1,8 @@
 #include "server/mcp/core/task.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/rfc3339.h"
 #include "server/mcp/core/task_table.h"
 
@@ -29,7 +32,20 @@ Rpc<std::string> id_of(const json& params) {
   return id->get<std::string>();
 }
 
+constexpr std::array<std::string_view, 5> kStatusNames = {"working", "input_required", "completed",
+                                                          "failed", "cancelled"};
+
 }  // namespace
+
+std::string_view to_string(TaskStatus status) {
+  return kStatusNames[static_cast<std::size_t>(status)];
+}
+
+std::optional<TaskStatus> task_status_from(std::string_view text) {
+  const auto found = std::find(kStatusNames.begin(), kStatusNames.end(), text);
+  if (found == kStatusNames.end()) return std::nullopt;
+  return static_cast<TaskStatus>(found - kStatusNames.begin());
+}
 
 RpcError missing_tasks_extension() {
   return {

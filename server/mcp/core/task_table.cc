@@ -1,7 +1,5 @@
 #include "server/mcp/core/task_table.h"
 
-#include <algorithm>
-#include <array>
 #include <set>
 #include <vector>
 
@@ -14,8 +12,6 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kPrefix = "task";
-constexpr std::array<std::string_view, 5> kStatusNames = {"working", "input_required", "completed",
-                                                          "failed", "cancelled"};
 
 tl::unexpected<RpcError> unknown(const std::string& id) {
   return refuse_rpc(kInvalidParams,
@@ -23,16 +19,6 @@ tl::unexpected<RpcError> unknown(const std::string& id) {
 }
 
 }  // namespace
-
-std::string_view to_string(TaskStatus status) {
-  return kStatusNames[static_cast<std::size_t>(status)];
-}
-
-std::optional<TaskStatus> task_status_from(std::string_view text) {
-  const auto found = std::find(kStatusNames.begin(), kStatusNames.end(), text);
-  if (found == kStatusNames.end()) return std::nullopt;
-  return static_cast<TaskStatus>(found - kStatusNames.begin());
-}
 
 /// The table's mutex guards all members except `stop` and `work`. Only the thread that runs the
 /// task uses `work`.
@@ -48,6 +34,7 @@ struct TaskTable::Task {
   std::map<std::string, std::string> handler_key;  // the handler's keys, by the client's key
   std::set<std::string> used;                      // all keys of the client so far; none is reused
   std::stop_source stop;
+  Mutex saving;  // locked while the record is read and saved, so that the newest one is saved last
 };
 
 TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& notifier,
@@ -66,11 +53,11 @@ bool TaskTable::expired(const TaskRecord& record) const {
 
 TaskView TaskTable::view(const Task& task) const { return {task.record, task.open}; }
 
-TaskTable::Tasks::iterator TaskTable::erase(Tasks::iterator task) {
+void TaskTable::erase(Tasks::iterator task) {
   const auto share = shares_.find(task->second->record.principal);
   --share->second.tasks;
   forget_if_unused(share);
-  return tasks_.erase(task);
+  tasks_.erase(task);
 }
 
 void TaskTable::forget_if_unused(std::map<std::string, Share>::iterator share) {
@@ -90,20 +77,33 @@ Rpc<void> TaskTable::check_room(const std::string& principal) const {
                         "; cancel some, or retry when some have ended");
 }
 
-std::vector<std::shared_ptr<TaskTable::Task>> TaskTable::purge(const std::string& principal) {
+void TaskTable::forget_expired() {
   std::vector<std::shared_ptr<Task>> expired_tasks;
+  {
+    const MutexLock lock(mutex_);
+    expired_tasks = remove_expired();
+  }
+  for (const auto& forgotten : expired_tasks) forgotten->stop.request_stop();
+}
+
+std::vector<std::shared_ptr<TaskTable::Task>> TaskTable::remove_expired() {
+  std::vector<std::shared_ptr<Task>> expired_tasks;
+  for (auto it = tasks_.begin(); it != tasks_.end();) {
+    const auto now = it++;
+    if (!expired(now->second->record)) continue;
+    expired_tasks.push_back(now->second);
+    erase(now);
+  }
+  return expired_tasks;
+}
+
+std::vector<std::shared_ptr<TaskTable::Task>> TaskTable::purge(const std::string& principal) {
+  std::vector<std::shared_ptr<Task>> expired_tasks = remove_expired();
   std::shared_ptr<Task> oldest, oldest_own;  // of the finished tasks
   const auto keep_older = [](std::shared_ptr<Task>& known, const std::shared_ptr<Task>& task) {
     if (!known || task->record.updated_unix_ms < known->record.updated_unix_ms) known = task;
   };
-  for (auto it = tasks_.begin(); it != tasks_.end();) {
-    const std::shared_ptr<Task> task = it->second;
-    if (expired(task->record)) {
-      expired_tasks.push_back(task);
-      it = erase(it);
-      continue;
-    }
-    ++it;
+  for (const auto& [id, task] : tasks_) {
     if (!is_terminal(task->record.status)) continue;
     keep_older(oldest, task);
     if (task->record.principal == principal) keep_older(oldest_own, task);
@@ -277,7 +277,6 @@ void TaskTable::park(Task& task, const InputRequired& needed) {
 }
 
 void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string message) {
-  TaskView now;
   {
     const MutexLock lock(mutex_);
     if (is_terminal(task.record.status)) return;
@@ -286,15 +285,23 @@ void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string 
     task.record.message = std::move(message);
     task.record.updated_unix_ms = clock_.unix_ms();
     if (is_terminal(status)) task.open.clear();
-    now = view(task);
   }
   changed_.notify_all();
+  announce(task);
+}
+
+void TaskTable::announce(Task& task) {
   if (store_ != nullptr) {
-    if (const Status saved = store_->save(now.record); !saved)
-      log::error("a task cannot be saved",
-                 {{"task", now.record.id}, {"error", saved.error().message}});
+    const MutexLock saving(task.saving);
+    TaskRecord now;
+    {
+      const MutexLock lock(mutex_);
+      now = task.record;
+    }
+    if (const Status saved = store_->save(now); !saved)
+      log::error("a task cannot be saved", {{"task", now.id}, {"error", saved.error().message}});
   }
-  notifier_.publish({Change::Kind::task, now.record.id});
+  notifier_.publish({Change::Kind::task, task.record.id});
 }
 
 std::shared_ptr<TaskTable::Task> TaskTable::live(const std::string& id,
@@ -349,7 +356,9 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
     }
     task->record.updated_unix_ms = clock_.unix_ms();
   }
-  if (goes_on && !enqueue(task)) {
+  if (!goes_on) return {};
+  announce(*task);
+  if (!enqueue(task)) {
     settle(*task, TaskStatus::failed,
            {{"code", kInternalError}, {"message", "too many tasks are waiting"}},
            "too many tasks are waiting");

@@ -50,8 +50,7 @@ class TaskTable {
     std::string traceparent = {};  // the span of the call that made the task
   };
 
-  /// `store` may be null. Every change of a task's status is published to `notifier`, except the
-  /// change from input_required back to working.
+  /// `store` may be null. Every change of a task's status is saved, and published to `notifier`.
   TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& notifier,
             const Clock& clock);
   ~TaskTable();
@@ -67,6 +66,13 @@ class TaskTable {
   Rpc<TaskView> cancel(const std::string& id, const std::string& principal);
   /// Waits until the task has ended or `stop` is requested.
   Rpc<TaskView> wait(const std::string& id, const std::string& principal, std::stop_token stop);
+  /// Forgets the tasks whose time is over, and stops their work.
+  void forget_expired();
+  /// Returns the number of tasks in memory.
+  std::size_t size() const {
+    const MutexLock lock(mutex_);
+    return tasks_.size();
+  }
   /// Shuts the table down: requests all running tasks to stop. They get the status failed.
   void end();
   const TaskLimits& limits() const { return limits_; }
@@ -89,7 +95,8 @@ class TaskTable {
   /// task of the principal, also removes a finished task (TaskLimits::max_tasks). The caller must
   /// stop the work of the returned tasks after it has released the mutex.
   std::vector<std::shared_ptr<Task>> purge(const std::string& principal) ASSAY_REQUIRES(mutex_);
-  Tasks::iterator erase(Tasks::iterator task) ASSAY_REQUIRES(mutex_);
+  std::vector<std::shared_ptr<Task>> remove_expired() ASSAY_REQUIRES(mutex_);
+  void erase(Tasks::iterator task) ASSAY_REQUIRES(mutex_);
 
   /// Removes the principal's entry if it has only zeros.
   void forget_if_unused(std::map<std::string, Share>::iterator share) ASSAY_REQUIRES(mutex_);
@@ -104,6 +111,8 @@ class TaskTable {
   std::shared_ptr<Task> next_ready() ASSAY_REQUIRES(mutex_);
   void run(const std::shared_ptr<Task>& task);
   void park(Task& task, const InputRequired& needed);
+  /// Saves the task's present state and publishes that the task has changed.
+  void announce(Task& task);
   /// Sets the status, then saves and publishes it. Does nothing when the task has already ended.
   void settle(Task& task, TaskStatus status, nlohmann::json outcome, std::string message);
   TaskView view(const Task& task) const ASSAY_REQUIRES(mutex_);
@@ -112,7 +121,7 @@ class TaskTable {
   TaskStore* const store_;
   const ChangeNotifier& notifier_;
   const Clock& clock_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   Condition changed_;
   Tasks tasks_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, Share> shares_ ASSAY_GUARDED_BY(mutex_);

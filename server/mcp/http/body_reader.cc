@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_request.h"
@@ -15,23 +17,32 @@ Reply incomplete_body() {
   return error_reply(400, kInvalidRequest, "the body ended early or was too slow", true);
 }
 
+/// Counts `bytes` further bytes of a body. Returns the reply that refuses the body if there are too
+/// many bytes.
+std::optional<Reply> hold(ShareLimiter::Pass& held, std::size_t bytes) {
+  const ShareLimiter::Refusal refusal = held.take(static_cast<std::int64_t>(bytes));
+  if (refusal == ShareLimiter::Refusal::none) return std::nullopt;
+  return busy_reply(refusal, "bytes of requests are being received");
+}
+
 }  // namespace
 
 tl::expected<std::string, Reply> read_bytes(Connection& connection, std::int64_t until_ns,
-                                            std::size_t bytes) {
+                                            std::size_t bytes, ShareLimiter::Pass& held) {
   std::string body;
   std::array<char, kBodyReadBytes> part;
   while (body.size() < bytes) {
     const std::size_t got =
         connection.read(part.data(), std::min(part.size(), bytes - body.size()), until_ns);
     if (got == 0) return tl::unexpected(incomplete_body());
+    if (auto refusal = hold(held, got)) return tl::unexpected(std::move(*refusal));
     body.append(part.data(), got);
   }
   return body;
 }
 
 tl::expected<std::string, Reply> read_chunks(Connection& connection, std::int64_t until_ns,
-                                             const HttpOptions& options) {
+                                             const HttpOptions& options, ShareLimiter::Pass& held) {
   ChunkDecoder decoder(
       static_cast<std::size_t>(options.max_body_bytes),
       static_cast<std::size_t>(options.max_header_bytes + options.max_body_bytes / 4));
@@ -39,6 +50,7 @@ tl::expected<std::string, Reply> read_chunks(Connection& connection, std::int64_
   while (decoder.state() == ChunkDecoder::State::incomplete) {
     const std::size_t got = connection.read(part.data(), part.size(), until_ns);
     if (got == 0) return tl::unexpected(incomplete_body());
+    if (auto refusal = hold(held, got)) return tl::unexpected(std::move(*refusal));
     decoder.feed({part.data(), got});
   }
   switch (decoder.state()) {

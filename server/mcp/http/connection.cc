@@ -87,8 +87,9 @@ std::size_t Connection::read(char* buffer, std::size_t size, std::int64_t until_
   }
 }
 
-bool Connection::wait_readable(std::chrono::milliseconds timeout) const {
-  return wait_for(POLLIN, clock_.monotonic_ns() + std::chrono::nanoseconds(timeout).count());
+void Connection::wait_readable(std::chrono::milliseconds timeout) const {
+  if (!io_->pending())
+    wait_for(POLLIN, clock_.monotonic_ns() + std::chrono::nanoseconds(timeout).count());
 }
 
 bool Connection::write(std::string_view text) {

@@ -50,8 +50,8 @@ class Connection {
   /// shows `until_ns`. Returns the number of bytes. It is 0 if no byte arrived in time, or if the
   /// stream has ended.
   std::size_t read(char* buffer, std::size_t size, std::int64_t until_ns);
-  /// Waits at most `timeout` for input. Returns true if input is ready to be read.
-  bool wait_readable(std::chrono::milliseconds timeout) const;
+  /// Waits at most `timeout` until input is ready to be read.
+  void wait_readable(std::chrono::milliseconds timeout) const;
 
   /// Collects output. Sends the collected output, like flush(), only if it is longer than
   /// kCollectBytes. Returns false if the connection is broken.

@@ -40,6 +40,8 @@ class Admission {
       : options_(options), clock_(clock), limiter_(options.rate_limit, clock) {}
   /// Decides about one request. `remote` is the numeric address of the client.
   Decision decide(const HeaderLookup& header, const std::string& remote, Path path);
+  /// Forgets the rates of clients that have paused.
+  void forget_paused() { limiter_.forget_full(); }
 
  private:
   std::optional<Reply> refuse_name(const HeaderLookup& header) const;

@@ -62,8 +62,8 @@ Reply busy_reply(const std::string& what) {
   return reply;
 }
 
-Reply busy_reply(const ShareLimiter::Pass& refused, const std::string& what) {
-  const bool own = refused.refusal() == ShareLimiter::Refusal::share_taken;
+Reply busy_reply(ShareLimiter::Refusal refusal, const std::string& what) {
+  const bool own = refusal == ShareLimiter::Refusal::share_taken;
   return busy_reply("too many " + what + (own ? " with this token" : ""));
 }
 

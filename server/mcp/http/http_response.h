@@ -42,7 +42,7 @@ Reply error_reply(int status, int code, const std::string& message, bool close =
 Reply busy_reply(const std::string& what);
 /// Returns the reply to a request for which `refused` has no place. `what` says what there are too
 /// many of, for example "calls are running".
-Reply busy_reply(const ShareLimiter::Pass& refused, const std::string& what);
+Reply busy_reply(ShareLimiter::Refusal refusal, const std::string& what);
 
 /// Returns the bytes of `reply`, including a header that says that the connection will be closed.
 /// The server sends these bytes to a client whose request it has not read.

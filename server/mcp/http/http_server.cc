@@ -48,6 +48,7 @@ constexpr std::chrono::milliseconds kLinger{10};
 /// The number of pipelined requests of one connection that a worker answers before it serves other
 /// connections. The limit applies only if no other worker is free.
 constexpr int kRequestsPerTurn = 4;
+constexpr std::int64_t kSweepMs = 10'000;
 
 class HttpServer {
  public:
@@ -60,6 +61,7 @@ class HttpServer {
                      static_cast<std::size_t>(options.max_headers)},
         calls_({options.max_calls, options.principal_calls}),
         uploads_({options.max_uploads, options.principal_uploads}),
+        upload_bytes_({options.max_upload_bytes, options.principal_upload_bytes}),
         sessions_(dispatcher_, options.sessions),
         streams_(dispatcher_,
                  [this](const Connection& connection, std::stop_source gone) {
@@ -77,7 +79,7 @@ class HttpServer {
 
   void run(const std::stop_token& stop) {
     listener_.run(
-        stop, [this] { streams_.keep_alive(); },
+        stop, [this] { tick(); },
         [this] {
           stopping_ = true;
           dispatcher_.end();
@@ -94,6 +96,16 @@ class HttpServer {
     limits.first_request_timeout = std::chrono::milliseconds(options.header_timeout_ms);
     limits.write_timeout = std::chrono::milliseconds(options.write_timeout_ms);
     return limits;
+  }
+
+  /// Keeps streams alive. Also gives back what has expired, every kSweepMs milliseconds.
+  void tick() {
+    streams_.keep_alive();
+    if (clock_.monotonic_ns() < next_sweep_ns_) return;
+    next_sweep_ns_ = in_ms(kSweepMs);
+    sessions_.end_idle();
+    dispatcher_.forget_expired();
+    admission_.forget_paused();
   }
 
   /// Returns the time that the clock will show in `ms` milliseconds.
@@ -121,12 +133,13 @@ class HttpServer {
         connection.deadline_ns = in_ms(options_.idle_timeout_ms);
         return Next::again;
       }
+      // The next request has hardly ever arrived yet. To wait first saves a read that finds
+      // nothing.
+      if (answered > 0 && connection.input().empty() && listener_.has_spare_workers())
+        connection.wait_readable(kLinger);
       const IoState got = connection.fill();
       if (got == IoState::done) continue;
       if (got == IoState::closed) return Next::close;
-      if (answered > 0 && connection.input().empty() && listener_.has_spare_workers() &&
-          connection.wait_readable(kLinger))
-        continue;
       if (answered > 0 || (!connection.mid_head && !connection.input().empty())) {
         connection.mid_head = !connection.input().empty();
         connection.deadline_ns =
@@ -243,13 +256,14 @@ class HttpServer {
     }
     // The place is given back before the call begins.
     const ShareLimiter::Pass upload = uploads_.enter(name_of(exchange.caller));
-    if (!upload) return tl::unexpected(busy_reply(upload, "requests are being received"));
+    if (!upload) return tl::unexpected(busy_reply(upload.refusal(), "requests are being received"));
+    ShareLimiter::Pass held = upload_bytes_.enter(name_of(exchange.caller), 0);
     if (!exchange.request.http_1_0 && connection.input().empty() &&
         same_name(exchange.header("Expect").value_or(""), "100-continue"))
       connection.write("HTTP/1.1 100 Continue\r\n\r\n");
     connection.flush();  // the client may wait for "100 Continue" or for earlier answers
-    return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns, options_)
-                           : read_bytes(connection, exchange.body_deadline_ns, framing.bytes);
+    return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns, options_, held)
+                           : read_bytes(connection, exchange.body_deadline_ns, framing.bytes, held);
   }
 
   void post(Exchange& exchange) {
@@ -259,9 +273,10 @@ class HttpServer {
     // A proxy could see the end of a chunked body at a different position. Therefore the server
     // never parses the bytes after such a body as a request.
     if (framing->chunked) response.give_up_connection();
-    const auto body = read_body(exchange, *framing);
+    auto body = read_body(exchange, *framing);
     if (!body) return response.reply(body.error());
     Interpretation meaning = interpret(*body, exchange.header, dispatcher_, options_);
+    std::string().swap(*body);  // the call may take long and does not need the text
     if (!meaning.call) return response.reply(meaning.reply);
     TransportContext& transport = meaning.call->transport;
     transport.caller = exchange.caller;
@@ -275,7 +290,8 @@ class HttpServer {
     const bool reaches_tool = call.resolved.reaches_tool();
     const ShareLimiter::Pass place =
         reaches_tool ? calls_.enter(call.transport.principal()) : ShareLimiter::Pass();
-    if (reaches_tool && !place) return response.reply(busy_reply(place, "calls are running"));
+    if (reaches_tool && !place)
+      return response.reply(busy_reply(place.refusal(), "calls are running"));
     // The scope is checked before an event stream begins, because a stream has the status 200.
     if (auto refusal = refuse_scope(call, options_)) return response.reply(*refusal);
     std::shared_ptr<HttpSession> session;
@@ -314,6 +330,8 @@ class HttpServer {
                streams_.listening());
     text.gauge("assay_sessions_open", "Legacy sessions.", static_cast<double>(sessions_.size()));
     text.gauge("assay_uploads_running", "Bodies that are being received.", uploads_.inside());
+    text.gauge("assay_upload_bytes", "Bytes of these bodies that have arrived.",
+               upload_bytes_.inside());
     if (options_.more_metrics) options_.more_metrics(text);
     return text.text();
   }
@@ -353,7 +371,8 @@ class HttpServer {
   const HeadLimits head_limits_;
   HttpMetrics metrics_;
   std::atomic<bool> stopping_{false};
-  ShareLimiter calls_, uploads_;
+  std::int64_t next_sweep_ns_ = 0;
+  ShareLimiter calls_, uploads_, upload_bytes_;
   HttpSessions sessions_;
   HttpStreams streams_;
   Listener listener_;  // the last member: its workers use all members above

@@ -80,6 +80,8 @@ struct HttpOptions {
   int max_listeners = 1280, principal_listeners = 1024;
   /// Simultaneous bodies that arrive later than their headers.
   int max_uploads = 256, principal_uploads = 208;
+  /// The bytes of these bodies that have arrived. The memory that holds them can be twice as large.
+  std::int64_t max_upload_bytes = 256LL << 20, principal_upload_bytes = 208LL << 20;
   /// The maximum number of connections that the kernel queues until the server accepts them. The
   /// system's setting net.core.somaxconn may lower this number.
   int backlog = 4096;

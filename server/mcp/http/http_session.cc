@@ -42,12 +42,18 @@ bool HttpSessions::idle(const HttpSession& session, std::int64_t limit_ms) const
          dispatcher_.clock().monotonic_ns() - session.last_used_ns_ >= limit_ms * 1'000'000;
 }
 
-void HttpSessions::drop(Sessions::iterator session) {
-  session->second->log.close();
-  dispatcher_.cancel_scope(session->first);
+void HttpSessions::remove(Sessions::iterator session, Removed& removed) {
   const auto count = counts_.find(session->second->principal);
   if (--count->second == 0) counts_.erase(count);
+  removed.push_back(std::move(session->second));
   sessions_.erase(session);
+}
+
+void HttpSessions::close(const Removed& removed) {
+  for (const std::shared_ptr<HttpSession>& session : removed) {
+    session->log.close();
+    dispatcher_.cancel_scope(session->client.id());
+  }
 }
 
 bool HttpSessions::has_room(const std::string& principal) const {
@@ -67,11 +73,15 @@ HttpSessions::Sessions::iterator HttpSessions::longest_idle(const std::string& p
   return longest;
 }
 
-void HttpSessions::make_room(const std::string& principal) {
+void HttpSessions::remove_idle(Removed& removed) {
   for (auto it = sessions_.begin(); it != sessions_.end();) {
     const auto now = it++;
-    if (idle(*now->second, limits_.idle_ms)) drop(now);
+    if (idle(*now->second, limits_.idle_ms)) remove(now, removed);
   }
+}
+
+void HttpSessions::make_room(const std::string& principal, Removed& removed) {
+  remove_idle(removed);
   if (has_room(principal)) return;
   auto ends = longest_idle(principal);
   if (ends == sessions_.end() && sessions_.size() >= limits_.max_sessions) {
@@ -82,38 +92,62 @@ void HttpSessions::make_room(const std::string& principal) {
     if (most != counts_.end() && (own == counts_.end() || own->second < most->second))
       ends = longest_idle(most->first);
   }
-  if (ends != sessions_.end()) drop(ends);
+  if (ends != sessions_.end()) remove(ends, removed);
 }
 
 std::shared_ptr<HttpSession> HttpSessions::create(const std::string& principal) {
-  const MutexLock lock(mutex_);
-  if (!has_room(principal)) make_room(principal);
-  if (!has_room(principal)) return nullptr;
-  const std::string id = new_handle(kPrefix);
-  auto session = std::make_shared<HttpSession>(dispatcher_, id, principal, limits_);
-  ++counts_[principal];
-  return sessions_[id] = std::move(session);
+  Removed removed;
+  std::shared_ptr<HttpSession> session;
+  {
+    const MutexLock lock(mutex_);
+    if (!has_room(principal)) make_room(principal, removed);
+    if (has_room(principal)) {
+      const std::string id = new_handle(kPrefix);
+      session = std::make_shared<HttpSession>(dispatcher_, id, principal, limits_);
+      ++counts_[principal];
+      sessions_[id] = session;
+    }
+  }
+  close(removed);
+  return session;
 }
 
 std::shared_ptr<HttpSession> HttpSessions::find(const std::string& id,
                                                 const std::string& principal) {
-  const MutexLock lock(mutex_);
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end() || found->second->principal != principal) return nullptr;
-  if (idle(*found->second, limits_.idle_ms)) {
-    drop(found);
-    return nullptr;
+  Removed removed;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end() || found->second->principal != principal) return nullptr;
+    if (!idle(*found->second, limits_.idle_ms)) {
+      found->second->last_used_ns_ = dispatcher_.clock().monotonic_ns();
+      return found->second;
+    }
+    remove(found, removed);
   }
-  found->second->last_used_ns_ = dispatcher_.clock().monotonic_ns();
-  return found->second;
+  close(removed);
+  return nullptr;
 }
 
 bool HttpSessions::end(const std::string& id, const std::string& principal) {
-  const MutexLock lock(mutex_);
-  const auto found = sessions_.find(id);
-  if (found == sessions_.end() || found->second->principal != principal) return false;
-  drop(found);
+  Removed removed;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end() || found->second->principal != principal) return false;
+    remove(found, removed);
+  }
+  close(removed);
   return true;
+}
+
+void HttpSessions::end_idle() {
+  Removed removed;
+  {
+    const MutexLock lock(mutex_);
+    remove_idle(removed);
+  }
+  close(removed);
 }
 
 std::size_t HttpSessions::size() const {

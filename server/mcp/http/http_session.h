@@ -17,6 +17,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/mutex.h"
 #include "server/mcp/core/change_notifier.h"
@@ -90,6 +91,8 @@ class HttpSessions {
   /// Ends a session: cancels its calls and ends its streams. Returns false if find() would return
   /// null.
   bool end(const std::string& id, const std::string& principal);
+  /// Ends the sessions that were idle too long.
+  void end_idle();
   std::size_t size() const;
 
   /// Assigns `call` to a session. `initialize` opens a new session. Any other request may name its
@@ -102,14 +105,21 @@ class HttpSessions {
   using Sessions = std::map<std::string, std::shared_ptr<HttpSession>>;
   /// Returns whether `principal` may open one more session now.
   bool has_room(const std::string& principal) const ASSAY_REQUIRES(mutex_);
-  /// Ends the sessions that were idle too long. If there is still no room for a new session of
-  /// `principal`, also ends the session of this principal that was idle longest. If it has no idle
-  /// session, ends one of the principal that has most sessions, if that principal has more.
-  void make_room(const std::string& principal) ASSAY_REQUIRES(mutex_);
+  /// Sessions that find() no longer returns. close() ends their calls and streams.
+  using Removed = std::vector<std::shared_ptr<HttpSession>>;
+  /// Removes the sessions that were idle too long.
+  void remove_idle(Removed& removed) ASSAY_REQUIRES(mutex_);
+  /// Removes the sessions that were idle too long. If there is still no room for a new session of
+  /// `principal`, also removes the session of this principal that was idle longest. If it has no
+  /// idle session, removes one of the principal that has most sessions, if that principal has more.
+  void make_room(const std::string& principal, Removed& removed) ASSAY_REQUIRES(mutex_);
   /// Returns the session of `principal` that was idle longest. Returns end() if all are in use.
   Sessions::iterator longest_idle(const std::string& principal) ASSAY_REQUIRES(mutex_);
 
-  void drop(Sessions::iterator session) ASSAY_REQUIRES(mutex_);
+  void remove(Sessions::iterator session, Removed& removed) ASSAY_REQUIRES(mutex_);
+  /// Must be called without the mutex, because the end of a call runs callbacks of its handler,
+  /// which may take long or use this object.
+  void close(const Removed& removed) ASSAY_EXCLUDES(mutex_);
   bool idle(const HttpSession& session, std::int64_t limit_ms) const;
 
   Dispatcher& dispatcher_;

@@ -89,7 +89,7 @@ void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSessio
   const bool listens = call.resolved.execution == ExecutionClass::lasting;
   const ShareLimiter::Pass place =
       listens ? listeners_.enter(call.transport.principal()) : ShareLimiter::Pass();
-  if (listens && !place) return response.reply(busy_reply(place, "streams are open"));
+  if (listens && !place) return response.reply(busy_reply(place.refusal(), "streams are open"));
   answer(response, [&](EventStream& events, const std::stop_source& end) {
     TransportContext transport = call.transport;
     transport.hung_up = end.get_token();
@@ -118,7 +118,7 @@ void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSessio
 void HttpStreams::resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
                          ResponseWriter& response) {
   const ShareLimiter::Pass listener = listeners_.enter(session->principal);
-  if (!listener) return response.reply(busy_reply(listener, "streams are open"));
+  if (!listener) return response.reply(busy_reply(listener.refusal(), "streams are open"));
   answer(response, [&](EventStream& events, const std::stop_source& end) {
     const HttpSession::Use use(session);
     const bool standalone = place.stream == 0;

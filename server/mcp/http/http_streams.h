@@ -49,7 +49,7 @@ class HttpStreams {
 
   int open() const;
   /// Returns the number of open streams that belong to no call.
-  int listening() const { return listeners_.inside(); }
+  int listening() const { return static_cast<int>(listeners_.inside()); }
   /// Sends a comment on each stream that has been silent for a long time. Does not wait for any
   /// client.
   void keep_alive();

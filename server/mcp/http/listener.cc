@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 #include <vector>
 
 namespace assay::mcp {
@@ -221,6 +222,7 @@ void Listener::ready(int fd) {
       watched_.erase(found);
     } else if (const auto turn = in_turn_.find(fd); turn != in_turn_.end()) {
       gone = turn->second.gone;
+      turn->second.hang_up_watched = false;  // EPOLLONESHOT
     }
   }
   if (!connection) {
@@ -273,6 +275,7 @@ void Listener::watch_hang_up(const Connection& connection, std::stop_source gone
   const auto turn = in_turn_.find(connection.fd());
   if (turn == in_turn_.end()) return;
   turn->second.gone = std::move(gone);
+  if (std::exchange(turn->second.hang_up_watched, true)) return;
   // The mutex is still locked. So when the event arrives, ready() waits for the mutex and then
   // finds `gone` in in_turn_.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.fd(), &event);

@@ -117,6 +117,7 @@ class Listener {
   struct Turn {
     const Connection* connection;
     std::stop_source gone{std::nostopstate};
+    bool hang_up_watched = false;  // epoll will report when the client disconnects
   };
   /// The connections that workers serve or will serve next, by file descriptor.
   std::unordered_map<int, Turn> in_turn_ ASSAY_GUARDED_BY(mutex_);

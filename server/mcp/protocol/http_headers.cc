@@ -121,6 +121,15 @@ bool same(const json& value, const std::string& text) {
   return number.is_number() && number.get<double>() == value.get<double>();  // "42.0" matches 42
 }
 
+/// Returns the version that the message names in its _meta, or null if it names none.
+const std::string* version_of(const Message& message) {
+  const auto meta = message.params.find("_meta");
+  if (meta == message.params.end() || !meta->is_object()) return nullptr;
+  const auto version = meta->find(kMetaVersion);
+  return version != meta->end() && version->is_string() ? &version->get_ref<const std::string&>()
+                                                        : nullptr;
+}
+
 }  // namespace
 
 bool host_allowed(std::string_view host_header, std::string_view bound_host) {
@@ -177,11 +186,9 @@ std::optional<std::string> header_mismatch(const Message& message, const HeaderL
   };
   const auto version = header(kHeaderVersion);
   if (!version) return missing(kHeaderVersion);
-  const nlohmann::json meta = message.params.value("_meta", nlohmann::json::object());
-  const nlohmann::json body_version =
-      meta.is_object() ? meta.value(kMetaVersion, nlohmann::json()) : nlohmann::json();
-  if (body_version.is_string() && *version != body_version.get<std::string>())
-    return mismatch(kHeaderVersion, *version, body_version);
+  const std::string* in_body = version_of(message);
+  if (in_body != nullptr && *version != *in_body)
+    return mismatch(kHeaderVersion, *version, *in_body);
   if (message.kind != Message::Kind::request) return std::nullopt;
   const auto method = header(kHeaderMethod);
   if (!method) return missing(kHeaderMethod);

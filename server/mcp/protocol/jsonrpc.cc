@@ -124,8 +124,6 @@ json make_notification(const std::string& method, json params) {
   return {{"jsonrpc", "2.0"}, {"method", method}, {"params", std::move(params)}};
 }
 
-std::string dump(const json& message) {
-  return message.dump(-1, ' ', false, json::error_handler_t::replace);
-}
+std::string dump(const json& message) { return json_text(message); }
 
 }  // namespace assay::mcp

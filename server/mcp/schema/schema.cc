@@ -12,6 +12,8 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
+#include "server/mcp/schema/fast_schema.h"
+
 namespace assay::mcp {
 namespace {
 
@@ -128,7 +130,9 @@ Status lint(const json& root, const json& schema, const std::string& path, int d
 }  // namespace
 
 struct Schema::Compiled {
+  explicit Compiled(const json& text) : document(text), fast(text) {}
   json document;
+  FastSchema fast;
   valijson::Schema schema;
 };
 
@@ -141,8 +145,7 @@ Status lint_schema(const json& schema) { return lint(schema, schema, "#", 0); }
 
 Result<Schema> Schema::compile(const json& schema) {
   if (auto status = lint_schema(schema); !status) return fail(status.error());
-  auto compiled = std::make_unique<Compiled>();
-  compiled->document = schema;
+  auto compiled = std::make_unique<Compiled>(schema);
   try {
     valijson::SchemaParser parser(valijson::SchemaParser::kDraft7);
     parser.populateSchema(Adapter(compiled->document), compiled->schema);
@@ -154,6 +157,11 @@ Result<Schema> Schema::compile(const json& schema) {
 }
 
 std::vector<std::string> Schema::check(const json& instance) const {
+  if (compiled_->fast.accepts(instance)) return {};
+  return check_with_library(instance);
+}
+
+std::vector<std::string> Schema::check_with_library(const json& instance) const {
   valijson::ValidationResults results;
   try {
     valijson::Validator validator;

@@ -44,6 +44,9 @@ class Schema {
   /// Checks `instance`. Returns nothing if it conforms, otherwise at most kMaxProblems sentences.
   /// Each sentence names a property and the valid values.
   std::vector<std::string> check(const nlohmann::json& instance) const;
+  /// The same as check(), but the library decides in every case. check() asks the library only if
+  /// FastSchema does not accept the instance.
+  std::vector<std::string> check_with_library(const nlohmann::json& instance) const;
   const nlohmann::json& document() const;
 
  private:

@@ -301,6 +301,27 @@ TEST_CASE(
   CHECK(services.end_of(job).verdict->outcome == Outcome::pass);
 }
 
+TEST_CASE("a call whose verdict cannot be stored is given back before the next call is checked") {
+  ServicesFixture services({}, 1);
+  const std::string run = services.start(tools::Track::one_shot);  // one test of each operator
+  const auto call = [&] {
+    return services->jobs().submit({}, services.job("# fake: pass\n"), run, "");
+  };
+  SQLite::Database other(services.store_path().string(), SQLite::OPEN_READWRITE, 5'000);
+  other.exec(
+      "CREATE TRIGGER injected BEFORE INSERT ON verdicts BEGIN SELECT RAISE(ABORT, 'injected'); "
+      "END");
+  const auto first = call();
+  REQUIRE(first);
+  CHECK(services.end_of(*first).verdict->error_kind == ErrorKind::internal_error);
+  CHECK_FALSE(call());  // the store still fails, so the call still counts
+  other.exec("DROP TRIGGER injected");
+  const auto second = call();
+  REQUIRE(second);
+  CHECK(services.end_of(*second).verdict->outcome == Outcome::pass);
+  CHECK(services.end_of(*first).verdict->error_kind == ErrorKind::internal_error);
+}
+
 TEST_CASE("many callers at once: every job gets its own verdict") {
   ServicesFixture services({}, 4);
   std::vector<std::thread> callers;

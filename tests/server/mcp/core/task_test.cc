@@ -1,5 +1,7 @@
 // Tests tasks: the table of tasks, and both of the protocol's forms of tasks through the
 // dispatcher.
+#include <atomic>
+#include <latch>
 #include <mutex>
 
 #include "server/mcp/core/task_table.h"
@@ -160,6 +162,34 @@ TEST_CASE("tasks: input is asked under keys that are never used twice, and answe
   const auto mute = tasks.start({}, std::nullopt, work);
   REQUIRE(eventually([&] { return status_of(tasks, mute->record.id) == TaskStatus::failed; }));
   CHECK(tasks.find(mute->record.id, "")->record.outcome["code"] == kMissingCapability);
+}
+
+TEST_CASE("tasks: a task that goes on with its input is saved and published as working") {
+  ChangeNotifier notifier;
+  MemoryStore store;
+  std::latch may_end{1};
+  std::atomic<int> published{0};
+  const auto listener = notifier.listen([&](const Change&) { ++published; });
+  TaskTable tasks({}, &store, notifier, system_clock());
+  const auto work = [&](RequestContext& context) -> Rpc<TaskTable::Step> {
+    const InputRequest question = elicitation("?", {{"type", "object"}});
+    if (context.state.empty())
+      return TaskTable::Step{nullptr, InputRequired{{{"a", question}}, "asked"}};
+    may_end.wait();
+    return TaskTable::Step{1};
+  };
+  const auto task =
+      tasks.start({.capabilities = {{"elicitation", json::object()}}}, std::nullopt, work);
+  const std::string& id = task->record.id;
+  const auto stored = [&] { return (*store.load(id))->status; };
+  REQUIRE(eventually([&] { return stored() == TaskStatus::input_required; }));
+  REQUIRE(eventually([&] { return published > 0; }));
+  const int before = published;
+  REQUIRE(tasks.update(id, "", {{"a", json::object()}}));
+  CHECK(stored() == TaskStatus::working);
+  CHECK(published == before + 1);
+  may_end.count_down();
+  CHECK(eventually([&] { return stored() == TaskStatus::completed; }));
 }
 
 TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all are running") {

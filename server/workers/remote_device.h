@@ -3,7 +3,7 @@
 // known answer, examines each worker before its first job and every few minutes.
 //
 //   RemoteDevice device(settings, revision, "/var/lib/assay/workers", make_canary);
-//   const Verdict verdict = device.execute(job, monitor);
+//   const sandbox::Verdict verdict = device.execute(job, monitor);
 //   verdict.provenance.worker;  // "h200-3@node17"
 //
 // Thread-safe.

@@ -1,7 +1,7 @@
 // Defines the messages between a server and a worker (docs/reference/workers.md). Each message is a
 // frame. A function converts it into a struct, or refuses it with the name of the wrong field.
 //
-//   Result<Frame> frame = sandbox::receive_frame(socket, deadline);
+//   Result<sandbox::Frame> frame = sandbox::receive_frame(socket, deadline);
 //   if (frame && frame->type() == kHelloType) {
 //     const Result<WorkerHello> hello = read_hello(*frame);
 //     if (!hello) return fail(hello.error());

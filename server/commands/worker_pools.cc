@@ -15,19 +15,19 @@
 namespace assay::server {
 namespace {
 
-constexpr const char* kCanaryOperator = "vector_add";
+constexpr const char* kHealthOperator = "vector_add";
 
-/// Returns the operator whose oracle is the canary, or null if no oracle can be one.
-const operators::Operator* canary_operator(const operators::Catalog& catalog) {
-  if (const operators::Operator* op = catalog.find(kCanaryOperator)) return op;
+/// Returns the operator whose oracle is the health check, or null if no oracle can be one.
+const operators::Operator* health_operator(const operators::Catalog& catalog) {
+  if (const operators::Operator* op = catalog.find(kHealthOperator)) return op;
   for (const operators::Operator& op : catalog.all()) {
     if (!op.imported && !op.oracle_source.empty()) return &op;
   }
   return nullptr;
 }
 
-MakeCanary canary_of(const operators::Catalog& catalog) {
-  const operators::Operator* op = canary_operator(catalog);
+MakeHealthJob health_job_of(const operators::Catalog& catalog) {
+  const operators::Operator* op = health_operator(catalog);
   if (op == nullptr || op->oracle_source.empty()) {
     log::warning("workers are not examined, because no operator has an oracle", {});
     return nullptr;
@@ -114,10 +114,10 @@ Result<std::vector<std::unique_ptr<RemoteDevice>>> make_pools(
   if (pools.empty()) return made;
   ASSAY_TRY(logs, log_folder(workspace));
   WorkerRevision revision = revision_of(workspace, harness_dir);
-  const MakeCanary canary = canary_of(workspace.catalog);
+  const MakeHealthJob health_job = health_job_of(workspace.catalog);
   for (const PoolSettings& pool : pools) {
     revision.device = pool.device;
-    made.push_back(std::make_unique<RemoteDevice>(pool, revision, logs, canary));
+    made.push_back(std::make_unique<RemoteDevice>(pool, revision, logs, health_job));
   }
   return made;
 }

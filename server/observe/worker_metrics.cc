@@ -22,14 +22,14 @@ struct Family {
 };
 
 constexpr std::array kFamilies{
-    Family{"assay_workers_quarantined", "gauge", "Machines whose canary was wrong or off.",
+    Family{"assay_workers_quarantined", "gauge", "Machines whose health check was wrong or off.",
            &FleetReport::quarantined},
     Family{"assay_worker_jobs_waiting", "gauge", "Running jobs that wait for a free worker.",
            &FleetReport::waiting},
     Family{"assay_worker_starts_total", "counter", "Workers that were started.",
            &FleetReport::starts},
     Family{"assay_worker_failed_starts_total", "counter",
-           "Workers that did not start, were refused or failed their canary.",
+           "Workers that did not start, were refused or failed their health check.",
            &FleetReport::failed_starts},
     Family{"assay_worker_losses_total", "counter", "Workers that were lost.", &FleetReport::losses},
     Family{"assay_worker_late_messages_total", "counter",

@@ -44,7 +44,7 @@ Fleet::~Fleet() {
 std::shared_ptr<Fleet::Seat> Fleet::pick(bool alone) {
   const std::int64_t now_ns = system_clock().monotonic_ns();
   for (const auto& seat : seats_) {
-    const bool due = settings_.canary_s > 0 && seat->canary_due_ns <= now_ns;
+    const bool due = settings_.health_check_s > 0 && seat->health_due_ns <= now_ns;
     if (seat->state != Seat::State::ready || due) continue;
     if (alone ? seat->taken == 0 : seat->taken < seat->capacity) return seat;
   }
@@ -84,13 +84,13 @@ Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone) {
 Result<Fleet::Lease> Fleet::take_due(const std::stop_token& stop) {
   MutexLock lock(mutex_);
   std::shared_ptr<Seat> due;
-  // The time alone makes a canary due, so the wait looks again every second.
+  // The time alone makes a health check due, so the wait looks again every second.
   while (due == nullptr && !stop.stop_requested()) {
     changed_.wait_for(lock, stop, std::chrono::seconds(1), [&]() ASSAY_REQUIRES(mutex_) {
       const std::int64_t now_ns = system_clock().monotonic_ns();
       const auto found = std::find_if(seats_.begin(), seats_.end(), [&](const auto& seat) {
         return seat->state == Seat::State::ready && seat->taken == 0 &&
-               seat->canary_due_ns <= now_ns;
+               seat->health_due_ns <= now_ns;
       });
       if (found != seats_.end()) due = *found;
       return due != nullptr;
@@ -114,8 +114,8 @@ void Fleet::accept(const Lease& lease) {
   const MutexLock lock(mutex_);
   failures_in_row_ = 0;
   lease.seat_->proven = true;
-  lease.seat_->canary_due_ns =
-      system_clock().monotonic_ns() + settings_.canary_s * 1'000 * kNsPerMs;
+  lease.seat_->health_due_ns =
+      system_clock().monotonic_ns() + settings_.health_check_s * 1'000 * kNsPerMs;
 }
 
 void Fleet::quarantine(const Lease& lease, const std::string& reason) {
@@ -196,13 +196,22 @@ Result<Verdict> Fleet::follow(Seat& seat, const JobTag& tag, Call& call,
 }
 
 FleetReport Fleet::report() const {
+  std::shared_ptr<Seat> starting;
+  FleetReport report = counts(starting);
+  // The words are in a file, which is read without the lock.
+  if (starting) report.engine = starting->stream->words();
+  return report;
+}
+
+/// Returns the report without the words of the engine, and a worker that starts, if there is one.
+FleetReport Fleet::counts(std::shared_ptr<Seat>& starting) const {
   const MutexLock lock(mutex_);
   FleetReport report = sums_;
   const std::int64_t now_ns = system_clock().monotonic_ns();
   for (const auto& seat : seats_) {
     report.starting += seat->state == Seat::State::starting;
     report.draining += seat->state == Seat::State::draining;
-    if (seat->state == Seat::State::starting) report.engine = seat->stream->words();
+    if (seat->state == Seat::State::starting) starting = seat;
     if (seat->state != Seat::State::ready) continue;
     ++(seat->taken > 0 ? report.busy : report.idle);
   }

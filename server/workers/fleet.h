@@ -86,12 +86,12 @@ class Fleet {
   /// Waits for a worker with a free slot, first come, first served. With `alone`, the worker gets
   /// no other job meanwhile. Errors: cancelled; unavailable if several starts in a row failed.
   Result<Lease> take(const std::stop_token& stop, bool alone);
-  /// Waits for a worker whose canary is due, and lends it alone. Error: cancelled.
+  /// Waits for a worker whose health check is due, and lends it alone. Error: cancelled.
   Result<Lease> take_due(const std::stop_token& stop);
   /// Runs the job on the worker. Errors: unavailable if the worker was lost; cancelled.
   Result<sandbox::Verdict> run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
                                sandbox::JobMonitor& monitor);
-  /// Notes that the worker's canary was right, so that the worker gets jobs.
+  /// Notes that the worker's health check was right, so that the worker gets jobs.
   void accept(const Lease& lease);
   /// Ends the worker, and refuses workers on its machine for `quarantine_s`.
   void quarantine(const Lease& lease, const std::string& reason);
@@ -127,6 +127,7 @@ class Fleet {
   Result<sandbox::Verdict> follow(Seat& seat, const JobTag& tag, Call& call,
                                   sandbox::JobMonitor& monitor);
   void drain(Seat& seat);
+  FleetReport counts(std::shared_ptr<Seat>& starting) const;
 
   const PoolSettings settings_;
   const WorkerRevision revision_;

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "sandbox/wire/header_reader.h"
 #include "server/workers/fleet.h"
 #include "server/workers/fleet_seat.h"
 
@@ -121,6 +122,8 @@ void Fleet::watch(Seat& seat) {
     seat.stream->hang_up();
     seat.stream->finish(0);
   } else {
+    log::info("a worker is ready",
+              {{"worker", seat.name}, {"device", escape_text(hello->device.description)}});
     while (good) {
       Result<sandbox::Frame> frame = seat.stream->receive(kSilenceMs);
       good = frame ? dispatch(seat, std::move(*frame)) : Status(fail(frame.error()));
@@ -156,11 +159,10 @@ Status Fleet::admit(Seat& seat, const WorkerHello& hello) {
   seat.name += "@" + host;
   seat.capacity = std::min<std::int64_t>(settings_.jobs_per_worker, hello.device.concurrency);
   seat.idle_since_ns = now_ns;
-  seat.canary_due_ns = now_ns;
+  seat.health_due_ns = now_ns;
   seat.state = Seat::State::ready;
-  if (settings_.canary_s == 0) failures_in_row_ = 0;
+  if (settings_.health_check_s == 0) failures_in_row_ = 0;
   changed_.notify_all();
-  log::info("a worker is ready", {{"worker", seat.name}, {"device", hello.device.description}});
   return {};
 }
 
@@ -169,10 +171,11 @@ Status Fleet::dispatch(Seat& seat, sandbox::Frame frame) {
   const std::string type = frame.type();
   if (type == kAliveType) return {};
   if (type == kDrainingType) {
+    sandbox::HeaderReader in(frame.header, type);
+    const std::string reason = in.text("reason");
+    ASSAY_RETURN_IF_ERROR(in.status());
+    log::info("a worker drains", {{"worker", seat.name}, {"reason", escape_text(reason)}});
     const MutexLock lock(mutex_);
-    if (seat.state == Seat::State::ready)
-      log::info("a worker drains",
-                {{"worker", seat.name}, {"reason", escape_text(frame.header.value("reason", ""))}});
     seat.state = Seat::State::draining;
     keeper_wakes_.notify_all();
     return {};
@@ -232,7 +235,7 @@ void Fleet::lose(Seat& seat, const std::string& reason) {
       ++sums_.losses;
       sums_.problem = said;
       next_start_ns_ = system_clock().monotonic_ns() + kFirstPauseMs * kNsPerMs;
-      if (settings_.canary_s > 0 && !seat.proven) fail_start(said);
+      if (settings_.health_check_s > 0 && !seat.proven) fail_start(said);
     }
     for (const auto& [tag, call] : seat.calls) {
       call->lost = said;

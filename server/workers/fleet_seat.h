@@ -46,9 +46,9 @@ struct Fleet::Seat {
   std::int64_t capacity = 0;  // jobs at a time
   std::int64_t taken = 0;     // slots that leases hold
   std::int64_t idle_since_ns = 0;
-  std::int64_t canary_due_ns = 0;  // from then on the worker gets no job before its canary
+  std::int64_t health_due_ns = 0;  // from then on the worker gets no job before its health check
   std::int64_t end_by_ns = 0;      // of a draining worker without jobs: it is ended then
-  bool proven = false;             // a canary was right
+  bool proven = false;             // a health check was right
   std::string lost;                // why the worker was lost; empty: it was not
   std::map<JobTag, Call*> calls;
   std::unique_ptr<WorkerStream> stream;

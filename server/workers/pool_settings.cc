@@ -36,7 +36,7 @@ constexpr std::array kNumbers{
     NumberField{"jobs_per_worker", &PoolSettings::jobs_per_worker, 1, kMostJobsPerWorker},
     NumberField{"idle_s", &PoolSettings::idle_s, 1, kMostSeconds},
     NumberField{"start_s", &PoolSettings::start_s, 1, kMostSeconds},
-    NumberField{"canary_s", &PoolSettings::canary_s, 0, kMostSeconds},
+    NumberField{"health_check_s", &PoolSettings::health_check_s, 0, kMostSeconds},
     NumberField{"quarantine_s", &PoolSettings::quarantine_s, 1, kMostSeconds}};
 
 std::string valid_fields() {

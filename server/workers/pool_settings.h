@@ -21,12 +21,12 @@ struct PoolSettings {
   std::string name;     // the pool is a device of the server, with this name
   std::string command;  // starts one worker: "srun --gres=gpu:1 assay worker --device cuda:0"
   std::string device;   // the device that each worker must have: "cuda:0"; empty: any device
-  std::int64_t least = 1, most = 1;  // numbers of workers
-  std::int64_t jobs_per_worker = 1;  // the most jobs that one worker gets at a time
-  std::int64_t idle_s = 600;         // a worker above `least` ends when it was idle so long
-  std::int64_t start_s = 3'600;      // an engine may take so long to start a worker
-  std::int64_t canary_s = 300;       // the time between two canaries of a worker; 0: none
-  std::int64_t quarantine_s = 600;   // a machine whose canary failed is refused for this time
+  std::int64_t least = 1, most = 1;   // numbers of workers
+  std::int64_t jobs_per_worker = 1;   // the most jobs that one worker gets at a time
+  std::int64_t idle_s = 600;          // a worker above `least` ends when it was idle so long
+  std::int64_t start_s = 3'600;       // an engine may take so long to start a worker
+  std::int64_t health_check_s = 300;  // the time between two health checks of a worker; 0: none
+  std::int64_t quarantine_s = 600;  // a machine whose health check failed is refused for this time
 
   bool operator==(const PoolSettings&) const = default;
 };

@@ -14,7 +14,7 @@ namespace {
 using sandbox::ErrorKind;
 using sandbox::Verdict;
 
-constexpr std::size_t kFewestTimes = 3;  // a median of fewer canaries says too little
+constexpr std::size_t kFewestTimes = 3;  // a median of fewer health checks says too little
 constexpr std::size_t kMostTimes = 64;
 
 Verdict unfinished(const sandbox::Job& job, ErrorKind kind, std::string summary) {
@@ -29,16 +29,16 @@ Verdict unfinished(const sandbox::Job& job, ErrorKind kind, std::string summary)
   return verdict;
 }
 
-PoolSettings without_canary(PoolSettings settings, bool has_canary) {
-  if (!has_canary) settings.canary_s = 0;
+PoolSettings without_health_check(PoolSettings settings, bool has_health_job) {
+  if (!has_health_job) settings.health_check_s = 0;
   return settings;
 }
 
 }  // namespace
 
-std::string CanaryTimes::complaint_about(const Verdict& verdict) {
+std::string HealthTimes::complaint_about(const Verdict& verdict) {
   if (verdict.outcome != sandbox::Outcome::pass)
-    return "its canary did not pass: " + verdict.summary;
+    return "its health check did not pass: " + verdict.summary;
   double total_ns = 0;
   for (const sandbox::CaseRecord& record : verdict.cases) {
     if (record.latency) total_ns += record.latency->median_ns;
@@ -48,9 +48,9 @@ std::string CanaryTimes::complaint_about(const Verdict& verdict) {
   if (earlier_ns_.size() >= kFewestTimes) {
     const double usual_ns = median_interval(earlier_ns_).median;
     const double off = total_ns / usual_ns - 1;
-    if (std::abs(off) > kCanaryTolerance)
-      complaint = "its canary took " + std::to_string(std::llround(total_ns)) +
-                  " ns, and the canaries of the pool take " +
+    if (std::abs(off) > kHealthTolerance)
+      complaint = "its health check took " + std::to_string(std::llround(total_ns)) +
+                  " ns, and the health checks of the pool take " +
                   std::to_string(std::llround(usual_ns)) + " ns";
   }
   if (!complaint.empty()) return complaint;
@@ -60,10 +60,10 @@ std::string CanaryTimes::complaint_about(const Verdict& verdict) {
 }
 
 RemoteDevice::RemoteDevice(const PoolSettings& settings, const WorkerRevision& revision,
-                           const std::string& logs, MakeCanary make_canary)
-    : make_canary_(std::move(make_canary)),
-      fleet_(without_canary(settings, make_canary_ != nullptr), revision, logs) {
-  if (fleet_.settings().canary_s > 0) examiner_ = std::jthread([this] { examine(); });
+                           const std::string& logs, MakeHealthJob make_health_job)
+    : make_health_job_(std::move(make_health_job)),
+      fleet_(without_health_check(settings, make_health_job_ != nullptr), revision, logs) {
+  if (fleet_.settings().health_check_s > 0) examiner_ = std::jthread([this] { examine(); });
 }
 
 RemoteDevice::~RemoteDevice() { stop_.request_stop(); }
@@ -114,18 +114,18 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
 }
 
 void RemoteDevice::examine() {
-  CanaryTimes times;
+  HealthTimes times;
   for (std::int64_t attempt = 1;; ++attempt) {
     const Result<Fleet::Lease> lease = fleet_.take_due(stop_.get_token());
     if (!lease) return;
-    const sandbox::Job canary = make_canary_(lease->device());
+    const sandbox::Job job = make_health_job_(lease->device());
     sandbox::JobMonitor monitor{.stop = stop_.get_token()};
     std::string complaint;
-    // A time can be disturbed once, so the canary runs again before it counts against the worker.
+    // A time can be disturbed once, so the health check runs again before it counts.
     for (int left = 1; left >= 0; --left) {
-      const Result<Verdict> verdict = fleet_.run(*lease, canary, attempt, monitor);
+      const Result<Verdict> verdict = fleet_.run(*lease, job, attempt, monitor);
       if (!verdict) {
-        complaint = "its canary has no verdict";
+        complaint = "its health check has no verdict";
         break;  // the worker was lost, which the fleet has noticed
       }
       complaint = times.complaint_about(*verdict);

@@ -119,7 +119,7 @@ def test_a_job_that_loses_three_workers_is_aborted(binary: str, tmp_path: Path) 
         wait_until(lambda: workers(server, "idle") == 1)
         answer = threads.submit(run_tests, server, slow(50_000))
         for losses in range(3):
-            # The canary of a new worker makes the worker busy, too.
+            # The health check of a new worker makes the worker busy, too.
             wait_until(
                 lambda: (
                     workers(server, "busy") == 1
@@ -187,12 +187,12 @@ def test_another_revision_is_refused(
         assert word in text_of(answer)
 
 
-def test_a_worker_with_a_wrong_canary_is_quarantined(binary: str, tmp_path: Path) -> None:
+def test_a_worker_with_a_wrong_health_check_is_quarantined(binary: str, tmp_path: Path) -> None:
     file = pool(tmp_path, changed(binary, {"verdict": {"outcome": "fail", "cases": []}}))
     with serving(binary, tmp_path, "--workers", str(file), device="") as server:
         answer = run_tests(server, PASS)
         assert answer["error_kind"] == "device_unhealthy"
-        assert "canary did not pass" in text_of(answer)
+        assert "health check did not pass" in text_of(answer)
         assert metric(server, 'assay_workers_quarantined{pool="pool"}') == 1
 
 
@@ -208,6 +208,36 @@ def test_a_pool_grows_and_shrinks(binary: str, tmp_path: Path) -> None:
         assert [one.result()["outcome"] for one in answers] == ["pass"] * 3
         wait_until(lambda: worker_pids(server) == [])
         assert total(server, "losses") == 0
+
+
+def test_a_preempted_worker_ends_its_job_first(binary: str, tmp_path: Path) -> None:
+    file = pool(tmp_path, f"{binary} worker --device fake")
+    with (
+        serving(binary, tmp_path, "--workers", str(file), device="") as server,
+        ThreadPoolExecutor() as threads,
+    ):
+        wait_until(lambda: workers(server, "idle") == 1)
+        answer = threads.submit(run_tests, server, slow(2_000))
+        wait_until(lambda: workers(server, "busy") == 1)
+        [pid] = worker_pids(server)
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: workers(server, "draining") == 1)
+        assert answer.result()["outcome"] == "pass"
+        wait_until(lambda: pid not in worker_pids(server))
+        assert run_tests(server, PASS)["provenance"]["worker"].startswith("pool-2@")
+        assert total(server, "losses") == 0
+
+
+def test_a_worker_runs_several_jobs(binary: str, tmp_path: Path) -> None:
+    file = pool(tmp_path, f"{binary} worker --device fake", jobs_per_worker=2)
+    with (
+        serving(binary, tmp_path, "--workers", str(file), device="") as server,
+        ThreadPoolExecutor() as threads,
+    ):
+        wait_until(lambda: workers(server, "idle") == 1)
+        answers = list(threads.map(lambda i: run_tests(server, slow(500, i)), range(8)))
+        assert {one["provenance"]["worker"].split("@")[0] for one in answers} == {"pool-1"}
+        assert {one["outcome"] for one in answers} == {"pass"}
 
 
 def test_a_cancelled_job_frees_its_worker(binary: str, tmp_path: Path) -> None:

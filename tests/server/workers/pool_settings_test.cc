@@ -39,7 +39,7 @@ least = 2
   REQUIRE(pools->size() == 2);
   CHECK((*pools)[0].most == 64);
   CHECK((*pools)[0].least == 0);
-  CHECK((*pools)[0].canary_s == PoolSettings{}.canary_s);
+  CHECK((*pools)[0].health_check_s == PoolSettings{}.health_check_s);
   CHECK((*pools)[1].device.empty());
   CHECK((*pools)[1].most == 2);  // at least `least`
 }

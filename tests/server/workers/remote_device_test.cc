@@ -21,23 +21,23 @@ sandbox::Verdict timed(double ns) {
 
 }  // namespace
 
-TEST_CASE("a canary must pass") {
-  CanaryTimes times;
+TEST_CASE("a health check must pass") {
+  HealthTimes times;
   sandbox::Verdict wrong;
   wrong.outcome = sandbox::Outcome::fail;
   wrong.summary = "1 of 6 cases wrong";
-  CHECK(times.complaint_about(wrong) == "its canary did not pass: 1 of 6 cases wrong");
+  CHECK(times.complaint_about(wrong) == "its health check did not pass: 1 of 6 cases wrong");
 }
 
-TEST_CASE("a canary without times is only judged") {
-  CanaryTimes times;
+TEST_CASE("a health check without times is only judged") {
+  HealthTimes times;
   sandbox::Verdict right;
   right.outcome = sandbox::Outcome::pass;
   for (int i = 0; i < 5; ++i) CHECK(times.complaint_about(right).empty());
 }
 
-TEST_CASE("a canary that is more than 2 % off the median counts against the worker") {
-  CanaryTimes times;
+TEST_CASE("a health check that is more than 2 % off the median counts against the worker") {
+  HealthTimes times;
   for (const double ns : {1'000.0, 1'010.0, 990.0}) CHECK(times.complaint_about(timed(ns)).empty());
   CHECK(times.complaint_about(timed(1'019)).empty());
   CHECK(times.complaint_about(timed(1'050)).find("took 1050 ns") != std::string::npos);

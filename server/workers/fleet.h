@@ -34,7 +34,7 @@
 namespace assay::server {
 
 /// A worker that sends nothing for this time is lost.
-inline constexpr std::int64_t kSilenceMs = 5'000;
+inline constexpr std::int64_t kSilenceMs = 4'500;
 
 /// What a fleet does now, and the sums of what it did.
 struct FleetReport {

@@ -44,7 +44,7 @@ void Fleet::keep() {
 Fleet::Plan Fleet::plan() {
   Plan next;
   const std::int64_t now_ns = system_clock().monotonic_ns();
-  std::int64_t alive = 0, starting = 0, taken = 0;
+  std::int64_t alive = 0, taken = 0;
   std::shared_ptr<Seat> idlest;
   for (auto seat = seats_.begin(); seat != seats_.end();) {
     if ((*seat)->state == Seat::State::ended) {
@@ -58,7 +58,6 @@ Fleet::Plan Fleet::plan() {
     }
     if ((*seat)->state != Seat::State::draining) {
       ++alive;
-      starting += (*seat)->state == Seat::State::starting;
       taken += (*seat)->taken;
       const bool idle = (*seat)->state == Seat::State::ready && (*seat)->taken == 0 &&
                         now_ns - (*seat)->idle_since_ns >= settings_.idle_s * 1'000 * kNsPerMs;
@@ -71,8 +70,10 @@ Fleet::Plan Fleet::plan() {
       std::clamp((jobs + settings_.jobs_per_worker - 1) / settings_.jobs_per_worker,
                  settings_.least, settings_.most);
   if (alive < needed && now_ns >= next_start_ns_) {
-    // After a failure one worker at a time is started.
-    next.starts = failures_in_row_ > 0 ? std::int64_t{starting == 0} : needed - alive;
+    // After a failure, workers are started one by one. A command that hangs, such as an srun whose
+    // controller has forgotten it, must not keep the others from starting.
+    next.starts = failures_in_row_ > 0 ? 1 : needed - alive;
+    if (failures_in_row_ > 0) next_start_ns_ = now_ns + kFirstPauseMs * kNsPerMs;
   }
   if (alive > needed && idlest) {
     idlest->state = Seat::State::draining;

@@ -307,6 +307,8 @@ def test_a_verdict_on_a_worker_equals_the_local_one(binary: str, tmp_path: Path)
         for changing in ("job", "stage_ms", "elapsed_ms", "artifacts"):
             answer.pop(changing, None)
         answer["provenance"].pop("seeds", None)
+        for record in answer["cases"]:  # the seeds differ, and so do the errors
+            del record["float64_error"], record["max_abs_error"]
     assert far == near
     assert far["outcome"] == "pass"
 

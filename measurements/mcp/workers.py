@@ -1,6 +1,6 @@
 """Measures a server whose jobs run on many workers on the device `fake`.
 
-    python measurements/workers.py --workers 64 --rate 300 --seconds 600 \\
+    python measurements/mcp/workers.py --workers 64 --rate 300 --seconds 600 \\
         --out measurements/results/workers-cpu2.json
 
 Jobs arrive at a fixed rate, and each sleeps for a fixed time on its worker. The overhead of a job
@@ -25,7 +25,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "measurements"), str(ROOT / "measurements/mcp")]
 from environment import environment  # noqa: E402
 from token_clients import Connection, make_tokens, serving  # noqa: E402
@@ -161,7 +161,7 @@ def main() -> None:
         result = measure(options, Path(folder))
     settings = {name: getattr(options, name) for name in ("workers", "rate", "seconds", "sleep_ms")}
     document = {
-        "script": "measurements/workers.py",
+        "script": "measurements/mcp/workers.py",
         "environment": environment(),
         "settings": settings,
         **result,

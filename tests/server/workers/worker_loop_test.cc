@@ -103,6 +103,7 @@ TEST_CASE("a worker ends a cancelled job") {
 TEST_CASE("a worker that drains says so, ends its job, and then ends itself") {
   Worker worker;
   worker.send(job_message(job_of("# fake: sleep_ms=200"), 1));
+  REQUIRE(worker.next().type() == kStageType);  // the worker has the job
   worker.stop.request_stop();
   bool said = false;
   while (true) {

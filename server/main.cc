@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   int status = kPass;
   add_serve(app, status);
+  add_worker(app, status);
   add_eval(app, status);
   add_check(app, status);
   add_bench(app, status);

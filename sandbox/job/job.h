@@ -312,6 +312,7 @@ struct DroppedArtifact {
 struct Provenance {
   std::string device;       // "cpu", "cuda:0"
   std::string device_name;  // "NVIDIA H200"
+  std::string worker = {};  // the worker that ran the job; empty: the server's own device
   std::string driver, torch, triton, python, assay;
   std::string nvrtc;                         // only for a source in CUDA C++
   std::map<std::string, std::string> seeds;  // case id -> seed, published after the verdict

@@ -45,7 +45,7 @@ struct ChildPlan {
   std::size_t inherit_count = 0;
   int output_fd = -1;  // becomes stdout
   int log_fd = -1;     // becomes stderr
-  int null_fd = -1;    // becomes stdin
+  int input_fd = -1;   // becomes stdin
   pid_t parent = -1;   // if the parent has ended already, the child ends too
 };
 
@@ -57,7 +57,7 @@ struct ChildPlan {
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  ::dup2(plan.null_fd, STDIN_FILENO);
+  ::dup2(plan.input_fd, STDIN_FILENO);
   ::dup2(plan.output_fd, STDOUT_FILENO);
   ::dup2(plan.log_fd, STDERR_FILENO);
   for (std::size_t i = 0; i < plan.inherit_count; ++i) ::fcntl(plan.inherit[i], F_SETFD, 0);
@@ -84,7 +84,7 @@ Result<Process> start(const SpawnRequest& request) {
                        .inherit_count = request.inherit.size(),
                        .output_fd = request.output >= 0 ? request.output : log.get(),
                        .log_fd = log.get(),
-                       .null_fd = null.get(),
+                       .input_fd = request.input >= 0 ? request.input : null.get(),
                        .parent = ::getpid()};
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("fork for " + request.argv.front());

@@ -38,6 +38,7 @@ struct SpawnRequest {
   std::vector<int> inherit;       // descriptors that the child inherits, under the same numbers
   std::string log;                // the file for stdout and stderr; it is truncated at the start
   int output = -1;                // the descriptor for stdout; with -1, stdout goes to the log
+  int input = -1;                 // the descriptor for stdin; with -1, stdin is empty
 };
 
 class Process {

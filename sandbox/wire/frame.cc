@@ -1,9 +1,11 @@
 #include "sandbox/wire/frame.h"
 
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -40,6 +42,29 @@ Status wait_for(int socket, short events, const Deadline& deadline) {
   }
 }
 
+/// Returns true if poll(2) reports one of `events`, or the end of the stream, at once.
+bool is_ready(int fd, short events) {
+  pollfd entry{fd, events, 0};
+  return ::poll(&entry, 1, 0) > 0;
+}
+
+/// Writes to a pipe without blocking, although the pipe may be a blocking one. A pipe that poll(2)
+/// calls writable takes PIPE_BUF bytes. Its flags cannot be changed, because other processes may
+/// share them.
+ssize_t write_piece(int pipe, std::string_view bytes) {
+  if (is_ready(pipe, POLLOUT))
+    return ::write(pipe, bytes.data(), std::min<std::size_t>(bytes.size(), PIPE_BUF));
+  errno = EAGAIN;
+  return -1;
+}
+
+/// Reads from a pipe without blocking, although the pipe may be a blocking one.
+ssize_t read_piece(int pipe, char* bytes, std::size_t size) {
+  if (is_ready(pipe, POLLIN)) return ::read(pipe, bytes, size);
+  errno = EAGAIN;
+  return -1;
+}
+
 /// Calls sendmsg once, with descriptors if `fds` is not null. Returns the number of bytes sent, or
 /// -1 with errno.
 ssize_t send_piece(int socket, std::string_view bytes, const std::vector<int>* fds) {
@@ -58,7 +83,10 @@ ssize_t send_piece(int socket, std::string_view bytes, const std::vector<int>* f
     head->cmsg_len = CMSG_LEN(size);
     std::memcpy(CMSG_DATA(head), fds->data(), size);
   }
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  const ssize_t sent = ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  if (sent >= 0 || errno != ENOTSOCK) return sent;
+  if (fds != nullptr && !fds->empty()) return -1;
+  return write_piece(socket, bytes);
 }
 
 Status send_all(int socket, std::string_view bytes, const std::vector<int>* fds,
@@ -163,7 +191,11 @@ FrameReceiver::State FrameReceiver::read_some() {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  const ssize_t got = ::recvmsg(socket_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  ssize_t got = ::recvmsg(socket_, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  if (got < 0 && errno == ENOTSOCK) {
+    message.msg_controllen = 0;
+    got = read_piece(socket_, buffer_.data() + have, want);
+  }
   const int error = errno;
   buffer_.resize(have + (got > 0 ? static_cast<std::size_t>(got) : 0));
   if (got < 0) {

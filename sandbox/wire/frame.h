@@ -8,7 +8,8 @@
 //
 // The peer may be hostile. Every size is checked against its limit before memory is allocated for
 // it, and descriptors are accepted only with the first byte of a frame. A header is a JSON object
-// with a string `type`. On one socket, one thread may send while another thread receives.
+// with a string `type`. On one socket, one thread may send while another thread receives. Instead
+// of a socket, the functions also take a pipe, which carries no descriptors.
 #pragma once
 
 #include <cstddef>

@@ -14,6 +14,7 @@ inline constexpr const char* kSuiteOfStoreHelp =
     "the folder of the suite of the runs, if it is not Assay's own";
 
 void add_serve(CLI::App& app, int& status);      // serve.cc
+void add_worker(CLI::App& app, int& status);     // worker.cc
 void add_eval(CLI::App& app, int& status);       // eval.cc
 void add_check(CLI::App& app, int& status);      // check.cc
 void add_bench(CLI::App& app, int& status);      // bench.cc

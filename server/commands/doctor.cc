@@ -3,6 +3,7 @@
 // running server instead.
 #include <sys/utsname.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -17,9 +18,12 @@
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/commands/server_check.h"
+#include "server/commands/worker_pools.h"
 
 namespace assay::server {
 namespace {
+
+constexpr std::int64_t kWorkerStartMs = 60'000;  // the time that each worker has to start
 
 std::string kernel_release() {
   utsname name{};
@@ -157,30 +161,63 @@ const char* word_of(Finding::State state) {
   return "";
 }
 
+/// Returns the findings as JSON.
+nlohmann::json to_json(const std::vector<Finding>& findings) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const Finding& finding : findings)
+    list.push_back({{"name", finding.name},
+                    {"state", word_of(finding.state)},
+                    {"text", finding.text},
+                    {"advice", finding.advice}});
+  return list;
+}
+
+void print(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    std::printf("  %-8s %s: %s\n", word_of(finding.state), finding.name.c_str(),
+                finding.text.c_str());
+    if (!finding.advice.empty()) std::printf("           %s\n", finding.advice.c_str());
+  }
+}
+
 /// Checks the server at `text`, and prints the findings.
 int doctor_of_server(const std::string& text, const std::string& token, bool as_json) {
   const Result<ServerUrl> url = parse_server_url(text);
   if (!url) return print_error("doctor", kUsage, url.error().message);
   const std::vector<Finding> findings = check_server(*url, token);
-  nlohmann::json list = nlohmann::json::array();
-  for (const Finding& finding : findings) {
-    list.push_back({{"name", finding.name},
-                    {"state", word_of(finding.state)},
-                    {"text", finding.text},
-                    {"advice", finding.advice}});
-    if (as_json) continue;
-    std::printf("  %-8s %s: %s\n", word_of(finding.state), finding.name.c_str(),
-                finding.text.c_str());
-    if (!finding.advice.empty()) std::printf("           %s\n", finding.advice.c_str());
+  if (as_json) {
+    std::printf(
+        "%s\n",
+        nlohmann::json{{"url", url->base}, {"findings", to_json(findings)}}.dump(1).c_str());
+  } else {
+    print(findings);
   }
-  if (as_json)
-    std::printf("%s\n", nlohmann::json{{"url", url->base}, {"findings", list}}.dump(1).c_str());
+  return status_of(findings);
+}
+
+/// Starts a worker of each pool, and prints what came of it.
+int doctor_of_pools(const WorkerPoolOptions& options, bool as_json) {
+  const Result<std::vector<PoolSettings>> pools = chosen_pools(options);
+  if (!pools) return print_error("doctor", kUsage, pools.error().message);
+  int status = kPass;
+  const auto workspace = open_workspace("doctor", status);
+  if (!workspace) return status;
+  const sandbox::SandboxConfig config =
+      sandbox_config(workspace->paths, sandbox::Isolation::best_effort);
+  const std::vector<Finding> findings =
+      check_pools(*pools, *workspace, config.harness_dir, kWorkerStartMs);
+  if (as_json) {
+    std::printf("%s\n", nlohmann::json{{"findings", to_json(findings)}}.dump(1).c_str());
+  } else {
+    print(findings);
+  }
   return status_of(findings);
 }
 
 struct DoctorOptions {
   bool as_json = false;
   std::string url, token;
+  WorkerPoolOptions workers;
 };
 
 }  // namespace
@@ -197,7 +234,12 @@ void add_doctor(CLI::App& app, int& status) {
                    "the token for that server; other users of this machine can see the command "
                    "line, so prefer the variable")
       ->envname("ASSAY_TOKEN");
+  add_worker_options(*command, options->workers);
   command->callback([options, url, &status] {
+    if (!options->workers.file.empty() || !options->workers.command.empty()) {
+      status = doctor_of_pools(options->workers, options->as_json);
+      return;
+    }
     status = url->count() > 0 ? doctor_of_server(options->url, options->token, options->as_json)
                               : doctor(options->as_json);
   });

@@ -49,8 +49,12 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   }
   entry.command = (paths->binaries / "assay").string();
   entry.args = {"serve", "--stdio"};
-  for (const std::string& device : options.devices)
-    entry.args.insert(entry.args.end(), {"--device", device});
+  const std::vector<std::string> workers = arguments_of(options.workers);
+  entry.args.insert(entry.args.end(), workers.begin(), workers.end());
+  if (workers.empty() || options.devices_given) {
+    for (const std::string& device : options.devices)
+      entry.args.insert(entry.args.end(), {"--device", device});
+  }
   if (!options.store.empty())
     entry.args.insert(entry.args.end(),
                       {"--store", std::filesystem::absolute(options.store).string()});

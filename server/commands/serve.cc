@@ -38,6 +38,7 @@
 #include "server/mcp/stdio/stdio_server.h"
 #include "server/observe/observer.h"
 #include "server/observe/server_metrics.h"
+#include "server/observe/worker_metrics.h"
 #include "server/runs/drain.h"
 #include "server/runs/services.h"
 #include "tools/model/source_folder.h"
@@ -59,16 +60,31 @@ constexpr const char* kInstructions =
     "Answers "
     "name the next step; work longer than 20 s answers with a job handle for the job tool.";
 
+/// The devices of the server, and those of them that are pools of workers.
+struct ServedDevices {
+  Devices all;
+  std::vector<const RemoteDevice*> pools;
+};
+
 /// Creates the devices that the options name, and lets them warm up in the background. If a device
 /// cannot be created, prints the error, sets `status` and returns nullopt.
-std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
-  const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
+std::optional<ServedDevices> make_devices(const ServeOptions& options, const Workspace& workspace,
+                                          int& status) {
+  const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, workspace.paths);
   if (!config) {
     status = print_error("serve", kUsage, config.error().message);
     return std::nullopt;
   }
-  Devices devices;
-  for (const std::string& value : options.devices) {
+  const Result<std::vector<PoolSettings>> pools = chosen_pools(options.workers);
+  if (!pools) {
+    status = print_error("serve", kUsage, pools.error().message);
+    return std::nullopt;
+  }
+  ServedDevices served;
+  Devices& devices = served.all;
+  // With workers, this machine runs jobs only if the command line names a device.
+  const bool workers_only = !pools->empty() && !options.devices_given;
+  for (const std::string& value : workers_only ? std::vector<std::string>() : options.devices) {
     if (const Status known = sandbox::check_device_option(value); !known) {
       status = print_error("serve", kUnknownName, known.error().message);
       return std::nullopt;
@@ -88,7 +104,18 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
     }
     devices.emplace_back(name, std::move(*device));
   }
-  return devices;
+  Result<std::vector<std::unique_ptr<RemoteDevice>>> remote =
+      make_pools(*pools, workspace, config->harness_dir);
+  if (!remote) {
+    status = print_error("serve", kUnavailable, remote.error().message);
+    return std::nullopt;
+  }
+  for (std::unique_ptr<RemoteDevice>& pool : *remote) {
+    served.pools.push_back(pool.get());
+    std::string name = pool->info().name;
+    devices.emplace_back(std::move(name), std::move(pool));
+  }
+  return served;
 }
 
 /// Returns how many jobs each device runs at once.
@@ -178,9 +205,9 @@ int serve(const ServeOptions& options) {
   if (options.conformance) return serve_fixtures(http, *observer);
   const std::optional<Workspace> workspace = open_workspace("serve", status, options.suite);
   if (!workspace) return status;
-  std::optional<Devices> devices = make_devices(options, workspace->paths, status);
+  std::optional<ServedDevices> devices = make_devices(options, *workspace, status);
   if (!devices) return status;
-  const OpenFiles files = open_files_for(jobs_of(*devices));
+  const OpenFiles files = open_files_for(jobs_of(devices->all));
   if (files.allowed < files.needed) return print_error("serve", kUnavailable, text_of(files));
   std::optional<tools::SourceFolder> folder;
   if (!options.source_folder.empty()) {
@@ -198,7 +225,7 @@ int serve(const ServeOptions& options) {
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
   Result<std::unique_ptr<ServerServices>> backend =
-      ServerServices::open(store, workspace->catalog, std::move(*devices),
+      ServerServices::open(store, workspace->catalog, std::move(devices->all),
                            {.mode = StoreMode::write_when_possible,
                             .store = *limits,
                             .job_ended = observer->jobs(),
@@ -234,6 +261,7 @@ int serve(const ServeOptions& options) {
                                   .store = store,
                                   .store_writable = (*backend)->store().writable(),
                                   .draining = http->options.draining && http->options.draining()});
+      write_worker_metrics(text, reports_of(devices->pools));
       observer->write_metrics(text);
     };
   return serve_jobs(server, http, *observer, (*backend)->jobs(),
@@ -271,6 +299,7 @@ void add_serve(CLI::App& app, int& status) {
       ->add_option("--device", options->devices,
                    sandbox::device_option_help() + "; may be repeated; the first is the default")
       ->capture_default_str();
+  add_worker_options(*command, options->workers);
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_flag("--require-store", options->require_store,
                     "on stdio: end with status 73 if another Assay uses the store, instead of "
@@ -306,7 +335,10 @@ void add_serve(CLI::App& app, int& status) {
       "--conformance", options->conformance,
       "serve the fixtures of the official conformance suite instead of Assay's tools (no store, no "
       "devices)");
-  command->callback([options, &status] { status = serve(*options); });
+  command->callback([options, command, &status] {
+    options->devices_given = command->get_option("--device")->count() > 0;
+    status = serve(*options);
+  });
 }
 
 }  // namespace assay::server

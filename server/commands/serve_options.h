@@ -14,6 +14,7 @@
 #include "server/app/option_groups.h"
 #include "server/app/store_options.h"
 #include "server/commands/http_settings.h"
+#include "server/commands/worker_pools.h"
 #include "server/observe/observe_options.h"
 
 namespace assay::server {
@@ -27,6 +28,8 @@ struct ServeOptions {
   bool stdio = false;
   HttpFlags http;
   std::vector<std::string> devices = {sandbox::kAutoDevice};
+  bool devices_given = false;  // the command line names devices
+  WorkerPoolOptions workers;
   std::string store;
   bool require_store = false;
   StoreLimitOptions limits;

@@ -300,6 +300,16 @@ std::vector<Finding> check_metrics(const std::string& page, std::int64_t now_uni
     else
       findings.push_back({"store", State::good, "the server can write its store"});
   }
+  for (const Sample& sample : samples_of(page, "assay_workers_quarantined")) {
+    if (sample.value > 0)
+      findings.push_back({"workers", State::warning,
+                          "machines are in quarantine, " + remote_text(sample.labels),
+                          "the server's log says why"});
+  }
+  for (const Sample& sample : samples_of(page, "assay_worker_problem"))
+    findings.push_back({"workers", State::warning,
+                        "the last trouble of a pool: " + remote_text(sample.labels),
+                        "`assay doctor --workers FILE`, on the server's machine, starts a worker"});
   double lost = 0;
   for (const Sample& sample : samples_of(page, "assay_log_file_failures_total"))
     lost += sample.value;

@@ -277,8 +277,10 @@ Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
       verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
                                           std::string("the device failed: ") + error.what());
     }
+    // A device that reports `aborted` has already run the job several times.
     const bool may_be_ours =
-        sandbox::is_infrastructure_error(verdict.error_kind) ||
+        (sandbox::is_infrastructure_error(verdict.error_kind) &&
+         verdict.error_kind != ErrorKind::aborted) ||
         (verdict.reports_shortage && verdict.outcome != sandbox::Outcome::pass);
     if (left <= 0 || !may_be_ours || active.monitor().stop.stop_requested()) return verdict;
     // The detail of a grade may contain hidden data, so the log does not show it.

@@ -242,6 +242,7 @@ template <class Archive>
 void fields(Archive& archive, Provenance& provenance) {
   archive("device", provenance.device);
   archive("device_name", provenance.device_name);
+  archive("worker", tools::Newer{provenance.worker});
   archive("driver", provenance.driver);
   archive("torch", provenance.torch);
   archive("triton", provenance.triton);

@@ -108,6 +108,7 @@ sandbox::Provenance shown_provenance(const Verdict& verdict) {
   sandbox::Provenance shown;
   shown.device = all.device;
   shown.device_name = all.device_name;
+  shown.worker = all.worker;
   shown.driver = all.driver;
   shown.torch = all.torch;
   shown.triton = all.triton;

@@ -93,6 +93,7 @@ TEST_CASE("the page of the command line names every option of every command, and
   CLI::App app;
   int status = 0;
   server::add_serve(app, status);
+  server::add_worker(app, status);
   server::add_eval(app, status);
   server::add_bench(app, status);
   server::add_check(app, status);

@@ -35,6 +35,10 @@ TEST_CASE("server check: the state of a server by its metrics") {
   CHECK(states_of("assay_store_writable 0\n", 0).at("store") == State::problem);
   CHECK(states_of("assay_log_file_failures_total{file=\"audit\"} 3\n", 0).at("logs") ==
         State::warning);
+  CHECK(states_of("assay_workers_quarantined{pool=\"a\"} 0\n", 0).count("workers") == 0);
+  CHECK(states_of("assay_workers_quarantined{pool=\"a\"} 2\n", 0).at("workers") == State::warning);
+  CHECK(states_of("assay_worker_problem{pool=\"a\",problem=\"not found\",engine=\"\"} 1\n", 0)
+            .at("workers") == State::warning);
 }
 
 TEST_CASE("server check: a certificate") {

@@ -1,0 +1,224 @@
+#include "server/workers/fleet.h"
+
+#include <algorithm>
+
+#include "base/log.h"
+#include "server/workers/fleet_seat.h"
+
+namespace assay::server {
+namespace {
+
+using sandbox::Deadline;
+using sandbox::Verdict;
+
+constexpr std::int64_t kSendMs = 30'000;    // the time that a worker has to read a job
+constexpr std::int64_t kCancelMs = 10'000;  // the time that a worker has to end a cancelled job
+/// After so many failed starts in a row, waiting jobs fail instead of waiting for more starts.
+constexpr std::int64_t kPatience = 3;
+
+}  // namespace
+
+const std::string& Fleet::Lease::worker() const { return seat_->name; }
+
+const sandbox::DeviceInfo& Fleet::Lease::device() const { return seat_->device; }
+
+Fleet::Fleet(PoolSettings settings, WorkerRevision revision, std::string logs)
+    : settings_(std::move(settings)), revision_(std::move(revision)), logs_(std::move(logs)) {
+  sums_.pool = settings_.name;
+  keeper_thread_ = std::jthread([this] { keep(); });
+}
+
+Fleet::~Fleet() {
+  stop_.request_stop();
+  keeper_thread_.join();
+  std::vector<std::shared_ptr<Seat>> seats;
+  {
+    const MutexLock lock(mutex_);
+    seats = seats_;
+  }
+  for (const auto& seat : seats) seat->stream->end_input();
+  for (const auto& seat : seats) seat->reader.join();
+}
+
+/// Returns a worker that can take a job now, or null.
+std::shared_ptr<Fleet::Seat> Fleet::pick(bool alone) {
+  const std::int64_t now_ns = system_clock().monotonic_ns();
+  for (const auto& seat : seats_) {
+    const bool due = settings_.health_check_s > 0 && seat->health_due_ns <= now_ns;
+    if (seat->state != Seat::State::ready || due) continue;
+    if (alone ? seat->taken == 0 : seat->taken < seat->capacity) return seat;
+  }
+  return nullptr;
+}
+
+bool Fleet::none_can_come() const {
+  return failures_in_row_ >= kPatience &&
+         std::none_of(seats_.begin(), seats_.end(), [](const auto& seat) {
+           return seat->state == Seat::State::starting || seat->state == Seat::State::ready;
+         });
+}
+
+Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone) {
+  MutexLock lock(mutex_);
+  const std::int64_t ticket = next_ticket_++;
+  const std::int64_t failures_before = sums_.failed_starts;
+  queue_.push_back(ticket);
+  keeper_wakes_.notify_all();
+  std::shared_ptr<Seat> seat;
+  const bool ended_well = changed_.wait(lock, stop, [&]() ASSAY_REQUIRES(mutex_) {
+    if (queue_.front() == ticket) seat = pick(alone);
+    return seat != nullptr || (none_can_come() && sums_.failed_starts > failures_before);
+  });
+  queue_.erase(std::find(queue_.begin(), queue_.end(), ticket));
+  changed_.notify_all();  // the next ticket is at the front now
+  if (seat != nullptr) {
+    const std::int64_t slots = alone ? seat->capacity : 1;
+    seat->taken += slots;
+    return Lease(*this, std::move(seat), slots);
+  }
+  if (!ended_well) return fail(ErrorCode::cancelled, "cancelled");
+  return fail(ErrorCode::unavailable,
+              "pool " + settings_.name + " has no worker: " + sums_.problem);
+}
+
+Result<Fleet::Lease> Fleet::take_due(const std::stop_token& stop) {
+  MutexLock lock(mutex_);
+  std::shared_ptr<Seat> due;
+  // The time alone makes a health check due, so the wait looks again every second.
+  while (due == nullptr && !stop.stop_requested()) {
+    changed_.wait_for(lock, stop, std::chrono::seconds(1), [&]() ASSAY_REQUIRES(mutex_) {
+      const std::int64_t now_ns = system_clock().monotonic_ns();
+      const auto found = std::find_if(seats_.begin(), seats_.end(), [&](const auto& seat) {
+        return seat->state == Seat::State::ready && seat->taken == 0 &&
+               seat->health_due_ns <= now_ns;
+      });
+      if (found != seats_.end()) due = *found;
+      return due != nullptr;
+    });
+  }
+  if (due == nullptr) return fail(ErrorCode::cancelled, "cancelled");
+  due->taken = due->capacity;
+  const std::int64_t slots = due->capacity;
+  return Lease(*this, std::move(due), slots);
+}
+
+void Fleet::give_back(const Lease& lease) {
+  const MutexLock lock(mutex_);
+  lease.seat_->taken -= lease.slots_;
+  lease.seat_->idle_since_ns = system_clock().monotonic_ns();
+  changed_.notify_all();
+  if (lease.seat_->state == Seat::State::draining) keeper_wakes_.notify_all();
+}
+
+void Fleet::accept(const Lease& lease) {
+  const MutexLock lock(mutex_);
+  failures_in_row_ = 0;
+  lease.seat_->proven = true;
+  lease.seat_->health_due_ns =
+      system_clock().monotonic_ns() + settings_.health_check_s * 1'000 * kNsPerMs;
+}
+
+void Fleet::quarantine(const Lease& lease, const std::string& reason) {
+  log::error("a worker is in quarantine", {{"worker", lease.worker()}, {"reason", reason}});
+  {
+    const MutexLock lock(mutex_);
+    quarantines_[lease.seat_->host] = {
+        reason, system_clock().monotonic_ns() + settings_.quarantine_s * 1'000 * kNsPerMs};
+    fail_start("the machine " + lease.seat_->host + " is in quarantine: " + reason);
+    lease.seat_->state = Seat::State::draining;
+  }
+  drain(*lease.seat_);
+}
+
+void Fleet::drain(Seat& seat) {
+  if (!seat.stream->send({{{"type", kDrainType}}}, Deadline::after_ms(kSilenceMs)))
+    seat.stream->hang_up();
+}
+
+Result<Verdict> Fleet::run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
+                           sandbox::JobMonitor& monitor) {
+  Seat& seat = *lease.seat_;
+  const JobTag tag{job.id, attempt};
+  Call call;
+  {
+    const MutexLock lock(mutex_);
+    if (!seat.lost.empty()) return fail(ErrorCode::unavailable, seat.lost);
+    seat.calls[tag] = &call;
+  }
+  Result<Verdict> verdict = [&]() -> Result<Verdict> {
+    const Status sent =
+        seat.stream->send(job_message(job, attempt), Deadline::after_ms(kSendMs, monitor.stop));
+    if (sent) return follow(seat, tag, call, monitor);
+    // A part of the job may be sent, so the stream is of no use any more.
+    seat.stream->hang_up();
+    if (sent.error().code == ErrorCode::cancelled) return fail(sent.error());
+    return fail(ErrorCode::unavailable, "worker " + seat.name + ": " + sent.error().message);
+  }();
+  const MutexLock lock(mutex_);
+  seat.calls.erase(tag);
+  return verdict;
+}
+
+Result<Verdict> Fleet::follow(Seat& seat, const JobTag& tag, Call& call,
+                              sandbox::JobMonitor& monitor) {
+  std::optional<Deadline> cancelled;
+  MutexLock lock(mutex_);
+  while (true) {
+    const auto ready = [&]() ASSAY_REQUIRES(mutex_) {
+      return call.verdict || call.lost || call.cases || !call.stages.empty();
+    };
+    const bool in_time = cancelled ? cancelled->wait(call.changed, lock, ready)
+                                   : call.changed.wait(lock, monitor.stop, ready);
+    if (call.lost) return fail(ErrorCode::unavailable, *call.lost);
+    const std::deque<sandbox::Stage> stages = std::exchange(call.stages, {});
+    const std::optional<CasesDone> cases = std::exchange(call.cases, std::nullopt);
+    std::optional<Verdict> verdict = std::exchange(call.verdict, std::nullopt);
+    if (verdict) verdict->artifacts = std::move(call.artifacts);
+    lock.unlock();
+    for (const sandbox::Stage stage : stages) {
+      if (monitor.stage_changed) monitor.stage_changed(stage);
+    }
+    if (cases && monitor.case_done) monitor.case_done(cases->done, cases->total);
+    if (verdict) {
+      verdict->provenance.worker = seat.name;
+      return std::move(*verdict);
+    }
+    if (!in_time && cancelled) {
+      seat.stream->hang_up();  // the worker does not end the job
+      return fail(ErrorCode::cancelled, "cancelled");
+    }
+    if (!in_time) {
+      cancelled = Deadline::after_ms(kCancelMs);
+      if (!seat.stream->send({tagged(kCancelType, tag)}, *cancelled)) seat.stream->hang_up();
+    }
+    lock.lock();
+  }
+}
+
+FleetReport Fleet::report() const {
+  std::shared_ptr<Seat> starting;
+  FleetReport report = counts(starting);
+  // The words are in a file, which is read without the lock.
+  if (starting) report.engine = starting->stream->words();
+  return report;
+}
+
+/// Returns the report without the words of the engine, and a worker that starts, if there is one.
+FleetReport Fleet::counts(std::shared_ptr<Seat>& starting) const {
+  const MutexLock lock(mutex_);
+  FleetReport report = sums_;
+  const std::int64_t now_ns = system_clock().monotonic_ns();
+  for (const auto& seat : seats_) {
+    report.starting += seat->state == Seat::State::starting;
+    report.draining += seat->state == Seat::State::draining;
+    if (seat->state == Seat::State::starting) starting = seat;
+    if (seat->state != Seat::State::ready) continue;
+    ++(seat->taken > 0 ? report.busy : report.idle);
+  }
+  report.quarantined = std::count_if(quarantines_.begin(), quarantines_.end(),
+                                     [&](const auto& one) { return one.second.until_ns > now_ns; });
+  report.waiting = static_cast<std::int64_t>(queue_.size());
+  return report;
+}
+
+}  // namespace assay::server

@@ -1,0 +1,152 @@
+// Fleet keeps the workers of one pool: it starts them, lends them to jobs, notices their loss, and
+// ends those that are idle for long.
+//
+//   Fleet fleet(settings, revision, "/var/lib/assay/workers");
+//   Result<Fleet::Lease> lease = fleet.take(stop, false);  // waits for a worker
+//   if (!lease) return fail(lease.error());
+//   Result<sandbox::Verdict> verdict = fleet.run(*lease, job, 1, monitor);
+//   const bool lost = !verdict && verdict.error().code == ErrorCode::unavailable;
+//
+// Threads: the keeper starts and ends workers; each worker has a reader, which receives its
+// messages. Thread-safe. The fleet must outlive its leases.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "base/result.h"
+#include "sandbox/job/device.h"
+#include "sandbox/pool/process.h"
+#include "server/workers/pool_settings.h"
+#include "server/workers/worker_messages.h"
+#include "server/workers/worker_stream.h"
+
+namespace assay::server {
+
+/// A worker that sends nothing for this time is lost.
+inline constexpr std::int64_t kSilenceMs = 4'500;
+
+/// What a fleet does now, and the sums of what it did.
+struct FleetReport {
+  std::string pool;
+  std::int64_t starting = 0, idle = 0, busy = 0, draining = 0;
+  std::int64_t quarantined = 0;                // machines
+  std::int64_t waiting = 0;                    // jobs that wait for a worker
+  std::int64_t starts = 0, failed_starts = 0;  // sums since the server's start
+  std::int64_t losses = 0, late_messages = 0;
+  std::string problem;  // why the last worker failed, was refused or was lost; may be empty
+  std::string engine;   // the last words of a command that starts a worker; may be empty
+};
+
+class Fleet {
+  struct Seat;
+
+ public:
+  /// A worker that belongs to one job for a while.
+  class Lease {
+   public:
+    Lease(Fleet& fleet, std::shared_ptr<Seat> seat, std::int64_t slots)
+        : fleet_(&fleet), seat_(std::move(seat)), slots_(slots) {}
+    Lease(Lease&& other) noexcept
+        : fleet_(std::exchange(other.fleet_, nullptr)),
+          seat_(std::move(other.seat_)),
+          slots_(other.slots_) {}
+    Lease& operator=(Lease&&) = delete;
+    ~Lease() {
+      if (fleet_ != nullptr) fleet_->give_back(*this);
+    }
+    /// Returns the worker's name: its pool, its number and its machine.
+    const std::string& worker() const;
+    const sandbox::DeviceInfo& device() const;
+
+   private:
+    friend class Fleet;
+    Fleet* fleet_;
+    std::shared_ptr<Seat> seat_;
+    std::int64_t slots_;
+  };
+
+  /// Starts `settings.least` workers in the background. `logs` is a folder for what the commands
+  /// write to stderr.
+  Fleet(PoolSettings settings, WorkerRevision revision, std::string logs);
+  ~Fleet();
+  Fleet(const Fleet&) = delete;
+  Fleet& operator=(const Fleet&) = delete;
+
+  /// Waits for a worker with a free slot, first come, first served. With `alone`, the worker gets
+  /// no other job meanwhile. Errors: cancelled; unavailable if several starts in a row failed.
+  Result<Lease> take(const std::stop_token& stop, bool alone);
+  /// Waits for a worker whose health check is due, and lends it alone. Error: cancelled.
+  Result<Lease> take_due(const std::stop_token& stop);
+  /// Runs the job on the worker. Errors: unavailable if the worker was lost; cancelled.
+  Result<sandbox::Verdict> run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
+                               sandbox::JobMonitor& monitor);
+  /// Notes that the worker's health check was right, so that the worker gets jobs.
+  void accept(const Lease& lease);
+  /// Ends the worker, and refuses workers on its machine for `quarantine_s`.
+  void quarantine(const Lease& lease, const std::string& reason);
+
+  FleetReport report() const;
+  const PoolSettings& settings() const { return settings_; }
+
+ private:
+  struct Call;
+  struct Quarantine {
+    std::string reason;
+    std::int64_t until_ns;
+  };
+
+  void keep();
+  /// Decides how many workers to start, and which worker drains. Returns the ended workers.
+  struct Plan {
+    std::int64_t starts = 0;
+    std::shared_ptr<Seat> drain;
+    std::vector<std::shared_ptr<Seat>> ended;
+  };
+  Plan plan() ASSAY_REQUIRES(mutex_);
+  void start_worker();
+  /// Receives the worker's messages until the worker has ended.
+  void watch(Seat& seat);
+  Status admit(Seat& seat, const WorkerHello& hello);
+  Status dispatch(Seat& seat, sandbox::Frame frame);
+  void lose(Seat& seat, const std::string& reason);
+  void fail_start(const std::string& reason) ASSAY_REQUIRES(mutex_);
+  std::shared_ptr<Seat> pick(bool alone) ASSAY_REQUIRES(mutex_);
+  bool none_can_come() const ASSAY_REQUIRES(mutex_);
+  void give_back(const Lease& lease);
+  Result<sandbox::Verdict> follow(Seat& seat, const JobTag& tag, Call& call,
+                                  sandbox::JobMonitor& monitor);
+  void drain(Seat& seat);
+  FleetReport counts(std::shared_ptr<Seat>& starting) const;
+
+  const PoolSettings settings_;
+  const WorkerRevision revision_;
+  const std::string logs_;
+  sandbox::Spawner spawner_;
+  std::stop_source stop_;
+  mutable Mutex mutex_;
+  Condition changed_;  // a worker or a slot came or went
+  Condition keeper_wakes_;
+  std::vector<std::shared_ptr<Seat>> seats_ ASSAY_GUARDED_BY(mutex_);
+  std::deque<std::int64_t> queue_ ASSAY_GUARDED_BY(mutex_);  // tickets of waiting take() calls
+  std::int64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::int64_t next_number_ ASSAY_GUARDED_BY(mutex_) = 1;
+  std::int64_t failures_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::int64_t next_start_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::string class_ ASSAY_GUARDED_BY(mutex_);  // the description of the first worker's device
+  std::map<std::string, Quarantine> quarantines_ ASSAY_GUARDED_BY(mutex_);  // by machine
+  FleetReport sums_ ASSAY_GUARDED_BY(mutex_);
+  std::jthread keeper_thread_;
+};
+
+}  // namespace assay::server

@@ -1,0 +1,181 @@
+#include "server/workers/worker_loop.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/log.h"
+
+namespace assay::server {
+namespace {
+
+using sandbox::Deadline;
+using sandbox::Verdict;
+
+/// The time that a server has to read a message. A server that reads nothing for so long has gone.
+constexpr std::int64_t kWriteMs = 60'000;
+
+Verdict failed_verdict(const sandbox::Job& job, std::string summary) {
+  Verdict verdict;
+  verdict.tells_hidden = false;
+  verdict.job = job.id;
+  verdict.kind = job.kind;
+  verdict.operator_name = job.operator_name;
+  verdict.error_kind = sandbox::ErrorKind::internal_error;
+  verdict.summary = std::move(summary);
+  verdict.tier_reason = "nothing ran";
+  return verdict;
+}
+
+}  // namespace
+
+WorkerLoop::WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place)
+    : device_(device), hello_(std::move(hello)), place_(std::move(place)) {}
+
+Status WorkerLoop::serve(int in, int out, const std::stop_token& drain) {
+  put({to_json(hello_)});
+  Status served;
+  {
+    std::vector<std::jthread> threads;
+    threads.emplace_back([this, out] { write(out); });
+    for (int i = 0; i < hello_.device.concurrency; ++i) threads.emplace_back([this] { work(); });
+    served = read(in, drain);
+    ended_.request_stop();
+    const MutexLock lock(mutex_);
+    for (const auto& [tag, running] : jobs_) running->stop.request_stop();
+  }
+  const MutexLock lock(mutex_);
+  if (served && write_error_) return fail(*write_error_);
+  return served;
+}
+
+Status WorkerLoop::read(int in, const std::stop_token& drain) {
+  const std::stop_callback on_signal(
+      drain, [this] { begin_drain("the worker received a signal to stop"); });
+  while (true) {
+    Result<sandbox::Frame> frame =
+        sandbox::receive_frame(in, Deadline::after_ms(sandbox::kForeverMs, settled_.get_token()));
+    if (frame) {
+      ASSAY_RETURN_IF_ERROR(handle(*frame));
+      continue;
+    }
+    // The end of the input, and the end of the last job, are the orderly ends.
+    if (frame.error().code == ErrorCode::unavailable) return {};
+    if (frame.error().code == ErrorCode::cancelled) return {};
+    return fail(frame.error());
+  }
+}
+
+Status WorkerLoop::handle(const sandbox::Frame& frame) {
+  const std::string type = frame.type();
+  if (type == kDrainType) {
+    begin_drain("the server asked for it");
+    return {};
+  }
+  ASSAY_TRY(tag, read_tag(frame));
+  if (type == kJobType) return begin(frame, tag);
+  if (type != kCancelType)
+    return fail(ErrorCode::corrupt, "unknown message '" + type +
+                                        "'; valid: " + std::string(kJobType) + ", " + kCancelType +
+                                        ", " + kDrainType);
+  const MutexLock lock(mutex_);
+  if (const auto found = jobs_.find(tag); found != jobs_.end()) found->second->stop.request_stop();
+  return {};
+}
+
+Status WorkerLoop::begin(const sandbox::Frame& frame, const JobTag& tag) {
+  ASSAY_TRY(job, read_job(frame));
+  const auto running = std::make_shared<Running>();
+  running->job = std::move(job);
+  const MutexLock lock(mutex_);
+  if (!jobs_.emplace(tag, running).second)
+    return fail(ErrorCode::corrupt, "job " + tag.job + " came twice");
+  waiting_.push_back(tag);
+  changed_.notify_all();
+  return {};
+}
+
+void WorkerLoop::begin_drain(const std::string& why) {
+  put({{{"type", kDrainingType}, {"reason", why}}});
+  const MutexLock lock(mutex_);
+  draining_ = true;
+  changed_.notify_all();
+}
+
+void WorkerLoop::work() {
+  while (true) {
+    JobTag tag;
+    std::shared_ptr<Running> running;
+    {
+      MutexLock lock(mutex_);
+      changed_.wait(lock, ended_.get_token(),
+                    [&]() ASSAY_REQUIRES(mutex_) { return !waiting_.empty(); });
+      if (ended_.stop_requested()) return;
+      tag = waiting_.front();
+      waiting_.pop_front();
+      running = jobs_[tag];
+    }
+    for (Message& message : verdict_messages(tag, run(tag, *running))) put(std::move(message));
+    const MutexLock lock(mutex_);
+    jobs_.erase(tag);
+    changed_.notify_all();
+  }
+}
+
+Verdict WorkerLoop::run(const JobTag& tag, Running& running) {
+  if (const Status placed = place_(running.job); !placed)
+    return failed_verdict(running.job, "the worker cannot run the job: " + placed.error().message);
+  sandbox::JobMonitor monitor{
+      .stage_changed = [&](sandbox::Stage stage) { put(stage_message(tag, stage)); },
+      .case_done =
+          [&](std::int64_t done, std::int64_t total) {
+            put(cases_message(tag, {done, total}));
+          },
+      .stop = running.stop.get_token()};
+  try {
+    return device_.execute(running.job, monitor);
+  } catch (const std::exception& error) {
+    return failed_verdict(running.job, std::string("the device failed: ") + error.what());
+  }
+}
+
+void WorkerLoop::put(Message message) {
+  const MutexLock lock(mutex_);
+  messages_.push_back(std::move(message));
+  changed_.notify_all();
+}
+
+std::optional<Message> WorkerLoop::next_message() {
+  MutexLock lock(mutex_);
+  changed_.wait_for(
+      lock, ended_.get_token(), std::chrono::milliseconds(kAliveMs),
+      [&]() ASSAY_REQUIRES(mutex_) { return !messages_.empty() || (draining_ && jobs_.empty()); });
+  if (ended_.stop_requested()) return std::nullopt;
+  if (messages_.empty() && draining_ && jobs_.empty()) {
+    settled_.request_stop();
+    return std::nullopt;
+  }
+  if (messages_.empty()) return Message{{{"type", kAliveType}}};
+  Message next = std::move(messages_.front());
+  messages_.pop_front();
+  return next;
+}
+
+void WorkerLoop::write(int out) {
+  while (std::optional<Message> message = next_message()) {
+    const Status sent = sandbox::send_frame(out, message->header, message->payload, {},
+                                            Deadline::after_ms(kWriteMs, ended_.get_token()));
+    if (sent) continue;
+    const MutexLock lock(mutex_);
+    // At the end of the input the output is closed too, so nobody misses the messages.
+    if (!ended_.stop_requested()) write_error_ = sent.error();
+    settled_.request_stop();
+    return;
+  }
+}
+
+}  // namespace assay::server

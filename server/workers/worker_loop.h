@@ -1,0 +1,75 @@
+// WorkerLoop serves the jobs of one server on one device: it is `assay worker`. It reads jobs from
+// a stream, runs them, and writes their stages and verdicts to another stream. It ends when its
+// input ends, or when it drains and the last job has ended.
+//
+//   WorkerLoop loop(device, hello, [&](sandbox::Job& job) { return place(catalog, job); });
+//   const Status ended = loop.serve(in, out, signal.orderly());  // blocks
+//
+// serve() may be called once. Its threads end before it returns.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "sandbox/job/device.h"
+#include "server/workers/worker_messages.h"
+
+namespace assay::server {
+
+class WorkerLoop {
+ public:
+  /// Completes a job with what depends on this machine, such as the folder of its operator. An
+  /// error becomes the verdict of the job.
+  using Place = std::function<Status(sandbox::Job& job)>;
+
+  /// The device must outlive this object.
+  WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place);
+
+  /// Serves the jobs that arrive on the descriptor `in`, and writes to `out`. Both may be pipes or
+  /// sockets. A requested stop makes it accept no more jobs, and it returns when the jobs that it
+  /// has are over. Errors: the input is malformed, or the output cannot be written.
+  Status serve(int in, int out, const std::stop_token& drain);
+
+ private:
+  struct Running {
+    sandbox::Job job;
+    std::stop_source stop;
+  };
+
+  /// Handles the messages of the server until the input ends or the worker has drained.
+  Status read(int in, const std::stop_token& drain);
+  Status handle(const sandbox::Frame& frame);
+  Status begin(const sandbox::Frame& frame, const JobTag& tag);
+  void begin_drain(const std::string& why);
+  /// Runs jobs until the loop ends.
+  void work();
+  sandbox::Verdict run(const JobTag& tag, Running& running);
+  /// Writes messages until the loop ends.
+  void write(int out);
+  void put(Message message);
+  /// Waits for the next message. Returns `alive` if there is none for kAliveMs. Returns nothing if
+  /// the loop has ended, or if the worker has drained and every message is written.
+  std::optional<Message> next_message();
+
+  sandbox::Device& device_;
+  const WorkerHello hello_;
+  const Place place_;
+  std::stop_source ended_;    // every thread ends
+  std::stop_source settled_;  // the worker drains and has no job left
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::deque<Message> messages_ ASSAY_GUARDED_BY(mutex_);
+  std::deque<JobTag> waiting_ ASSAY_GUARDED_BY(mutex_);
+  std::map<JobTag, std::shared_ptr<Running>> jobs_ ASSAY_GUARDED_BY(mutex_);
+  bool draining_ ASSAY_GUARDED_BY(mutex_) = false;
+  std::optional<Error> write_error_ ASSAY_GUARDED_BY(mutex_);
+};
+
+}  // namespace assay::server

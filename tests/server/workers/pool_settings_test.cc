@@ -1,0 +1,58 @@
+#include "server/workers/pool_settings.h"
+
+#include <string>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+std::string error_of(const std::string& text) {
+  const Result<std::vector<PoolSettings>> pools = parse_pools(text);
+  REQUIRE_FALSE(pools);
+  return pools.error().message;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("pools are read in their order, with defaults") {
+  const auto pools = parse_pools(R"(
+[[pool]]
+name = "h200"
+command = "srun --gres=gpu:1 assay worker --device cuda:0"
+device = "cuda:0"
+least = 0
+most = 64
+
+[[pool]]
+name = "near"
+command = "assay worker --device cpu"
+least = 2
+)");
+  REQUIRE(pools);
+  REQUIRE(pools->size() == 2);
+  CHECK((*pools)[0].most == 64);
+  CHECK((*pools)[0].least == 0);
+  CHECK((*pools)[0].health_check_s == PoolSettings{}.health_check_s);
+  CHECK((*pools)[1].device.empty());
+  CHECK((*pools)[1].most == 2);  // at least `least`
+}
+
+TEST_CASE("a bad file of workers names the field and the valid values") {
+  CHECK(has(error_of("name = 1"), "[[pool]]"));
+  CHECK(has(error_of("[[pool]"), "line 1"));
+  CHECK(has(error_of("[[pool]]\nname = \"a b\"\ncommand = \"x\"\n"), "a-z, 0-9"));
+  CHECK(has(error_of("[[pool]]\nname = 7\n"), "`name` is no string"));
+  CHECK(has(error_of("[[pool]]\nname = \"a\"\ncommand = \"x\"\nmost = \"x\"\n"), "no integer"));
+  CHECK(has(error_of("[[pool]]\nname = \"a\"\ncommand = \"x\"\nleast = 3\nmost = 2\n"),
+            "`least` is above `most`"));
+  const std::string one = "[[pool]]\nname = \"a\"\ncommand = \"x\"\n";
+  CHECK(has(error_of(one + one), "two pools"));
+  CHECK(read_pools("/no/such/file").error().code == ErrorCode::not_found);
+}

@@ -1,0 +1,123 @@
+#include "server/workers/worker_loop.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <future>
+
+#include "base/unique_fd.h"
+#include "sandbox/device/fake.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    REQUIRE(::pipe(ends.data()) == 0);
+    read_end.reset(ends[0]);
+    write_end.reset(ends[1]);
+  }
+  UniqueFd read_end, write_end;
+};
+
+/// A worker on the fake device that speaks over two pipes, as under ssh.
+struct Worker {
+  Worker() {
+    WorkerHello hello;
+    hello.device = device->info();
+    hello.revision.device = "fake";
+    loop.emplace(*device, hello, [](sandbox::Job&) { return Status(); });
+    ended = std::async(std::launch::async, [this] {
+      return loop->serve(to.read_end.get(), from.write_end.get(), stop.get_token());
+    });
+    REQUIRE(next().type() == kHelloType);
+  }
+  ~Worker() { to.write_end.reset(); }
+
+  void send(const Message& message) {
+    REQUIRE(sandbox::send_frame(to.write_end.get(), message.header, message.payload, {},
+                                sandbox::Deadline::after_ms(5'000)));
+  }
+  /// Returns the next frame that is no sign of life.
+  sandbox::Frame next() {
+    while (true) {
+      Result<sandbox::Frame> frame =
+          sandbox::receive_frame(from.read_end.get(), sandbox::Deadline::after_ms(20'000));
+      REQUIRE(frame);
+      if (frame->type() != kAliveType) return std::move(*frame);
+    }
+  }
+  sandbox::Verdict verdict() {
+    while (true) {
+      const sandbox::Frame frame = next();
+      if (frame.type() != kVerdictType) continue;
+      Result<sandbox::Verdict> read = read_verdict(frame);
+      REQUIRE(read);
+      return std::move(*read);
+    }
+  }
+
+  Pipe to, from;
+  std::stop_source stop;
+  std::unique_ptr<sandbox::Device> device = sandbox::make_fake_device();
+  std::optional<WorkerLoop> loop;
+  std::future<Status> ended;
+};
+
+sandbox::Job job_of(const std::string& source) {
+  sandbox::Job job;
+  job.id = "job_1";
+  job.operator_name = "vector_add";
+  job.source = source;
+  job.cases = {{.id = "small", .axes = {}, .dtype = "float32", .distribution = "normal"}};
+  return job;
+}
+
+}  // namespace
+
+TEST_CASE("a worker runs a job over pipes and ends with its input") {
+  Worker worker;
+  worker.send(job_message(job_of("# fake: pass"), 1));
+  CHECK(worker.verdict().outcome == sandbox::Outcome::pass);
+  worker.to.write_end.reset();
+  CHECK(worker.ended.get());
+}
+
+TEST_CASE("a worker takes a source that is larger than a pipe") {
+  Worker worker;
+  worker.send(job_message(job_of("# fake: pass\n#" + std::string(1U << 20, 'x')), 1));
+  CHECK(worker.verdict().outcome == sandbox::Outcome::pass);
+}
+
+TEST_CASE("a worker ends a cancelled job") {
+  Worker worker;
+  worker.send(job_message(job_of("# fake: sleep_ms=50000"), 1));
+  worker.send({tagged(kCancelType, {"job_1", 1})});
+  CHECK(worker.verdict().error_kind == sandbox::ErrorKind::cancelled);
+}
+
+TEST_CASE("a worker that drains says so, ends its job, and then ends itself") {
+  Worker worker;
+  worker.send(job_message(job_of("# fake: sleep_ms=200"), 1));
+  REQUIRE(worker.next().type() == kStageType);  // the worker has the job
+  worker.stop.request_stop();
+  bool said = false;
+  while (true) {
+    const sandbox::Frame frame = worker.next();
+    said |= frame.type() == kDrainingType;
+    if (frame.type() == kVerdictType) break;
+  }
+  CHECK(worker.ended.get());
+  CHECK(said);
+}
+
+TEST_CASE("a worker ends with an error if its input is malformed") {
+  Worker worker;
+  const std::string noise(64, 'x');
+  REQUIRE(::write(worker.to.write_end.get(), noise.data(), noise.size()) == 64);
+  CHECK_FALSE(worker.ended.get());
+}

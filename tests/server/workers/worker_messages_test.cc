@@ -1,0 +1,140 @@
+#include "server/workers/worker_messages.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/catch.h"
+#include "tests/tools/full_verdict.h"
+#include "tools/json/verdict_json.h"
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+sandbox::Frame received(const Message& message) { return {message.header, message.payload, {}}; }
+
+WorkerHello some_hello() {
+  WorkerHello hello;
+  hello.revision = {.assay = "1", .harness = "aa", .suite = "bb", .device = "cuda:0"};
+  hello.host = "node7";
+  hello.pid = 12;
+  hello.device = {.name = "cuda:0",
+                  .description = "a GPU",
+                  .can_time = true,
+                  .best_tier = sandbox::Tier::plan,
+                  .default_target = "cuda:90",
+                  .concurrency = 4};
+  return hello;
+}
+
+}  // namespace
+
+TEST_CASE("a hello arrives as it was sent") {
+  const WorkerHello sent = some_hello();
+  const Result<WorkerHello> hello = read_hello(received({to_json(sent)}));
+  REQUIRE(hello);
+  CHECK(hello->revision == sent.revision);
+  CHECK(hello->host == "node7");
+  CHECK(hello->pid == 12);
+  CHECK(hello->device.description == "a GPU");
+  CHECK(hello->device.can_time);
+  CHECK(hello->device.best_tier == sandbox::Tier::plan);
+  CHECK(hello->device.concurrency == 4);
+}
+
+TEST_CASE("a wrong hello names the field, and another protocol comes first") {
+  nlohmann::json header = to_json(some_hello());
+  header["device"]["concurrency"] = 0;
+  CHECK(read_hello(received({header})).error().message.find("concurrency") != std::string::npos);
+  header["protocol"] = 2;
+  CHECK(read_hello(received({header})).error().message.find("speaks protocol 2") !=
+        std::string::npos);
+}
+
+TEST_CASE("a difference of revisions says what to do") {
+  const WorkerRevision mine = some_hello().revision;
+  CHECK(difference(mine, mine).empty());
+  WorkerRevision other = mine;
+  other.device = "cpu";
+  CHECK(difference(mine, other).find("serves device cpu") != std::string::npos);
+  other.suite = "cc";
+  CHECK(difference(mine, other).find("--suite") != std::string::npos);
+  other.assay = "2";
+  CHECK(difference(mine, other).find("version 2") != std::string::npos);
+  WorkerRevision any_device = mine;
+  any_device.device.clear();
+  CHECK(difference(any_device, mine).empty());
+}
+
+TEST_CASE("a job arrives with the fields that the store does not keep") {
+  sandbox::Job job;
+  job.id = "job_1";
+  job.run = "run_1";
+  job.caller = "alice";
+  job.operator_name = "vector_add";
+  job.operator_dir = "/of/the/server";
+  job.source = "\x7f line\n";
+  job.every_case = true;
+  job.timed_cases = {"large"};
+  job.limits.run_wall_ms = 77;
+  const sandbox::Frame frame = received(job_message(job, 2));
+  const Result<JobTag> tag = read_tag(frame);
+  REQUIRE(tag);
+  CHECK(*tag == JobTag{"job_1", 2});
+  const Result<sandbox::Job> again = read_job(frame);
+  REQUIRE(again);
+  CHECK(again->run == "run_1");
+  CHECK(again->source == job.source);
+  CHECK(again->every_case);
+  CHECK(again->timed_cases == job.timed_cases);
+  CHECK(again->limits.run_wall_ms == 77);
+  CHECK(again->operator_dir.empty());  // the worker finds the folder itself
+  CHECK(again->caller.empty());        // a worker does not learn who calls
+}
+
+TEST_CASE("a verdict and its artifacts arrive as they were sent") {
+  sandbox::Verdict sent = testing::full_verdict();
+  sent.reports_shortage = true;
+  sent.run_cpu_ms = 5;
+  const std::vector<Message> messages = verdict_messages({"job_1", 1}, sent);
+  REQUIRE(messages.size() == sent.artifacts.size() + 1);
+  Result<sandbox::Verdict> verdict = read_verdict(received(messages.back()));
+  REQUIRE(verdict);
+  CHECK(verdict->reports_shortage);
+  CHECK(verdict->run_cpu_ms == 5);
+  for (std::size_t i = 0; i + 1 < messages.size(); ++i) {
+    Result<sandbox::Artifact> artifact = read_artifact(received(messages[i]));
+    REQUIRE(artifact);
+    verdict->artifacts.push_back(std::move(*artifact));
+  }
+  CHECK(tools::verdict_to_json(*verdict) == tools::verdict_to_json(sent));
+}
+
+TEST_CASE("stages and numbers of cases arrive, and unknown stages do not") {
+  Message stage = stage_message({"job_1", 1}, sandbox::Stage::judge);
+  CHECK(read_stage(received(stage)) == sandbox::Stage::judge);
+  stage.header["stage"] = "dance";
+  CHECK_FALSE(read_stage(received(stage)));
+  const Result<CasesDone> cases = read_cases(received(cases_message({"job_1", 1}, {3, 5})));
+  REQUIRE(cases);
+  CHECK(cases->done == 3);
+  CHECK(cases->total == 5);
+}
+
+TEST_CASE("the digest of the harness depends on names and contents of its Python files") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "assay-harness-digest-test";
+  std::filesystem::remove_all(folder);
+  std::filesystem::create_directories(folder / "inner");
+  std::ofstream(folder / "inner/a.py") << "x = 1\n";
+  const std::string first = harness_digest(folder.string());
+  std::ofstream(folder / "inner/notes.txt") << "no code\n";
+  CHECK(harness_digest(folder.string()) == first);
+  std::ofstream(folder / "inner/a.py") << "x = 2\n";
+  const std::string second = harness_digest(folder.string());
+  CHECK(second != first);
+  std::filesystem::rename(folder / "inner/a.py", folder / "inner/b.py");
+  CHECK(harness_digest(folder.string()) != second);
+  std::filesystem::remove_all(folder);
+}

@@ -184,8 +184,7 @@ bool GpuJob::make_outputs() {
 /// the memory. So this function tries once more, with exclusive use of the GPU.
 bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
   if (launch_and_judge_once(first, plans)) return true;
-  if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || holds(Mode::exclusive))
-    return false;
+  if (!session_ || !session_->device_was_full() || holds(Mode::exclusive)) return false;
   run_.clear_error();
   run_.verdict().cases.resize(first);
   if (!lock_idle_gpu()) return false;

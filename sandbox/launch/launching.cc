@@ -92,6 +92,7 @@ ErrorKind error_kind(LaunchErrorKind kind) {
     case LaunchErrorKind::launch_failure: return ErrorKind::launch_failure;
     case LaunchErrorKind::gpu_fault: return ErrorKind::gpu_fault;
     case LaunchErrorKind::gpu_memory_limit: return ErrorKind::gpu_memory_limit;
+    case LaunchErrorKind::device_full: return ErrorKind::internal_error;
     case LaunchErrorKind::canary_violation: return ErrorKind::canary_violation;
     case LaunchErrorKind::internal_error: return ErrorKind::internal_error;
   }
@@ -178,6 +179,7 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Case
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
     failed_ = true;
     const LaunchError& error = failure->error;
+    device_was_full_ = error.kind == LaunchErrorKind::device_full;
     if (error.kind == LaunchErrorKind::gpu_fault || error.kind == LaunchErrorKind::internal_error)
       launchers_.invalidate_idle();
     run_.fail(error_kind(error.kind), error.message + " (case '" + one.id + "')");

@@ -63,6 +63,8 @@ class LaunchSession {
   bool ready();
   /// Performs a plan. Returns nothing if the verdict has become an error.
   std::optional<Launched> launch(const CasePlan& plan, const LaunchOptions& options = {});
+  /// Returns true if the last launch failed because others used the device's memory.
+  bool device_was_full() const { return device_was_full_; }
   /// Launches the plan without the submission's kernels. The plan's tunables use the alternatives
   /// `chosen`.
   std::optional<Launched> launch_ablated(const CasePlan& plan, std::vector<std::int64_t> chosen);
@@ -79,6 +81,7 @@ class LaunchSession {
   const Whose whose_;
   const std::string kept_for_;  // the run that may reuse the launcher; empty if no run may reuse it
   bool failed_ = false;         // true after a failed launch
+  bool device_was_full_ = false;
   std::unique_ptr<LauncherClient> launcher_;
 };
 

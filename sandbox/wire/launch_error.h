@@ -21,15 +21,17 @@ enum class LaunchErrorKind {
   invalid_plan,      // the plan failed its checks
   launch_failure,    // the driver rejected a binary or a launch
   gpu_fault,         // device code failed: illegal address, assert, misaligned access
-  gpu_memory_limit,  // the limit gpu_memory_bytes was exceeded, or the device's memory is full
+  gpu_memory_limit,  // the plan needs more than gpu_memory_bytes, or more than the device has
+  device_full,       // the plan is within these limits, but others use the device's memory
   canary_violation,  // device code wrote outside its buffers
   internal_error,    // a broken device, driver or request: never the fault of the submission
 };
 
 inline constexpr std::array kLaunchErrorKinds = {
-    LaunchErrorKind::invalid_plan,     LaunchErrorKind::launch_failure,
-    LaunchErrorKind::gpu_fault,        LaunchErrorKind::gpu_memory_limit,
-    LaunchErrorKind::canary_violation, LaunchErrorKind::internal_error};
+    LaunchErrorKind::invalid_plan,  LaunchErrorKind::launch_failure,
+    LaunchErrorKind::gpu_fault,     LaunchErrorKind::gpu_memory_limit,
+    LaunchErrorKind::device_full,   LaunchErrorKind::canary_violation,
+    LaunchErrorKind::internal_error};
 
 constexpr std::string_view to_string(LaunchErrorKind kind) {
   switch (kind) {
@@ -37,6 +39,7 @@ constexpr std::string_view to_string(LaunchErrorKind kind) {
     case LaunchErrorKind::launch_failure: return "launch_failure";
     case LaunchErrorKind::gpu_fault: return "gpu_fault";
     case LaunchErrorKind::gpu_memory_limit: return "gpu_memory_limit";
+    case LaunchErrorKind::device_full: return "device_full";
     case LaunchErrorKind::canary_violation: return "canary_violation";
     case LaunchErrorKind::internal_error: return "internal_error";
   }

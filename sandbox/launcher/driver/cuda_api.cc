@@ -137,7 +137,7 @@ Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
 LaunchError classify(const CudaApi& api, CUresult result, const std::string& doing) {
   const std::string message = doing + ": " + api.describe(result);
   switch (result) {
-    case kOutOfMemory: return {LaunchErrorKind::gpu_memory_limit, message};
+    case kOutOfMemory: return {LaunchErrorKind::device_full, message};
     case kIllegalAddress:
     case kLaunchTimeout:
     case kAssert:

@@ -184,7 +184,7 @@ LaunchStatus FakeDriver::unmap_shared(DevicePtr memory) {
 LaunchResult<DevicePtr> FakeDriver::allocate(std::uint64_t bytes) {
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
   if (bytes > static_cast<std::uint64_t>(facts_.memory_bytes) - taken_ - allocated_) {
-    return launch_fail(LaunchErrorKind::gpu_memory_limit,
+    return launch_fail(LaunchErrorKind::device_full,
                        "allocating " + std::to_string(bytes) +
                            " bytes of GPU memory: FAKE_ERROR_OUT_OF_MEMORY (out of memory)");
   }

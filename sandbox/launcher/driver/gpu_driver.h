@@ -85,7 +85,7 @@ class GpuDriver {
 
   virtual const DeviceFacts& facts() const = 0;
 
-  /// Allocates memory whose address is a multiple of at least 256. Errors: gpu_memory_limit if the
+  /// Allocates memory whose address is a multiple of at least 256. Errors: device_full if the
   /// device has too little free memory.
   virtual LaunchResult<DevicePtr> allocate(std::uint64_t bytes) = 0;
   virtual void free(DevicePtr memory) = 0;

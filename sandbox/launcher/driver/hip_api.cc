@@ -190,7 +190,7 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
 LaunchError classify(const HipApi& api, HipResult result, const std::string& doing) {
   const std::string message = doing + ": " + api.describe(result);
   switch (result) {
-    case kOutOfMemory: return {LaunchErrorKind::gpu_memory_limit, message};
+    case kOutOfMemory: return {LaunchErrorKind::device_full, message};
     case kIllegalAddress:
     case kLaunchTimeOut:
     case kAssert:

@@ -108,7 +108,7 @@ LaunchStatus InitialState::write_from_host() {
 
 LaunchResult<DevicePtr> InitialState::room_for(std::uint64_t bytes) {
   LaunchResult<DevicePtr> room = gpu_.allocate(masked_words(bytes) * kMaskWordBytes);
-  if (!room && room.error().kind == LaunchErrorKind::gpu_memory_limit) return 0;
+  if (!room && room.error().kind == LaunchErrorKind::device_full) return 0;
   return room;
 }
 

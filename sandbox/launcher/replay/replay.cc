@@ -360,7 +360,11 @@ class Replay {
 LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                               const ReplayRequest& request, const Clock& clock) {
   if (LaunchStatus s = check(gpu, plan, shared); !s) return tl::unexpected(s.error());
-  const LaunchResult<std::uint64_t> left = check_memory(plan, request.gpu_memory_bytes);
+  // A plan that needs more than the device has fails for itself. If the device is full although the
+  // plan is within this limit, others use the memory.
+  const auto device_bytes = static_cast<std::uint64_t>(gpu.facts().memory_bytes);
+  const LaunchResult<std::uint64_t> left =
+      check_memory(plan, std::min(request.gpu_memory_bytes, device_bytes));
   if (!left) return tl::unexpected(left.error());
   return Replay(gpu, plan, shared, request, clock, *left).run();
 }

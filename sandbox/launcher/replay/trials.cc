@@ -117,7 +117,7 @@ LaunchResult<std::optional<bool>> same_twice(GpuDriver& gpu, Program& program,
   std::vector<Copy> copies;
   for (const OutputBuffer& output : outputs) {
     LaunchResult<DevicePtr> memory = gpu.allocate(output.bytes);
-    if (!memory && memory.error().kind == LaunchErrorKind::gpu_memory_limit)
+    if (!memory && memory.error().kind == LaunchErrorKind::device_full)
       return std::optional<bool>();
     if (!memory) return tl::unexpected(memory.error());
     copies.emplace_back(gpu, *memory);

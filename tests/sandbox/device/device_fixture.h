@@ -79,6 +79,17 @@ inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   return config;
 }
 
+/// Returns a configuration in which others have filled the memory of the GPU.
+inline SandboxConfig filled(const std::string& name) {
+  SandboxConfig config = real_config();
+  const std::string script = config.state_dir + "/" + name + ".sh";
+  std::ofstream(script) << "#!/bin/sh\nexec " << shell_word(config.launcher)
+                        << " \"$@\" --driver fake-full\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  config.launcher = script;
+  return config;
+}
+
 /// Returns a job with three cases: a small public case, a large public case that only a GPU can
 /// run, and a small hidden case.
 inline Job vector_add(JobKind kind, const std::string& source) {

@@ -212,6 +212,19 @@ TEST_CASE("while one job is timed, no other job is on the GPU") {
   CHECK_FALSE(seen_together);
 }
 
+TEST_CASE("a GPU that others have filled is not the submission's fault") {
+  SharedGpu gpu(with_sharers(filled("always_filled"), 2));
+  JobMonitor monitor;
+  int launches = 0;
+  monitor.stage_changed = [&](Stage stage) { launches += stage == Stage::launch ? 1 : 0; };
+  Job job = one_case(JobKind::test);
+  job.cases[0].axes["n"] = 1 << 20;
+  const Verdict verdict = gpu.execute(job, monitor);
+  INFO(verdict.summary << " " << verdict.detail);
+  CHECK(verdict.error_kind == ErrorKind::internal_error);
+  CHECK(launches >= 2);  // once with others, and once alone
+}
+
 TEST_CASE("a job that runs out of memory while it shares the GPU runs once more, alone") {
   SharedGpu gpu(with_sharers(filled_at_second_launcher("filled"), 2));
   Meeting first_launched(2), both_launched(2);

@@ -133,7 +133,7 @@ TEST_CASE(
   api.cuGetErrorString = [](cuda_abi::CUresult, const char** text) -> cuda_abi::CUresult {
     return *text = "words", 0;
   };
-  CHECK(cuda_abi::classify(api, 2, "x").kind == LaunchErrorKind::gpu_memory_limit);
+  CHECK(cuda_abi::classify(api, 2, "x").kind == LaunchErrorKind::device_full);
   for (const int fault : {700, 710, 714, 715, 716, 717, 718, 719})
     CHECK(cuda_abi::classify(api, fault, "x").kind == LaunchErrorKind::gpu_fault);
   for (const int refusal : {1, 200, 209, 500, 701, 720})

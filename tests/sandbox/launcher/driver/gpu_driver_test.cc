@@ -32,5 +32,5 @@ TEST_CASE("a device that loses data, is lost or is full fails its check") {
   FakeDriver full(1024);
   const LaunchStatus no_room = check_health(full);
   REQUIRE_FALSE(no_room);
-  CHECK(no_room.error().kind == LaunchErrorKind::gpu_memory_limit);
+  CHECK(no_room.error().kind == LaunchErrorKind::device_full);
 }

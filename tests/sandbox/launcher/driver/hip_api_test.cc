@@ -84,7 +84,7 @@ TEST_CASE("each error of HIP is attributed to the submission, the launch or the 
   hip_abi::HipApi api;
   api.hipGetErrorName = [](hip_abi::HipResult) { return "NAME"; };
   api.hipGetErrorString = [](hip_abi::HipResult) { return "words"; };
-  CHECK(hip_abi::classify(api, 2, "x").kind == LaunchErrorKind::gpu_memory_limit);
+  CHECK(hip_abi::classify(api, 2, "x").kind == LaunchErrorKind::device_full);
   for (const int fault : {700, 702, 710, 719})
     CHECK(hip_abi::classify(api, fault, "x").kind == LaunchErrorKind::gpu_fault);
   for (const int refusal : {1, 200, 209, 500, 701, 720})

@@ -107,7 +107,7 @@ TEST_CASE("HIP: fills of every width, whatever the pattern") {
     }
   }
   gpu->free(memory);
-  CHECK(gpu->allocate(std::uint64_t{1} << 30).error().kind == LaunchErrorKind::gpu_memory_limit);
+  CHECK(gpu->allocate(std::uint64_t{1} << 30).error().kind == LaunchErrorKind::device_full);
 }
 
 TEST_CASE("HIP: parameters lie at multiples of their sizes, with zeros behind them") {

@@ -186,14 +186,26 @@ TEST_CASE(
   CHECK(bench.gpu.launches().empty());
 }
 
-TEST_CASE("a full device is a gpu_memory_limit too") {
+TEST_CASE("a plan that needs more than the device has exceeds a limit") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN);
-  plan.buffers[2].bytes = 2ULL << 30;
+  plan.buffers[2].bytes = static_cast<std::uint64_t>(bench.gpu.facts().memory_bytes);
   bench.request.gpu_memory_bytes = 8ULL << 30;
   const auto result = bench.run(plan);
   REQUIRE_FALSE(result);
   CHECK(result.error().kind == LaunchErrorKind::gpu_memory_limit);
+  bench.check_clean();
+}
+
+TEST_CASE("a device that others have filled is not the plan's fault") {
+  Bench bench;
+  const auto others =
+      bench.gpu.allocate(static_cast<std::uint64_t>(bench.gpu.facts().memory_bytes) - (1 << 10));
+  REQUIRE(others);
+  const auto result = bench.run(test::vector_add_plan(kN));
+  REQUIRE_FALSE(result);
+  CHECK(result.error().kind == LaunchErrorKind::device_full);
+  bench.gpu.free(*others);
   bench.check_clean();
 }
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import torch
 from golden_folder import GoldenFile, Provenance
+from harness.entry.thread_pool import renew_thread_pool
 from harness.wire.frames import Channel, Frame, FrameError
 from import_child import serve_one
 
@@ -110,6 +111,7 @@ class FileImport:
         pid = os.fork()
         if pid == 0:
             os.close(reader)
+            renew_thread_pool()
             signal.alarm(wall_s)  # its default action ends the process; 0: no alarm
             self._run(writer, work)
         os.close(writer)

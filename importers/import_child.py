@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from harness.entry.thread_pool import renew_thread_pool
 from harness.wire.frames import Channel, Frame
 
 DEFECT = 3  # the exit status after an exception
@@ -18,6 +19,7 @@ DEFECT = 3  # the exit status after an exception
 def serve_one(channel: Channel, layers: list[dict[str, Any]], work: Callable[[Frame], None]) -> int:
     """Calls `work` with the importer's request. Returns the exit status of this process."""
     try:
+        renew_thread_pool()
         channel.send({"type": "parked", "layers": layers})
         frame = channel.receive()
         if frame is not None:

@@ -227,8 +227,10 @@ void Fleet::lose(Seat& seat, const std::string& reason) {
   bool expected = false;
   {
     const MutexLock lock(mutex_);
-    expected =
-        stop_.stop_requested() || (seat.state == Seat::State::draining && seat.calls.empty());
+    const bool has_jobs =
+        std::any_of(seat.calls.begin(), seat.calls.end(),
+                    [](const auto& tagged) { return !tagged.second->answered; });
+    expected = stop_.stop_requested() || (seat.state == Seat::State::draining && !has_jobs);
     seat.state = Seat::State::draining;
     const std::string said = "worker " + seat.name + " was lost: " + reason;
     seat.lost = said;
@@ -239,6 +241,7 @@ void Fleet::lose(Seat& seat, const std::string& reason) {
       if (settings_.health_check_s > 0 && !seat.proven) fail_start(said);
     }
     for (const auto& [tag, call] : seat.calls) {
+      if (call->answered) continue;
       call->lost = said;
       call->changed.notify_all();
     }

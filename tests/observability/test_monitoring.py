@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -112,6 +113,7 @@ def page(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     token = new_token(binary, folder / "tokens", "alice", "score", "practice")
     # The device `fake` has no processes, so the server has the device `cpu` too.
     arguments = ["--device", "cpu", "--token-file", str(folder / "tokens")]
+    arguments += ["--worker-command", f"{shlex.quote(binary)} worker --device fake"]
     with serving(binary, folder, *arguments) as server:
         make_traffic(server, token)
         text: str = server.request("GET", "/metrics", token=token)[2]

@@ -39,6 +39,7 @@ from harness.entry.errors import (
     describe,
 )
 from harness.entry.fake_cuda import targets
+from harness.entry.thread_pool import renew_thread_pool
 from harness.entry.time_limit import TimeIsUp, TimeLimit
 from harness.interpreting.interpret import InterpretRunner
 from harness.recording.disassemble import BrokenPlan, disassemblies
@@ -72,6 +73,7 @@ def serve(channel: Channel, layers: Layers) -> int:
     """Waits until a job arrives, and runs the job. Returns the exit status: 0, or 3 if the harness
     itself has a defect."""
     try:
+        renew_thread_pool()
         channel.send({"type": "parked", "layers": layers})
         frame = channel.receive()
         if frame is None:

@@ -23,7 +23,7 @@ constexpr bool is_plain(unsigned char c) { return c >= 0x20 && c < 0x7f && c != 
 
 constexpr std::size_t kFirstBytes = 1024;  // enough for most messages
 
-constexpr std::array<bool, 256> kPlain = [] {
+constexpr std::array<bool, 256> kPlainCharacter = [] {
   std::array<bool, 256> plain{};
   for (std::size_t c = 0; c < plain.size(); ++c) plain[c] = is_plain(static_cast<unsigned char>(c));
   return plain;
@@ -87,7 +87,7 @@ class JsonWriter {
   }
   void string(const std::string& text) {
     const auto special =
-        std::find_if(text.begin(), text.end(), [](unsigned char c) { return !kPlain[c]; });
+        std::find_if(text.begin(), text.end(), [](unsigned char c) { return !kPlainCharacter[c]; });
     if (special == text.end()) {
       sink_.put('"');
       sink_.put(text);
@@ -100,13 +100,13 @@ class JsonWriter {
   /// for the whole string if any other special character occurs.
   void special_string(const std::string& text) {
     const auto simple = [](unsigned char c) {
-      return kPlain[c] || c == '\n' || c == '"' || c == '\\';
+      return kPlainCharacter[c] || c == '\n' || c == '"' || c == '\\';
     };
     if (!std::all_of(text.begin(), text.end(), simple)) return sink_.put(library_text(text));
     sink_.put('"');
     std::size_t begin = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
-      if (kPlain[static_cast<unsigned char>(text[i])]) continue;
+      if (kPlainCharacter[static_cast<unsigned char>(text[i])]) continue;
       sink_.put(std::string_view(text).substr(begin, i - begin));
       sink_.put('\\');
       sink_.put(text[i] == '\n' ? 'n' : text[i]);

@@ -70,6 +70,10 @@ bool GpuJob::prepare() {
 /// this otherwise.
 bool GpuJob::load_or_prepare() {
   const bool loads = turn_->loads();
+  if (loads) {
+    if (Status begun = turn_->begin_load(run_.deadline(kForeverMs)); !begun)
+      return run_.fail_infrastructure(begun.error(), "waiting for a judge");
+  }
   if (!lock(loads ? Mode::load : Mode::prepare)) return false;
   const std::int64_t begin_ns = system_clock().monotonic_ns();
   const bool made = prepare_by(*gpu_.judges[turn_->judge()]);

@@ -12,6 +12,10 @@ JudgeQueue::Turn::~Turn() {
   if (owner_ != nullptr) owner_->leave(judge_);
 }
 
+Status JudgeQueue::Turn::begin_load(const Deadline& deadline) {
+  return owner_->begin_load(*this, deadline);
+}
+
 Status JudgeQueue::Turn::reserve(const Deadline& deadline) {
   if (reserves_) return {};
   if (Status reserved = owner_->reserve(*this, deadline); !reserved) return reserved;
@@ -51,34 +55,26 @@ std::size_t JudgeQueue::least_used_judge() const {
   return least;
 }
 
-/// Returns true if some judge may load the operator now.
-bool JudgeQueue::may_load(const Operator& one) const {
-  return !one.code->loading && loading_ < limits_.loaders;
-}
-
 /// Returns true if the judge may make inputs of the operator as soon as it is free.
 bool JudgeQueue::may_start(const Operator& one, std::size_t judge) const {
-  return one.known.contains(judge) || (may_load(one) && judges_[judge].reservations == 0);
+  return one.known.contains(judge) || (!one.code->loading && loading_ < limits_.loaders);
 }
 
-/// Returns the oldest job that waits for this judge and may start there, now or as soon as the
-/// reservations end. No other job may take this judge before, because later jobs would reserve the
-/// judge again and again.
-const JudgeQueue::Waiter* JudgeQueue::next_at(std::size_t judge) const {
+/// Returns the ticket of the oldest job that waits for this judge and may start.
+std::optional<std::uint64_t> JudgeQueue::next_at(std::size_t judge) const {
   for (const Waiter& waiter : waiting_) {
-    if (waiter.of->code->home != judge) continue;
-    if (waiter.of->known.contains(judge) || may_load(*waiter.of)) return &waiter;
+    if (waiter.of->code->home == judge && may_start(*waiter.of, judge)) return waiter.ticket;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
-/// Among the judges that make no inputs and that no waiting job will take next, returns the
+/// Among the judges that make no inputs and for which no job waits that may start, returns the
 /// judge with the fewest jobs. The reason is that the outputs of a judge's jobs wait while the
 /// judge makes inputs. With `known_only`, considers only judges that have loaded the operator.
 std::optional<std::size_t> JudgeQueue::idle_judge(const Operator& one, bool known_only) const {
   std::optional<std::size_t> found;
   for (std::size_t i = 0; i < judges_.size(); ++i) {
-    if (judges_[i].preparing || next_at(i) != nullptr || !may_start(one, i)) continue;
+    if (judges_[i].preparing || next_at(i) || !may_start(one, i)) continue;
     if (known_only && !one.known.contains(i)) continue;
     if (!found || judges_[i].jobs < judges_[*found].jobs) found = i;
   }
@@ -95,9 +91,7 @@ Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const Wanted& wanted,
   std::optional<std::size_t> judge;
   const auto home_is_free = [&]() ASSAY_REQUIRES(mutex_) {
     const std::size_t home = one.code->home;
-    const Waiter* next = next_at(home);
-    if (!judges_[home].preparing && next != nullptr && next->ticket == mine && may_start(one, home))
-      judge = home;
+    if (!judges_[home].preparing && next_at(home) == mine) judge = home;
     return judge.has_value();
   };
   const auto known_is_free = [&]() ASSAY_REQUIRES(mutex_) {
@@ -137,7 +131,6 @@ bool JudgeQueue::begin_preparation(std::size_t judge, Operator& one) {
   judges_[judge].preparing = true;
   ++judges_[judge].jobs;
   if (one.known.contains(judge)) return false;
-  judges_[judge].loading = true;
   Code& code = *one.code;
   code.loading = true;
   ++loading_;
@@ -150,7 +143,7 @@ bool JudgeQueue::begin_preparation(std::size_t judge, Operator& one) {
 void JudgeQueue::end_preparation(const Turn& turn, bool made) {
   const MutexLock lock(mutex_);
   judges_[turn.judge_].preparing = false;
-  judges_[turn.judge_].loading = false;
+  judges_[turn.judge_].load_begins = false;
   if (turn.loads_) {
     Operator& one = operators_.at(turn.operator_name_);
     --loading_;
@@ -161,19 +154,31 @@ void JudgeQueue::end_preparation(const Turn& turn, bool made) {
   changed_.notify_all();
 }
 
-Status JudgeQueue::reserve(const Turn& turn, const Deadline& deadline) {
-  MutexLock lock(mutex_);
-  const bool loads_itself = turn.preparing_;
-  const bool reserved = deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) {
-    return loads_itself || !judges_[turn.judge_].loading;
-  });
-  if (reserved) {
-    ++judges_[turn.judge_].reservations;
-    return {};
-  }
+/// Waits with `deadline`, and returns its error if `ready` does not become true.
+template <class Ready>
+Status JudgeQueue::wait(MutexLock& lock, const Deadline& deadline, const Ready& ready) {
+  if (deadline.wait(changed_, lock, ready)) return {};
   return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
                               : fail(ErrorCode::resource_exhausted,
                                      "the judge was busy for all of the time allowed");
+}
+
+Status JudgeQueue::begin_load(const Turn& turn, const Deadline& deadline) {
+  MutexLock lock(mutex_);
+  Load& judge = judges_[turn.judge_];
+  judge.load_begins = true;  // new reservations wait from now on, so the old ones come to an end
+  return wait(lock, deadline,
+              [&]() ASSAY_REQUIRES(mutex_) { return judges_[turn.judge_].reservations == 0; });
+}
+
+Status JudgeQueue::reserve(const Turn& turn, const Deadline& deadline) {
+  MutexLock lock(mutex_);
+  const bool is_its_own = turn.preparing_;
+  const Status free = wait(lock, deadline, [&]() ASSAY_REQUIRES(mutex_) {
+    return is_its_own || !judges_[turn.judge_].load_begins;
+  });
+  if (free) ++judges_[turn.judge_].reservations;
+  return free;
 }
 
 void JudgeQueue::end_reservation(std::size_t judge) {

@@ -23,14 +23,17 @@
 // A judge that loads an operator answers no other request for up to minutes. So a job that needs
 // its judge while it holds the GPU lock reserves the judge first: it waits until the judge loads
 // nothing, and no load begins there before the job ends the reservation. Otherwise a job would hold
-// the lock for minutes, and all jobs that want the GPU in another mode would wait with it.
+// the lock for minutes, and all jobs that want the GPU in another mode would wait with it. A load
+// begins (begin_load) when its job has the GPU memory that it needs. Jobs that wait for a judge may
+// hold all of this memory, so a load that counted earlier could wait for them for ever.
 //
 //   JudgeQueue queue({.judges = 4, .loaders = 3});
 //   Result<JudgeQueue::Turn> turn = queue.wait_for_judge({"softmax", ""}, deadline);
 //   if (!turn) return fail(turn.error());
 //   Result<PreparedJob> prepared = judges[turn->judge()]->prepare(job, deadline);
 //   turn->add_time(std::chrono::seconds(2));  // the time for which the judge worked
-//   turn->reserve(deadline);  // no load begins at this judge
+//   if (turn->loads()) turn->begin_load(deadline);  // after the job has reserved GPU memory
+//   turn->reserve(deadline);  // no other load begins at this judge
 //   turn->prepared(prepared.has_value());  // the next job may begin with its inputs
 //   turn->end_reservation();  // after the judge has compared the outputs
 //
@@ -96,6 +99,10 @@ class JudgeQueue {
     void add_time(std::chrono::nanoseconds time) { time_ += time; }
     /// Says that the judge has made the inputs, or that it could not make them.
     void prepared(bool made);
+    /// Waits until no job has a reservation of the judge. From then on nobody gets one until
+    /// prepared(). Call this function once, if loads() is true. Errors: as those of
+    /// wait_for_judge().
+    Status begin_load(const Deadline& deadline);
     /// Waits until the judge loads no operator for another job. From then on no load begins at the
     /// judge until end_reservation(). Does nothing if the turn has a reservation. Errors: as those
     /// of wait_for_judge().
@@ -145,18 +152,20 @@ class JudgeQueue {
     std::size_t codes = 0;  // number of codes whose home this judge is
     int reservations = 0;
     bool preparing = false;
-    bool loading = false;  // implies `preparing`
+    bool load_begins = false;  // a job is in begin_load(), or it has begun its load
   };
 
   Operator& find(const Wanted& wanted) ASSAY_REQUIRES(mutex_);
   std::size_t least_used_judge() const ASSAY_REQUIRES(mutex_);
-  bool may_load(const Operator& one) const ASSAY_REQUIRES(mutex_);
   bool may_start(const Operator& one, std::size_t judge) const ASSAY_REQUIRES(mutex_);
-  const Waiter* next_at(std::size_t judge) const ASSAY_REQUIRES(mutex_);
+  std::optional<std::uint64_t> next_at(std::size_t judge) const ASSAY_REQUIRES(mutex_);
   std::optional<std::size_t> idle_judge(const Operator& one, bool known_only) const
       ASSAY_REQUIRES(mutex_);
   bool begin_preparation(std::size_t judge, Operator& one) ASSAY_REQUIRES(mutex_);
   void end_preparation(const Turn& turn, bool made);
+  template <class Ready>
+  Status wait(MutexLock& lock, const Deadline& deadline, const Ready& ready) ASSAY_REQUIRES(mutex_);
+  Status begin_load(const Turn& turn, const Deadline& deadline);
   Status reserve(const Turn& turn, const Deadline& deadline);
   void end_reservation(std::size_t judge);
   void leave(std::size_t judge);

@@ -268,52 +268,35 @@ TEST_CASE("a job that reserves its judge waits for the end of a load, and keeps 
   JudgeQueue queue({.judges = 1, .loaders = 1});
   Turn known = turn_of(queue, "known");
   known.prepared(true);
-  {
-    Turn loads = turn_of(queue, "slow");
-    REQUIRE(loads.loads());
-    const Status refused = known.reserve(without_waiting());
-    REQUIRE_FALSE(refused);
-    CHECK(refused.error().code == ErrorCode::resource_exhausted);
-    std::stop_source stop;
-    stop.request_stop();
-    CHECK(known.reserve(Deadline::after_ms(60'000, stop.get_token())).error().code ==
-          ErrorCode::cancelled);
-    loads.prepared(true);
-  }
-  REQUIRE(known.reserve(without_waiting()));
+  Turn loads = turn_of(queue, "slow");
+  REQUIRE(loads.loads());
+  REQUIRE(known.reserve(without_waiting()));  // the load has not begun
   REQUIRE(known.reserve(without_waiting()));  // it has the reservation already
-  CHECK_FALSE(queue.wait_for_judge({"new", ""}, without_waiting()));
-  turn_of(queue, "slow").prepared(true);  // the judge knows this operator
+  CHECK(loads.begin_load(without_waiting()).error().code == ErrorCode::resource_exhausted);
   known.end_reservation();
-  CHECK(turn_of(queue, "new").loads());
-}
-
-TEST_CASE("a job may reserve the judge that it loads, and another job may reserve it too") {
-  JudgeQueue queue({.judges = 1, .loaders = 1});
-  Turn loads = turn_of(queue, "a");
-  REQUIRE(loads.reserve(without_waiting()));
+  REQUIRE(loads.begin_load(without_waiting()));
+  CHECK(known.reserve(without_waiting()).error().code == ErrorCode::resource_exhausted);
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK(known.reserve(Deadline::after_ms(60'000, stop.get_token())).error().code ==
+        ErrorCode::cancelled);
+  REQUIRE(loads.reserve(without_waiting()));  // its own load does not keep it away
   loads.prepared(true);
-  Turn other = turn_of(queue, "a");
-  other.prepared(true);
-  REQUIRE(other.reserve(without_waiting()));
-  loads.end_reservation();
-  CHECK_FALSE(queue.wait_for_judge({"b", ""}, without_waiting()));
-  { const Turn ended = std::move(other); }  // the end of a turn ends its reservation
-  CHECK(queue.wait_for_judge({"b", ""}, without_waiting()));
+  CHECK(known.reserve(without_waiting()));
 }
 
-TEST_CASE("a job that waits for the end of a reservation is not overtaken") {
-  JudgeQueue queue({.judges = 1, .loaders = 1, .patience = kNoPatience});
-  Turn known = turn_of(queue, "known");
-  known.prepared(true);
-  REQUIRE(known.reserve(without_waiting()));
-  auto loading = std::async(std::launch::async, [&] {
-    return queue.wait_for_judge({"new", ""}, within_a_minute());
-  });
-  REQUIRE(queue.wait_for_waiters(1, within_a_minute()));
-  CHECK_FALSE(queue.wait_for_judge({"known", ""}, without_waiting()));
-  known.end_reservation();
-  const Result<Turn> loads = loading.get();
-  REQUIRE(loads);
-  CHECK(loads->loads());
+TEST_CASE("new reservations do not overtake a load that waits for the old ones") {
+  JudgeQueue queue({.judges = 1, .loaders = 1});
+  Turn old = turn_of(queue, "known");
+  old.prepared(true);
+  Turn later = turn_of(queue, "known");
+  later.prepared(true);
+  REQUIRE(old.reserve(without_waiting()));
+  Turn loads = turn_of(queue, "slow");
+  CHECK_FALSE(loads.begin_load(without_waiting()));
+  CHECK_FALSE(later.reserve(without_waiting()));
+  { const Turn ended = std::move(old); }  // the end of a turn ends its reservation
+  REQUIRE(loads.begin_load(without_waiting()));
+  { const Turn failed = std::move(loads); }  // the end of a turn ends its load
+  CHECK(later.reserve(without_waiting()));
 }

@@ -174,7 +174,7 @@ Status JudgeQueue::begin_load(const Turn& turn, const Deadline& deadline) {
 Status JudgeQueue::reserve(const Turn& turn, const Deadline& deadline) {
   MutexLock lock(mutex_);
   const bool is_its_own = turn.preparing_;
-  const Status free = wait(lock, deadline, [&]() ASSAY_REQUIRES(mutex_) {
+  Status free = wait(lock, deadline, [&]() ASSAY_REQUIRES(mutex_) {
     return is_its_own || !judges_[turn.judge_].load_begins;
   });
   if (free) ++judges_[turn.judge_].reservations;

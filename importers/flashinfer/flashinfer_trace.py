@@ -16,6 +16,7 @@ import collections
 import queue
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,10 +31,11 @@ from import_exchange import Result  # noqa: E402
 from import_jail import SLOTS, ImportJail, Limits  # noqa: E402
 from suite_folder import SuiteFolder  # noqa: E402
 from trace_cases import Plan, plan_cases  # noqa: E402
-from trace_dataset import Dataset, DefinitionFile, read_dataset  # noqa: E402
+from trace_dataset import read_dataset  # noqa: E402
 from trace_operator import operator_files, operator_name  # noqa: E402
 from trace_solutions import write_solutions  # noqa: E402
 from trace_tensors import TensorFiles  # noqa: E402
+from trace_types import Dataset, DefinitionFile  # noqa: E402
 from tritonbench_g import status_of, suite_name  # noqa: E402
 
 INTERPRETER_FLOPS = 1 << 25  # of a case with `interpreter = true`
@@ -49,6 +51,21 @@ REMEDIES = {
     "own_evaluator": "nothing helps: Assay has no such comparison",
     "random_outputs": "nothing helps: Assay compares each element",
 }
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A benchmark whose problems are definitions and workloads."""
+
+    kind: str  # of `assay import`
+    name: str
+    read: Callable[[Path, list[str]], Dataset]  # the folder, and the names that are wanted
+    solutions: str  # a pattern of files below the folder
+
+
+FLASHINFER_TRACE = Benchmark(
+    "flashinfer-trace", "FlashInfer Trace", read_dataset, solutions="solutions/**/*.json"
+)
 
 
 @dataclass(frozen=True)
@@ -90,10 +107,10 @@ def refused(kind: str, reason: str, left_out: list[str]) -> Result:
 
 
 class Importer:
-    def __init__(self, dataset: Dataset, options: argparse.Namespace) -> None:
+    def __init__(self, benchmark: Benchmark, dataset: Dataset, options: argparse.Namespace) -> None:
         self._tensors = TensorFiles(dataset.folder)
         self._reading = threading.Lock()
-        self.provenance = provenance_of(dataset.folder, "FlashInfer-Bench")
+        self.provenance = provenance_of(dataset.folder, benchmark.name)
         self._options = options
         self._names = _operator_names(dataset.files)
         for file in dataset.files:
@@ -164,7 +181,7 @@ def _operator_names(files: list[DefinitionFile]) -> dict[str, str]:
     names: dict[str, str] = {}
     taken: set[str] = set()
     for file in files:
-        base = operator_name(file.name.removesuffix(".json"))
+        base = operator_name(file.label or file.name.removesuffix(".json"))
         name, number = base, 2
         while name in taken:
             name, number = f"{base}_{number}", number + 1
@@ -220,8 +237,8 @@ def import_all(
             raise
 
 
-def parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="Imports a FlashInfer Trace dataset.")
+def parse(benchmark: Benchmark) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=f"Imports problems of {benchmark.name}.")
     parser.add_argument("folder", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--target", default="cuda:90", help="has no meaning here")
@@ -240,11 +257,11 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def run(options: argparse.Namespace) -> None:
-    dataset = read_dataset(options.folder, options.only)
-    importer = Importer(dataset, options)
+def run(benchmark: Benchmark, options: argparse.Namespace) -> None:
+    dataset = benchmark.read(options.folder, options.only)
+    importer = Importer(benchmark, dataset, options)
     settings = {"importer": importer_digest(TRACE_STEPS), "workloads": options.workloads}
-    name = suite_name("flashinfer-trace", importer.provenance)
+    name = suite_name(benchmark.kind, importer.provenance)
     limits = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
     with SuiteFolder(options.out, settings, name, limits) as suite:
         again = options.again or bool(options.only)
@@ -268,13 +285,14 @@ def run(options: argparse.Namespace) -> None:
             for file in dataset.files
             if file.definition and suite.report(file.name)["operators"]
         }
-        for text in [*summary(reports), *write_solutions(options.folder, options.out, names)]:
+        solutions = sorted(options.folder.glob(benchmark.solutions))
+        for text in [*summary(reports), *write_solutions(solutions, options.out, names)]:
             print(text, flush=True)
 
 
-def main() -> int:
-    options = parse()
-    return status_of("flashinfer-trace", lambda: run(options))
+def main(benchmark: Benchmark = FLASHINFER_TRACE) -> int:
+    options = parse(benchmark)
+    return status_of(benchmark.kind, lambda: run(benchmark, options))
 
 
 if __name__ == "__main__":

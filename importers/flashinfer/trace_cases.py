@@ -17,12 +17,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from trace_constraints import holds, parse, solve
-from trace_dataset import BadEntry, Definition, Tensor, Workload
 from trace_tensors import TensorFiles
+from trace_types import BadEntry, Definition, Tensor, Workload
 
 # What a case with `interpreter = true` may have (docs/reference/operator-format.md).
 INTERPRETER_BYTES = 1 << 20
 INTERPRETER_DTYPES = ("float32", "float16", "int64", "int32", "int16", "int8", "bool")
+INDEX_DTYPES = ("int64", "int32", "bool")
 SMALL_SIZES = (37, 5, 130, 1)  # of variable axes in the cases that are added
 MOST_SMALL = 2
 # The tensors of the dataset's files of one definition must fit a message of the jail.
@@ -142,8 +143,8 @@ class _Planner:
             for one in self._definition.inputs
             if workload.inputs.get(one.name, {}).get("type") == "safetensors"
         }
-        scalars = self._scalars(workload)
-        draws = {"scalars": scalars, "tensors": tensors}
+        custom = self._custom(workload)
+        draws = {"scalars": self._scalars(workload), "tensors": tensors, "custom": custom}
         self._plan.draws[name] = {**draws, "variant": PLAIN}
         self._plan.workloads.append(workload)
         self._add(name, False, axes, name, workload.uuid)
@@ -159,6 +160,17 @@ class _Planner:
     ) -> None:
         interpreter = self._interpretable(axes)
         self._plan.cases.append(PlannedCase(name, hidden, axes, distribution, interpreter, uuid))
+
+    def _custom(self, workload: Workload) -> list[str]:
+        """Returns the inputs that the definition's own function makes. Its integers are often
+        indices, so host code may read them."""
+        custom = [
+            one
+            for one in self._definition.inputs
+            if workload.inputs.get(one.name, {}).get("type") == "custom"
+        ]
+        self._plan.structural |= {one.name for one in custom if one.dtype in INDEX_DTYPES}
+        return [one.name for one in custom]
 
     def _scalars(self, workload: Workload) -> dict[str, Any]:
         values = {}
@@ -188,7 +200,7 @@ class _Planner:
                 "too_large", f"the tensors of its files exceed {MAX_TENSORS_BYTES >> 20} MiB"
             )
         self._plan.tensors[file] = data
-        if one.dtype in ("int64", "int32", "bool"):
+        if one.dtype in INDEX_DTYPES:
             self._plan.structural.add(one.name)
         return {"file": file, "sha256": sha256, "dtype": one.dtype, "shape": shape}
 
@@ -219,7 +231,7 @@ class _Planner:
         first = next((name for name, one in plan.draws.items() if not one["tensors"]), None)
         if first is None or not variable or self._definition.unbound_axes():
             return
-        scalars = plan.draws[first]["scalars"]
+        scalars, custom = plan.draws[first]["scalars"], plan.draws[first]["custom"]
         known = [one.axes for one in plan.cases]
         for hidden, variant in ((False, PLAIN), (True, SHIFTED)):
             added = 0
@@ -231,7 +243,7 @@ class _Planner:
                 if not self._valid(axes) or not self._interpretable(axes):
                     continue
                 distribution = f"small_{variant}"
-                draws = {"scalars": scalars, "tensors": {}, "variant": variant}
+                draws = {"scalars": scalars, "tensors": {}, "custom": custom, "variant": variant}
                 plan.draws[distribution] = draws
                 known.append(axes)
                 added += 1

@@ -15,11 +15,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 MAX_CHARS = 1000
+MAX_POWER_BITS = 256  # of the result of `**`; a larger one is not evaluated
+
+
+class _Unknown(Exception):
+    """The expression has a part that is not evaluated here, such as the value of an input."""
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if not isinstance(base, int) or not isinstance(exponent, int) or exponent < 0:
+        raise _Unknown
+    if base.bit_length() * exponent > MAX_POWER_BITS:
+        raise _Unknown
+    return base**exponent
+
+
 _NUMBERS: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.FloorDiv: operator.floordiv,
+    ast.Div: operator.truediv,
+    ast.Pow: _power,
     ast.Mod: operator.mod,
 }
 _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
@@ -34,10 +51,6 @@ _COMPARISONS: dict[type, Callable[[Any, Any], bool]] = {
 
 class BadConstraint(Exception):
     """The text is no expression of Python."""
-
-
-class _Unknown(Exception):
-    """The expression has a part that is not evaluated here, such as the value of an input."""
 
 
 def parse(text: str) -> ast.expr:
@@ -72,10 +85,16 @@ def solve(constraints: Sequence[ast.expr], axes: dict[str, int]) -> dict[str, in
         if len(one.ops) != 1 or not isinstance(one.left, ast.Name) or one.left.id not in axes:
             continue
         try:
-            solved[one.left.id] = int(_value(one.comparators[0], solved))
+            value = _value(one.comparators[0], solved)
+            if value == int(value):  # a division may leave a fraction
+                solved[one.left.id] = int(value)
         except (_Unknown, ArithmeticError, RecursionError):
             continue
     return solved
+
+
+def names_in(constraint: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(constraint) if isinstance(node, ast.Name)}
 
 
 def _value(node: ast.expr, axes: dict[str, int]) -> Any:
@@ -88,6 +107,8 @@ def _value(node: ast.expr, axes: dict[str, int]) -> Any:
             return _NUMBERS[type(op)](_value(left, axes), _value(right, axes))
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_value(operand, axes)
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _value(operand, axes)
         case ast.UnaryOp(op=ast.Not(), operand=operand):
             return not _value(operand, axes)
         case ast.BoolOp(op=ast.And(), values=values):

@@ -11,15 +11,14 @@ that the folder as a whole cannot be used."""
 from __future__ import annotations
 
 import ast
-import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from golden_folder import BAD_DATA, NO_INPUT, BadFolder
 from trace_constraints import BadConstraint, parse
+from trace_types import BadEntry, Dataset, Definition, DefinitionFile, Tensor, Workload
 
 FOLDER = "a dataset of FlashInfer Trace, with definitions/ and workloads/"
 MAX_FILE_BYTES = 64 << 20
@@ -30,7 +29,7 @@ DTYPES = (
     *("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
     *("int64", "int32", "int16", "int8", "bool"),
 )
-PACKED = "float4_e2m1"  # a dtype of the format that Assay has no tensors of
+PACKED = ("float4_e2m1", "float4_e2m1fn_x2")  # dtypes that Assay has no tensors of
 # Names that the operator's reference.py adds behind the definition's code.
 RESERVED = ("inputs", "reference", "cost", "mutants", "shortcuts", "open_elements", "output_axes")
 # What the benchmark does not judge by a tolerance for each element: by op_type, and by a part of a
@@ -44,79 +43,6 @@ OWN_NAMES = {
     "dsa_sparse_attention": "the benchmark compares with a rule of its own",
     "dsa_topk_indexer": "the benchmark compares sets of indices",
 }
-
-
-class BadEntry(Exception):
-    """A definition or a workload cannot be used. `kind` is a word for counting."""
-
-    def __init__(self, kind: str, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """An input or output. A shape of None means a scalar."""
-
-    name: str
-    shape: tuple[str, ...] | None
-    dtype: str
-    description: str
-
-
-@dataclass(frozen=True)
-class Definition:
-    name: str
-    op_type: str
-    axes: dict[str, int | None]  # None: the axis is variable
-    inputs: tuple[Tensor, ...]
-    outputs: tuple[Tensor, ...]
-    reference: str
-    constraints: tuple[str, ...]
-    description: str
-    document: dict[str, Any]  # as it is in the file
-
-    def unbound_axes(self) -> set[str]:
-        """Returns the variable axes of outputs that are in no input's shape. Only the reference
-        knows their sizes."""
-        bound = {axis for one in self.inputs for axis in one.shape or ()}
-        named = {axis for one in self.outputs for axis in one.shape or ()}
-        return {axis for axis in named - bound if self.axes[axis] is None}
-
-
-@dataclass(frozen=True)
-class Workload:
-    uuid: str
-    axes: dict[str, int]  # of variable axes
-    inputs: dict[str, dict[str, Any]]
-    document: dict[str, Any]
-
-
-@dataclass
-class DefinitionFile:
-    """A file of the dataset, and what an import made of it."""
-
-    name: str
-    definition: Definition | None = None
-    workloads: list[Workload] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)  # workloads that cannot be used, and why
-    kind: str = ""
-    problem: str = ""
-    extra: str = ""  # a digest of the tensors' files
-
-    @property
-    def sha256(self) -> str:
-        """A digest of everything that the operator is made from."""
-        definition = self.definition.document if self.definition else None
-        workloads = [workload.document for workload in self.workloads]
-        text = json.dumps([self.name, definition, workloads, self.left_out, self.problem])
-        return hashlib.sha256((text + self.extra).encode()).hexdigest()
-
-
-@dataclass
-class Dataset:
-    folder: Path
-    files: list[DefinitionFile]
 
 
 def read_dataset(folder: Path, only: list[str]) -> Dataset:
@@ -249,8 +175,8 @@ def _tensor(what: str, name: str, table: Any, axes: dict[str, int | None]) -> Te
     if not isinstance(table, dict) or "shape" not in table:
         raise BadEntry("bad_definition", f"{where} needs `shape`: names of axes, or null")
     dtype, shape = table.get("dtype"), table["shape"]
-    if dtype == PACKED:
-        raise BadEntry("unsupported_dtype", f"{where} has the dtype {PACKED}, which Assay lacks")
+    if dtype in PACKED:
+        raise BadEntry("unsupported_dtype", f"{where} has the dtype {dtype}, which Assay lacks")
     if dtype not in DTYPES:
         valid = ", ".join(DTYPES)
         raise BadEntry("unknown_dtype", f"{where} has the dtype {dtype!r}; valid: {valid}")
@@ -290,6 +216,11 @@ def check_supported(definition: Definition) -> None:
         why = reason if part in definition.name else why
     if why:
         raise BadEntry("own_evaluator", f"{why}; Assay compares each element")
+    check_tensors(definition)
+
+
+def check_tensors(definition: Definition) -> None:
+    """Refuses definitions that cannot be operators."""
     tensors = [one for one in definition.inputs if one.shape is not None]
     if not tensors:
         raise BadEntry("no_tensor", "no input is a tensor")
@@ -363,13 +294,13 @@ def workload_from(entry: dict[str, Any], definition: Definition | None) -> Workl
     if unknown := sorted(set(inputs) - set(by_name)):
         raise BadEntry("bad_workload", f"{unknown[0]} is no input; inputs: {', '.join(by_name)}")
     for name, given in inputs.items():
-        _check_input(by_name[name], given)
+        _check_input(by_name[name], given, definition.custom_inputs)
     return Workload(uuid, axes, inputs, document)
 
 
-def _check_input(tensor: Tensor, given: Any) -> None:
+def _check_input(tensor: Tensor, given: Any, custom_inputs: str) -> None:
     kind = given.get("type") if isinstance(given, dict) else None
-    if kind == "random":
+    if kind == "random" or (kind == "custom" and custom_inputs and tensor.shape is not None):
         return
     if kind == "safetensors" and tensor.shape is not None:
         if all(isinstance(given.get(key), str) for key in ("path", "tensor_key")):

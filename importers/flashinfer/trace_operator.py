@@ -7,6 +7,7 @@ where necessary: the input `A` becomes `a`. Pure functions."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import keyword
@@ -17,10 +18,9 @@ from typing import Any
 
 from golden_folder import Provenance
 from trace_cases import Plan
-from trace_dataset import Definition, Tensor
+from trace_constraints import names_in, parse
+from trace_types import Definition, Tensor
 
-# The benchmark accepts an element if its absolute or its relative error is at most this.
-TOLERANCE = 0.01
 MAX_NAME_CHARS = 56
 FAMILIES = {
     "gemm": "gemm",
@@ -41,7 +41,7 @@ from pathlib import Path as _Path
 
 from harness.imported.definition import Definition as _Definition
 
-_DEFINITION = _Definition(_Path(__file__).parent, {sha256!r})
+_DEFINITION = _Definition(_Path(__file__).parent, {sha256!r}{custom})
 NO_FLOAT64 = True
 
 
@@ -110,7 +110,9 @@ def operator_files(
     document = json.dumps(known, indent=1).encode()
     arguments = ", ".join(names.tensors[one.name] for one in definition.inputs)
     digest = hashlib.sha256(document).hexdigest()
-    reference = definition.reference.rstrip() + REFERENCE.format(sha256=digest, arguments=arguments)
+    custom = f", {definition.custom_inputs}" if definition.custom_inputs else ""
+    added = REFERENCE.format(sha256=digest, custom=custom, arguments=arguments)
+    reference = definition.reference.rstrip() + added
     spec = "\n".join(_spec(name, definition, names, plan, file, provenance)) + "\n"
     return {
         "spec.toml": spec.encode(),
@@ -123,7 +125,8 @@ def operator_files(
 def _described(one: Tensor, names: Names) -> dict[str, Any]:
     shape = None if one.shape is None else [names.axes[axis] for axis in one.shape]
     name = names.tensors[one.name]
-    return {"name": name, "original": one.name, "dtype": one.dtype, "shape": shape}
+    known = {"name": name, "original": one.name, "dtype": one.dtype, "shape": shape}
+    return {**known, "values": one.values}
 
 
 def _toml(value: Any) -> str:
@@ -172,7 +175,7 @@ def _spec(
     yield f"family = {_toml(_family(definition))}"
     yield 'dialect = "triton"'
     yield f"difficulty = {DIFFICULTY}"
-    yield f"summary = {_toml(f'{definition.name} of FlashInfer Trace')}"
+    yield f"summary = {_toml(f'{definition.name} of {provenance.benchmark}')}"
     yield f"description = {_toml(_description(definition, names))}"
     yield f"entry = {_toml(entry)}"
     yield f"signature = {_toml(f'{entry}({typed}) -> {result}')}"
@@ -184,6 +187,7 @@ def _spec(
         ("benchmark_file_sha256", hashlib.sha256(_canonical(definition)).hexdigest()),
         ("benchmark_revision", provenance.revision),
         ("benchmark_licence", provenance.licence),
+        ("benchmark_tolerance", definition.rule.benchmarks),
     ):
         if value:
             yield f"{key} = {_toml(value)}"
@@ -198,7 +202,7 @@ def _spec(
         yield f'role = "{role}"\ndescription = {_toml(one.description or known)}'
     for one in definition.outputs:
         shape = [names.axes[axis] for axis in one.shape or ()]
-        error = TOLERANCE if "float" in one.dtype else 0.0
+        error = definition.rule.tolerance if "float" in one.dtype else 0.0
         yield f"\n[[outputs]]\nname = {_toml(names.tensors[one.name])}\ndtype = {_toml(one.dtype)}"
         yield f"shape = {_toml(shape)}\nmax_abs_error = {error}"
         if error:
@@ -240,8 +244,8 @@ def _description(definition: Definition, names: Names) -> str:
         "passed by position.",
         f"Inputs: {_listed(definition.inputs)}.",
         f"Outputs: {_listed(definition.outputs)}.",
-        f"An element may be off by {TOLERANCE} or by {TOLERANCE} times its own size, whichever is "
-        "more; integers and bools must be equal.",
+        f"An element may be off by {definition.rule.tolerance} or by {definition.rule.tolerance} "
+        "times its own size, whichever is more; integers and bools must be equal.",
     ]
     if definition.constraints:
         lines.append(f"Constraints: {'; '.join(definition.constraints)}.")
@@ -287,9 +291,26 @@ def _empty(one: Tensor, definition: Definition, names: Names, first: str) -> str
         for tensor in definition.inputs
         for dim, axis in enumerate(tensor.shape or ())
     }
-    extents = [
-        str(definition.axes[axis]) if definition.axes[axis] is not None else bound[axis]
-        for axis in one.shape or ()
-    ]
+    extents = [_extent(axis, definition, bound) for axis in one.shape or ()]
     shape = f"({', '.join(extents)}{',' if len(extents) == 1 else ''})"
     return f"torch.empty({shape}, dtype=torch.{one.dtype}, device={first}.device)"
+
+
+def _extent(axis: str, definition: Definition, bound: dict[str, str]) -> str:
+    """Returns Python text for the size of an axis, from the shapes of the inputs."""
+    value = definition.axes[axis]
+    if value is not None or axis in bound:
+        return bound[axis] if value is None else str(value)
+    tree = parse(definition.expressions[axis])
+    known = {name: _extent(name, definition, bound) for name in names_in(tree)}
+    return f"int({ast.unparse(_Renamed(known).visit(tree))})"
+
+
+class _Renamed(ast.NodeTransformer):
+    """Replaces names by the texts of other expressions."""
+
+    def __init__(self, known: dict[str, str]) -> None:
+        self._known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return parse(self._known[node.id])

@@ -1,10 +1,10 @@
 """Copies the solutions of a FlashInfer Trace dataset next to the imported operators, in a form that
 `assay eval` takes: SUITE/solutions/OPERATOR/SOLUTION.py. Nothing is executed.
 
-    for line in write_solutions(dataset, suite, {"gemm_n128": "gemm_n128"}):
+    for line in write_solutions(paths, suite, {"gemm_n128": "gemm_n128"}):
         print(line)
 
-A solution fits if it is one Python file (language `python` or `triton`). The entry point of a
+A solution fits if it is one Python file (language `python`, `pytorch` or `triton`). The entry point of a
 submission has the name `run`, so a line may be added that gives it this name."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from trace_dataset import MAX_FILE_BYTES
 from trace_operator import operator_name
 
 FOLDER = "solutions"
-LANGUAGES = ("python", "triton")
+LANGUAGES = ("python", "pytorch", "triton")
 MAX_SOURCE_BYTES = 1 << 20  # what a submission may have
 
 
@@ -28,12 +28,11 @@ class Misfit(Exception):
     """The solution cannot be a submission. The message says why, for counting."""
 
 
-def write_solutions(dataset: Path, suite: Path, operators: dict[str, str]) -> Iterator[str]:
-    """`operators` maps definitions to the names of their operators. Yields lines that say what
-    became of the solutions."""
+def write_solutions(paths: list[Path], suite: Path, operators: dict[str, str]) -> Iterator[str]:
+    """`paths` are files with a solution each. `operators` maps definitions to the names of their
+    operators. Yields lines that say what became of the solutions."""
     out = suite / FOLDER
     shutil.rmtree(out, ignore_errors=True)
-    paths = sorted((dataset / "solutions").rglob("*.json"))
     why: collections.Counter[str] = collections.Counter()
     copied = 0
     for path in paths:
@@ -66,11 +65,12 @@ def submission_of(path: Path) -> tuple[str, str, str]:
         spec, sources = solution["spec"], solution["sources"]
         file, _, symbol = spec["entry_point"].partition("::")
         definition, name = str(solution["definition"]), str(solution["name"])
-        texts = {one["path"]: str(one["content"]) for one in sources}
+        languages = [*spec.get("languages", []), *filter(None, [spec.get("language")])]
+        texts = {one["path"]: _content(path, one) for one in sources}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise Misfit("they do not follow the format") from error
-    if spec.get("language") not in LANGUAGES:
-        raise Misfit(f"their language is neither {' nor '.join(LANGUAGES)}")
+    if not languages or not set(languages) <= set(LANGUAGES):
+        raise Misfit(f"their language is none of {', '.join(LANGUAGES)}")
     if len(texts) != 1:
         raise Misfit("they have several files")
     if file not in texts or not symbol.isidentifier():
@@ -81,3 +81,13 @@ def submission_of(path: Path) -> tuple[str, str, str]:
     if len(text.encode()) > MAX_SOURCE_BYTES:
         raise Misfit("they are too large")
     return definition, name, text
+
+
+def _content(path: Path, source: dict[str, Any]) -> str:
+    """Returns a source's text. Without `content`, it is in a file beside the solution."""
+    if source.get("content"):
+        return str(source["content"])
+    file = (path.parent / source["path"]).resolve()
+    if not file.is_relative_to(path.parent.resolve()):
+        raise ValueError(f"{source['path']} is outside of the solution's folder")
+    return file.read_text(encoding="utf-8") if file.is_file() else ""

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from trace_dataset import BadEntry, Workload
+from trace_types import BadEntry, Workload
 
 LFS_POINTER = b"version https://git-lfs.github.com/spec/v1"
 INSTALL = "install it: python -m pip install safetensors==0.8.0"

@@ -29,7 +29,8 @@ constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "device cpu: nothing was run";
 constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
-/// Says why a case of an imported operator cannot be judged here. Only these have an adapter.
+/// Says why a case of an imported operator cannot be judged here. Only these have an adapter. If
+/// they have an oracle too, the benchmark's own kernel is both oracle and reference.
 constexpr const char* kReferenceNeedsGpu = "its reference, the benchmark's own kernel, needs a GPU";
 constexpr int kMaxConcurrency = 8;
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
@@ -44,7 +45,8 @@ SkippedCases skipped(const Job& job, const CaseRequest& one) {
             "more than " + std::to_string(kMaxCasesPerCandidate) + " cases"};
   if (one.dtype == "bfloat16" || one.dtype.starts_with("float8"))
     return {{one.id}, 0, SkipReason::dtype, one.dtype + ", which the interpreter cannot run"};
-  if (!job.adapter.empty()) return {{one.id}, 0, SkipReason::reference, kReferenceNeedsGpu};
+  if (!job.adapter.empty() && job.baseline == Baseline::oracle)
+    return {{one.id}, 0, SkipReason::reference, kReferenceNeedsGpu};
   return {{one.id}, 0, SkipReason::too_large, "too large for the interpreter"};
 }
 

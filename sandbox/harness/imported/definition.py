@@ -8,10 +8,12 @@ definition's own code is the beginning of reference.py; this module makes the in
 
 The file `definition.json` beside it has these keys: `definition` and `workloads` (as they are in
 the dataset), `arguments` and `outputs` (`name`, `original`: the name in the definition, `dtype`,
-`shape`: names of the case's axes, or none for a scalar), `axes` (original name to name), and `draws`. `draws` says for each
+`shape`: names of the case's axes, or none for a scalar; `values` of an argument: how its random values are
+made, see input_values.py), `axes` (original name to name), and `draws`. `draws` says for each
 distribution what the inputs are: `scalars` (original name to value), `tensors` (original name to
-the file, SHA-256, dtype and shape of a tensor of the dataset), and `variant`. Inputs that neither
-names are random. The judge uses this module outside of the jail."""
+the file, SHA-256, dtype and shape of a tensor of the dataset), `custom` (names of inputs that the
+definition's own function makes), and `variant`. Inputs that none of them names are random. The
+judge uses this module outside of the jail."""
 
 from __future__ import annotations
 
@@ -24,26 +26,21 @@ from typing import Any
 
 import torch
 
+from harness.imported.generators import SEED_LIMIT, seeded_generators
+from harness.imported.input_values import PLAIN, SHUFFLED, random_values
 from harness.operator import Case, Cost, OperatorError, Rng
 from harness.wire.tensors import DTYPES
 
 FILE = "definition.json"
 CACHED_BYTES = 64 << 20  # tensors of files that stay in memory
-# The random integers of the benchmark: from the first number up to, but not including, the second.
-INTEGERS = {torch.int8: (-128, 128)}
-OTHER_INTEGERS = (-1024, 1024)
-LOW_PRECISION = 2.0  # random 8-bit floats are at most this
-# How the values of a case are made. `plain` is what the benchmark does. `shifted` moves random
-# floats away from zero, and `shuffled` also changes the order of the floats of a file.
-PLAIN, SHIFTED, SHUFFLED = "plain", "shifted", "shuffled"
-VARIANTS = (PLAIN, SHIFTED, SHUFFLED)
-SHIFT = 1.0
+# Makes inputs from the sizes of the axes and the scalars, on a device.
+CustomInputs = Callable[[dict[str, Any], torch.device], Any]
 
 
 class Definition:
     """The inputs and outputs of one imported definition (see the module's docstring)."""
 
-    def __init__(self, folder: Path, sha256: str) -> None:
+    def __init__(self, folder: Path, sha256: str, custom: CustomInputs | None = None) -> None:
         data = (folder / FILE).read_bytes()
         if hashlib.sha256(data).hexdigest() != sha256:
             raise OperatorError(
@@ -51,6 +48,7 @@ class Definition:
             )
         self._folder = folder
         self._known = json.loads(data)
+        self._custom = custom
         self._cache: dict[str, torch.Tensor] = {}
 
     def known(self) -> dict[str, Any]:
@@ -59,10 +57,48 @@ class Definition:
 
     def inputs(self, case: Case, rng: Rng) -> dict[str, Any]:
         draws = self._known["draws"][case.distribution]
-        return {one["name"]: self._input(one, draws, case, rng) for one in self._known["arguments"]}
+        made = self._made(draws, case, rng)
+        arguments = self._known["arguments"]
+        return {one["name"]: self._input(one, draws, made, case, rng) for one in arguments}
 
-    def _input(self, one: dict[str, Any], draws: dict[str, Any], case: Case, rng: Rng) -> Any:
+    def _made(self, draws: dict[str, Any], case: Case, rng: Rng) -> dict[str, torch.Tensor]:
+        """Calls the definition's own function for inputs. It draws from torch's generators."""
+        wanted = {one["original"]: one for one in self._known["arguments"]}
+        wanted = {name: wanted[name] for name in draws.get("custom", [])}
+        shapes = {name: [case.axes[axis] for axis in one["shape"]] for name, one in wanted.items()}
+        if not wanted or case.device.type == "meta":
+            return {
+                name: torch.empty(shapes[name], dtype=DTYPES[one["dtype"]], device=case.device)
+                for name, one in wanted.items()
+            }
+        if self._custom is None:
+            raise OperatorError("the definition has no function for its custom inputs")
+        axes = {original: case.axes[name] for original, name in self._known["axes"].items()}
+        seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
+        with seeded_generators(seed):
+            made = self._custom({**axes, **draws["scalars"]}, case.device)
+        for name, one in wanted.items():
+            value = made.get(name) if isinstance(made, dict) else None
+            if not isinstance(value, torch.Tensor):
+                raise OperatorError(f"the definition's function made no tensor {name}")
+            if list(value.shape) != shapes[name] or value.dtype is not DTYPES[one["dtype"]]:
+                raise OperatorError(
+                    f"the definition's function made {name} as {value.dtype} {list(value.shape)}; "
+                    f"want {one['dtype']} {shapes[name]}"
+                )
+        return {name: made[name].to(case.device).contiguous() for name in wanted}
+
+    def _input(
+        self,
+        one: dict[str, Any],
+        draws: dict[str, Any],
+        made: dict[str, torch.Tensor],
+        case: Case,
+        rng: Rng,
+    ) -> Any:
         name, dtype, variant = one["original"], DTYPES[one["dtype"]], draws["variant"]
+        if name in made:
+            return made[name]
         if name in draws["tensors"]:
             tensor = self._stored(draws["tensors"][name], case.device)
             if variant == SHUFFLED and dtype.is_floating_point:
@@ -71,10 +107,10 @@ class Definition:
         if one["shape"] is None:
             if name in draws["scalars"]:
                 return draws["scalars"][name]
-            value = _random((), dtype, PLAIN, rng).item()
+            value = random_values("normal", (), dtype, PLAIN, rng).item()
             return value if isinstance(value, bool | int) else float(value)
         shape = [case.axes[axis] for axis in one["shape"]]
-        return _random(shape, dtype, variant, rng)
+        return random_values(one.get("values", "normal"), shape, dtype, variant, rng)
 
     def _stored(self, wire: dict[str, Any], device: torch.device) -> torch.Tensor:
         """Returns a new tensor with the contents of a file of the operator."""
@@ -130,18 +166,6 @@ class Definition:
             for tensors in (given, self._known["outputs"])
         )
         return Cost(bytes=float(written), flops=0, untouched=float(read))
-
-
-def _random(shape: Any, dtype: torch.dtype, variant: str, rng: Rng) -> torch.Tensor:
-    """Returns random values as the benchmark draws them, or moved away from zero."""
-    if dtype is torch.bool:
-        return rng.integers(shape, 0, 2).to(dtype)
-    if not dtype.is_floating_point:
-        return rng.integers(shape, *INTEGERS.get(dtype, OTHER_INTEGERS), dtype)
-    drawn = rng.normal(shape)
-    if variant != PLAIN:
-        drawn = 0.5 * drawn + SHIFT
-    return (drawn.clamp(-LOW_PRECISION, LOW_PRECISION) if dtype.itemsize == 1 else drawn).to(dtype)
 
 
 def _tensor(one: dict[str, Any], value: Any, device: torch.device) -> torch.Tensor:

@@ -57,6 +57,12 @@ TEST_CASE("without a case for the interpreter, a source is still imported and re
   CHECK_FALSE(right.kernels.empty());
   REQUIRE_FALSE(right.skipped_cases.empty());
   CHECK(right.skipped_cases.front().reason == SkipReason::reference);
+  Job without_oracle = test_job(kGood);
+  without_oracle.adapter = "def adapted(x, y):\n    return vector_add(x, y)\n";
+  without_oracle.baseline = Baseline::torch_eager;
+  const Verdict judged = run_on_cpu(without_oracle);
+  REQUIRE_FALSE(judged.skipped_cases.empty());
+  CHECK(judged.skipped_cases.front().reason == SkipReason::too_large);
   const Verdict large = verdict_of(kGood, false);
   CHECK(large.error_kind == ErrorKind::unsupported);
   CHECK(large.detail.find("is too large for the CPU interpreter") != std::string::npos);

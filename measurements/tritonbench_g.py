@@ -6,7 +6,7 @@ files of TritonBench-G (thunlp/TritonBench).
 
 DIR contains the golden files: `data/TritonBench_G_v1` of TritonBench's repository. No golden file
 is part of this repository. Each file runs in a fresh process with a time limit
-(importers/golden_file.py describes the process), so a file that fails does not affect other files.
+(importers/tritonbench/golden_file.py describes the process), so a file that fails does not affect other files.
 If a file's wrapper functions use torch arithmetic, this arithmetic is recorded as launches of
 Assay's own kernels. Scored submissions may not do that, so the report lists the files that need it,
 and --no-arithmetic refuses it. Functions that launch no kernel are helpers of a file's tests; they
@@ -40,7 +40,12 @@ def guard() -> str:
 
 
 def record(file: Path, timeout_s: float, options: list[str]) -> dict[str, Any]:
-    command = [sys.executable, str(ROOT / "importers/golden_file.py"), str(file), *options]
+    command = [
+        sys.executable,
+        str(ROOT / "importers/tritonbench/golden_file.py"),
+        str(file),
+        *options,
+    ]
     environment = {"ASSAY_FAKE_CUDA_GUARD": guard(), "OMP_NUM_THREADS": "1", **os.environ}
     failed = {"file": file.name, "recorded": False, "stage": "process", "calls": [], "line": None}
     # If the process crashes, its files stay in this folder, which is then removed.

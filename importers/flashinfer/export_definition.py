@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "importers")]
+sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "importers/common")]
 
 import torch  # noqa: E402
 from export_reference import NoReference, reference_code  # noqa: E402

@@ -23,12 +23,13 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "importers"))
+sys.path.insert(0, str(ROOT / "importers/common"))
 
-from golden_folder import provenance_of  # noqa: E402
+from checkout import provenance_of  # noqa: E402
 from import_digest import TRACE_STEPS, importer_digest  # noqa: E402
 from import_exchange import Result  # noqa: E402
 from import_jail import SLOTS, ImportJail, Limits  # noqa: E402
+from import_run import status_of, suite_name  # noqa: E402
 from suite_folder import SuiteFolder  # noqa: E402
 from trace_cases import Plan, plan_cases  # noqa: E402
 from trace_dataset import read_dataset  # noqa: E402
@@ -36,7 +37,6 @@ from trace_operator import operator_files, operator_name  # noqa: E402
 from trace_solutions import write_solutions  # noqa: E402
 from trace_tensors import TensorFiles  # noqa: E402
 from trace_types import Dataset, DefinitionFile  # noqa: E402
-from tritonbench_g import status_of, suite_name  # noqa: E402
 
 INTERPRETER_FLOPS = 1 << 25  # of a case with `interpreter = true`
 DEFAULT_WORKLOADS = 8

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from golden_folder import BAD_DATA, NO_INPUT, BadFolder
+from checkout import BAD_DATA, NO_INPUT, BadFolder
 from trace_constraints import BadConstraint, parse
 from trace_types import BadEntry, Dataset, Definition, DefinitionFile, Tensor, Workload
 

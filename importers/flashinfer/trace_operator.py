@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from golden_folder import Provenance
+from checkout import Provenance
 from trace_cases import Plan
 from trace_constraints import names_in, parse
 from trace_types import Definition, Tensor

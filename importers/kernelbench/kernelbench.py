@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "importers"))
+sys.path.insert(0, str(ROOT / "importers/common"))
 
 from import_digest import importer_digest  # noqa: E402
 from import_jail import SLOTS, ImportJail  # noqa: E402
+from import_run import REMEDIES as COMMON_REMEDIES  # noqa: E402
+from import_run import import_all, status_of, suite_name  # noqa: E402
 from kernelbench_folder import LEVELS, file_name, problem_files  # noqa: E402
 from suite_folder import SuiteFolder  # noqa: E402
-from tritonbench_g import REMEDIES as COMMON_REMEDIES  # noqa: E402
-from tritonbench_g import import_all, status_of, suite_name  # noqa: E402
 
 CASE_MEMORY_MIB = 20480
 # What helps against each kind of failure.

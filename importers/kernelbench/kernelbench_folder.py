@@ -9,16 +9,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from golden_folder import (
-    BAD_DATA,
-    NO_INPUT,
-    BadFolder,
-    GoldenFile,
-    Provenance,
-    listed,
-    provenance_of,
-    read_text,
-)
+from benchmark_file import GoldenFile
+from checkout import BAD_DATA, NO_INPUT, BadFolder, Provenance, listed, provenance_of, read_text
 
 FOLDER = "a checkout of ScalingIntelligence/KernelBench"
 LEVELS = (1, 2, 3)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "importers"), str(ROOT / "sandbox")]
+sys.path[:0] = [str(ROOT / "importers/common"), str(ROOT / "sandbox")]
 
 import torch  # noqa: E402
 from harness.entry.class_entry import call_class  # noqa: E402

@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "importers"), str(ROOT / "sandbox")]
+sys.path[:0] = [str(ROOT / "importers/common"), str(ROOT / "sandbox")]
 
 import torch  # noqa: E402
-from golden_folder import GoldenFile  # noqa: E402
+from benchmark_file import GoldenFile  # noqa: E402
 from harness.imported.problem import INTERFACE_FILE, PROBLEM_FILE, digest_of, text_of  # noqa: E402
 from harness.wire.tensors import NAMES  # noqa: E402
 from kernelbench_meter import Measured  # noqa: E402

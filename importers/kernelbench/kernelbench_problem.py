@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "importers"), str(ROOT / "sandbox")]
+sys.path[:0] = [str(ROOT / "importers/common"), str(ROOT / "sandbox")]
 
 import torch  # noqa: E402
-from golden_folder import GoldenFile, operator_name  # noqa: E402
+from benchmark_file import GoldenFile, operator_name  # noqa: E402
 from harness.imported.problem import NotAnArgument, text_of  # noqa: E402
 from harness.imported.problem_source import BadProblem, ProblemSource  # noqa: E402
 from harness.operator import Rng  # noqa: E402

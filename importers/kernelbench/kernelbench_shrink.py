@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "importers"), str(ROOT / "sandbox")]
+sys.path[:0] = [str(ROOT / "importers/common"), str(ROOT / "sandbox")]
 
 from harness.imported.problem_source import ProblemSource  # noqa: E402
 from kernelbench_meter import Measured, measure, measure_on_meta  # noqa: E402

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from golden_folder import NO_INPUT, BadFolder
+from checkout import NO_INPUT, BadFolder
 from sol_values import values_of
 from trace_constraints import parse, solve
 from trace_dataset import MAX_FILE_BYTES, check_tensors, definition_from, workload_from

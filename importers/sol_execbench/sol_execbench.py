@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "importers/flashinfer"), str(ROOT / "importers")]
+sys.path[:0] = [str(ROOT / "importers/flashinfer"), str(ROOT / "importers/common")]
 
 from flashinfer_trace import Benchmark, main  # noqa: E402
 from sol_dataset import read_problems  # noqa: E402

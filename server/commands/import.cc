@@ -44,15 +44,16 @@ struct Importer {
 };
 
 constexpr Importer kImporters[] = {
-    {"tritonbench-g", "tritonbench_g.py",
+    {"tritonbench-g", "tritonbench/tritonbench_g.py",
      "Make a suite for --suite from the golden files of TritonBench-G",
      "data/TritonBench_G_v1 of thunlp/TritonBench"},
-    {"geak-tritonbench", "geak_tritonbench.py",
+    {"geak-tritonbench", "tritonbench/geak_tritonbench.py",
      "Make a suite for --suite from TritonBench-modified, which GEAK made of TritonBench-G",
      "geak_eval/data/TritonBench/data/TritonBench_G_v1 of AMD-AIG-AIMA/GEAK-eval"},
-    {"geak-rocm", "geak_rocm.py", "Make a suite for --suite from the ROCm Triton Benchmark of GEAK",
+    {"geak-rocm", "tritonbench/geak_rocm.py",
+     "Make a suite for --suite from the ROCm Triton Benchmark of GEAK",
      "geak_eval/data/ROCm/data/ROCm_v1 of AMD-AIG-AIMA/GEAK-eval", "hip:gfx942"},
-    {"tritonbench-t", "tritonbench_t.py",
+    {"tritonbench-t", "tritonbench/tritonbench_t.py",
      "Make a suite for --suite from the functions of PyTorch in TritonBench-T",
      "data/TritonBench_T_v1 of thunlp/TritonBench"},
     {"flashinfer-trace", "flashinfer/flashinfer_trace.py",

@@ -79,7 +79,7 @@ nlohmann::json function_json(const std::optional<FunctionInFile>& function) {
   return {{"file", function->file}, {"function", function->function}};
 }
 
-/// What the script reads (importers/operator_request.py), without the suite's folder.
+/// What the script reads (importers/new_operator/operator_request.py), without the suite's folder.
 Result<nlohmann::json> request_of(const NewOptions& options, const std::vector<std::string>& rest) {
   if (!operators::is_identifier(options.name))
     return refused("bad name '" + cut_end(options.name, kShownNameBytes) +
@@ -177,7 +177,7 @@ int make_operator(const NewOptions& options, const std::vector<std::string>& res
     return print_error(kNewCommand, kUsage, free.error().message);
   (*request)["suite"] = fs::absolute(folder).lexically_normal().string();
   std::vector<std::string> words = {
-      paths->python.string(), (paths->root / "importers/new_operator.py").string(),
+      paths->python.string(), (paths->root / "importers/new_operator/new_operator.py").string(),
       request->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "importers"))
+sys.path.insert(0, str(ROOT / "importers/common"))
+sys.path.insert(0, str(ROOT / "importers/tritonbench"))
 
 from eager_form import CaseShape  # noqa: E402
 from eager_sizes import Sizes, largest, with_scale  # noqa: E402

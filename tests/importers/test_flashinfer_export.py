@@ -13,7 +13,7 @@ import pytest
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in ("sandbox", "importers", "importers/flashinfer", "tests/common"):
+for folder in ("sandbox", "importers/common", "importers/flashinfer", "tests/common"):
     sys.path.insert(0, str(ROOT / folder))
 
 from export_definition import Exported, definitions_of  # noqa: E402

@@ -14,7 +14,7 @@ import safetensors.torch
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in ("sandbox", "importers", "importers/flashinfer", "tests/common"):
+for folder in ("sandbox", "importers/common", "importers/flashinfer", "tests/common"):
     sys.path.insert(0, str(ROOT / folder))
 
 from flashinfer_trace import OperatorExchange  # noqa: E402

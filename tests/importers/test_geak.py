@@ -1,4 +1,4 @@
-"""Tests the imports of GEAK's benchmarks (importers/geak_rocm.py, importers/geak_tritonbench.py) with
+"""Tests the imports of GEAK's benchmarks (importers/tritonbench/geak_rocm.py, importers/tritonbench/geak_tritonbench.py) with
 files of the same form: tests of pytest with parameters launch a kernel."""
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ def test_the_modified_tritonbench_has_the_same_format(tmp_path: Path) -> None:
     assert 'benchmark = "TritonBench-modified (GEAK)"' in spec
 
 
-# A kernel part with imports that the installed Triton lacks (importers/golden_imports.py), and a
+# A kernel part with imports that the installed Triton lacks (importers/tritonbench/golden_imports.py), and a
 # test part that launches the kernel only for a benchmarker.
 OLD_IMPORTS = "from triton.backends.compiler import AttrsDescriptor\nimport triton.tools.gone\n"
 TIMED_TEST = """
@@ -253,7 +253,8 @@ def test_calls_of_benchmarkers_and_backward_passes_are_cases(
 
 
 def test_only_missing_and_unused_names_are_left_out() -> None:
-    sys.path.insert(0, str(ROOT / "importers"))
+    sys.path.insert(0, str(ROOT / "importers/common"))
+    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
     from golden_imports import parts_of
 
     kernel = (

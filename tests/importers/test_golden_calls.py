@@ -177,7 +177,8 @@ def git(folder: Path, *words: str) -> str:
 
 
 def test_a_checkout_has_a_revision_and_a_licence(tmp_path: Path) -> None:
-    sys.path.insert(0, str(ROOT / "importers"))
+    sys.path.insert(0, str(ROOT / "importers/common"))
+    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
     from golden_folder import golden_files
 
     checkout = tmp_path / "checkout"
@@ -199,7 +200,8 @@ def test_a_checkout_has_a_revision_and_a_licence(tmp_path: Path) -> None:
 
 def test_a_folder_inside_another_checkout_has_no_revision(tmp_path: Path) -> None:
     """The files were copied into a checkout of something else."""
-    sys.path.insert(0, str(ROOT / "importers"))
+    sys.path.insert(0, str(ROOT / "importers/common"))
+    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
     from golden_folder import golden_files
 
     folder = tmp_path / "other" / "golden"

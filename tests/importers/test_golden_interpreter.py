@@ -1,4 +1,4 @@
-"""Tests which cases of imported operators run without a GPU (importers/golden_interpreter.py), and
+"""Tests which cases of imported operators run without a GPU (importers/tritonbench/golden_interpreter.py), and
 that a device `cpu` then gives verdicts about submissions."""
 
 from __future__ import annotations

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "importers"))
+sys.path.insert(0, str(ROOT / "importers/common"))
+sys.path.insert(0, str(ROOT / "importers/tritonbench"))
 
 import import_digest  # noqa: E402
-from golden_folder import GoldenFile, Provenance  # noqa: E402
+from benchmark_file import GoldenFile  # noqa: E402
+from checkout import Provenance  # noqa: E402
 from import_exchange import Result  # noqa: E402
 from suite_folder import SuiteFolder, SuiteName  # noqa: E402
 
@@ -21,15 +23,18 @@ def test_the_digest_covers_what_an_import_runs_and_nothing_else() -> None:
         path.relative_to(ROOT).as_posix()
         for path in import_digest.sources(import_digest.STEPS + import_digest.TRACE_STEPS)
     }
-    golden = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("importers/golden_*.py")}
+    golden = {
+        path.relative_to(ROOT).as_posix() for path in ROOT.glob("importers/tritonbench/golden_*.py")
+    }
     assert golden <= covered
     imported = (ROOT / "sandbox/harness/imported").glob("*.py")
     assert {path.relative_to(ROOT).as_posix() for path in imported} <= covered
     assert "sandbox/harness/recording/record.py" in covered  # a step imports it in a function
     new_operators = {
-        path.relative_to(ROOT).as_posix() for path in ROOT.glob("importers/operator_*.py")
+        path.relative_to(ROOT).as_posix()
+        for path in ROOT.glob("importers/new_operator/operator_*.py")
     }
-    new_operators.add("importers/new_operator.py")
+    new_operators.add("importers/new_operator/new_operator.py")
     assert len(new_operators) > 5 and not new_operators & covered
     assert not [path for path in covered if path.startswith("sandbox/harness/cuda_cpp/")]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCRIPT = ROOT / "importers/tritonbench_g.py"
+SCRIPT = ROOT / "importers/tritonbench/tritonbench_g.py"
 SEPARATOR = "\n" + "#" * 146 + "\n"
 DEADLINE_S = 120
 LONG = "600"  # seconds; a test that waits for such a process fails by its own deadline

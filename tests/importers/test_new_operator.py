@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "importers"))
+sys.path.insert(0, str(ROOT / "importers/new_operator"))
 
 from harness.operator import Operator  # noqa: E402
 from new_operator import write  # noqa: E402

@@ -1,4 +1,4 @@
-"""Tests hidden cases of other shapes (importers/golden_other_shapes.py,
+"""Tests hidden cases of other shapes (importers/tritonbench/golden_other_shapes.py,
 sandbox/harness/imported/cut_arguments.py): which operators of golden files get one, and that a
 submission for the public sizes alone fails it."""
 

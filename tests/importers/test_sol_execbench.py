@@ -14,7 +14,7 @@ import pytest
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in ("sandbox", "importers", "importers/flashinfer", "importers/sol_execbench"):
+for folder in ("sandbox", "importers/common", "importers/flashinfer", "importers/sol_execbench"):
     sys.path.insert(0, str(ROOT / folder))
 
 from harness.imported.input_values import KINDS, PLAIN, SHIFTED, random_values  # noqa: E402

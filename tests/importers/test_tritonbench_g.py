@@ -1,6 +1,6 @@
 """Tests `assay import tritonbench-g` with small golden files: the operators can be loaded and
 recorded, and each file has the expected tier: `plan`, `host` or `neither`
-(importers/tritonbench_g.py)."""
+(importers/tritonbench/tritonbench_g.py)."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     index = [{"file": "several_calls.py", "comp_instru": "Scales a tensor.", "difficulty": "2"}]
     (golden.parent / "TritonBench_G_v1.json").write_text(json.dumps(index))
     out = tmp_path_factory.mktemp("suite")
-    script = ROOT / "importers/tritonbench_g.py"
+    script = ROOT / "importers/tritonbench/tritonbench_g.py"
     scratch = tmp_path_factory.mktemp("scratch")
     command, environment = (
         [sys.executable, str(script), str(golden), "--out", str(out)],
@@ -202,7 +202,7 @@ def test_one_file_can_be_imported_again(suite: Path, reports: dict[str, Any]) ->
     (suite / "import.json").write_text(json.dumps(known))
     command = [
         sys.executable,
-        str(ROOT / "importers/tritonbench_g.py"),
+        str(ROOT / "importers/tritonbench/tritonbench_g.py"),
         str(golden),
         "--out",
         str(suite),

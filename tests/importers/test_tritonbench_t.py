@@ -14,7 +14,7 @@ import pytest
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SCRIPT = ROOT / "importers/tritonbench_t.py"
+SCRIPT = ROOT / "importers/tritonbench/tritonbench_t.py"
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
 SEPARATOR = "\n" + "#" * 146 + "\n\n"
 SECONDS = 400

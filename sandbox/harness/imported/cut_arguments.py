@@ -5,7 +5,7 @@
 Each extent that `sizes` names is cut in all tensors, because equal extents of a call usually belong
 to one dimension. A cut tensor has the order of dimensions in memory of the original one. An integer
 that is an extent, a stride or the number of elements of a tensor becomes that of the cut tensor. The
-importer decides which cuts a golden kernel computes rightly (importers/golden_other_shapes.py)."""
+importer decides which cuts a golden kernel computes rightly (importers/tritonbench/golden_other_shapes.py)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Implements `assay import tritonbench-t`: imports TritonBench-T (thunlp/TritonBench) as a suite.
 
     # This command writes SUITE/standard/NAME/ and SUITE/import.json.
-    python importers/tritonbench_t.py data/TritonBench_T_v1 --out SUITE
+    python importers/tritonbench/tritonbench_t.py data/TritonBench_T_v1 --out SUITE
 
 A line of '#' divides each file into two parts: a function of PyTorch, which is the task, and tests,
 which call it. There are no fast kernels, so the operators have no oracle: Perf compares with PyTorch

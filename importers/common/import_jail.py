@@ -27,10 +27,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
-from golden_folder import GoldenFile  # noqa: E402
+from benchmark_file import GoldenFile  # noqa: E402
 from harness.wire.frames import Channel, Frame, FrameError  # noqa: E402
 from import_exchange import (  # noqa: E402
     FIRST_INTERPRET_STEP,
@@ -303,5 +303,5 @@ def _command(build: Path, strict: bool, child: str) -> list[str]:
     for folder in (importers, harness, native):
         words += ["--bind", str(folder)]
     words += ["--env", f"ASSAY_NATIVE_DIR={native}", "--", sys.executable, "-I", "-B", "-u"]
-    words += [str(importers / "import_zygote.py"), "--control-fd", "{fd}"]
+    words += [str(importers / "common/import_zygote.py"), "--control-fd", "{fd}"]
     return [*words, "--child", child]

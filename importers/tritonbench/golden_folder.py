@@ -6,34 +6,33 @@ code of the files is not executed here.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
+import sys
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-# The exit statuses of `assay` (docs/reference/cli.md).
-BAD_DATA, NO_INPUT = 65, 66
-MAX_FILE_BYTES = 4 << 20
-MAX_NAME_CHARS = 56  # 8 less than the limit of 64, because a number may be appended
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "importers/common"))
+
+from benchmark_file import GoldenFile  # noqa: E402
+from checkout import (  # noqa: E402
+    BAD_DATA,
+    NO_INPUT,
+    BadFolder,
+    Provenance,
+    listed,
+    provenance_of,
+    read_text,
+)
+
 DIFFICULTY = (
     3  # the difficulty of a file that is not in the index; 1 is the easiest and 5 the hardest
 )
-SHOWN_NAMES = 8
 SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
 NO_SEPARATOR = "it has no line of '#' characters between its two parts"
-LICENCE_FILES = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE")
-LICENCE_CHARS = 80
-
-
-class BadFolder(Exception):
-    """The folder cannot be imported. `status` is the exit status of the command."""
-
-    def __init__(self, status: int, message: str) -> None:
-        super().__init__(message)
-        self.status = status
 
 
 def prompt_of(key: str) -> Callable[[dict[str, Any]], str]:
@@ -88,32 +87,6 @@ GEAK_ROCM = Benchmark(
 )
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Where the golden files come from. A field is "" if the checkout does not say it."""
-
-    benchmark: str
-    revision: str  # the commit of the checkout
-    licence: str  # the first line of the checkout's licence file
-
-
-@dataclass(frozen=True)
-class GoldenFile:
-    name: str
-    text: str
-    description: str  # the benchmark's prompt for a model, or ""
-    difficulty: int
-    provenance: Provenance
-    problem: str = ""  # why the file cannot be read, or ""
-    kind: str = "golden"  # of its import (golden_child.py)
-    options: dict[str, int] = field(default_factory=dict)  # of its import
-
-    @property
-    def sha256(self) -> str:
-        """A digest of everything that the operators are made from."""
-        return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()
-
-
 def split(text: str) -> tuple[str, str]:
     """Returns the kernel part and the test part. The lines of the test part keep their numbers."""
     found = list(SEPARATOR.finditer(text))
@@ -121,12 +94,6 @@ def split(text: str) -> tuple[str, str]:
         raise ValueError(f"the file cannot be split: {NO_SEPARATOR}")
     end = found[-1].end()
     return text[: found[-1].start()], "\n" * text.count("\n", 0, end) + text[end:]
-
-
-def operator_name(file: str) -> str:
-    """Returns the name of the file's first operator. The others have a number appended."""
-    name = re.sub(r"[^a-z0-9_]", "_", Path(file).stem.lower())[:MAX_NAME_CHARS]
-    return name if name[:1].isalpha() else f"op_{name}"
 
 
 def golden_files(
@@ -156,10 +123,6 @@ def golden_files(
     return [_read(folder / name, index.get(name, {}), provenance, benchmark) for name in names]
 
 
-def provenance_of(folder: Path, benchmark: str) -> Provenance:
-    return Provenance(benchmark, checkout_revision(folder), checkout_licence(folder))
-
-
 def _where(folder: Path, benchmark: Benchmark) -> str:
     """Returns a sentence that says where the files are."""
     parts = Path(benchmark.folder).parts
@@ -167,11 +130,6 @@ def _where(folder: Path, benchmark: Benchmark) -> str:
         if (folder / below).is_dir():
             return f"they are in {folder / below}"
     return f"it should be {benchmark.where}"
-
-
-def listed(names: list[str]) -> str:
-    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
-    return ", ".join(names[:SHOWN_NAMES]) + more
 
 
 def _index_path(folder: Path, benchmark: Benchmark) -> Path:
@@ -213,80 +171,8 @@ def _read(
     )
 
 
-def read_text(path: Path) -> tuple[str, str]:
-    """Returns the text of a benchmark's file, and why it cannot be read, or ""."""
-    try:
-        if not path.is_file() or path.is_symlink():
-            return "", "it is not a regular file"
-        if path.stat().st_size > MAX_FILE_BYTES:
-            return "", f"it is larger than {MAX_FILE_BYTES >> 20} MiB"
-        return path.read_text(encoding="utf-8"), ""
-    except (OSError, UnicodeDecodeError) as error:
-        return "", f"it cannot be read ({type(error).__name__}: {error})"
-
-
 def _difficulty(value: Any) -> int:
     try:
         return min(5, max(1, int(value)))
     except (TypeError, ValueError):
         return DIFFICULTY
-
-
-def _checkout(folder: Path) -> Path | None:
-    """Returns the root of the git checkout that contains the folder."""
-    resolved = folder.resolve()
-    root = next((path for path in (resolved, *resolved.parents) if (path / ".git").exists()), None)
-    return root if root and _tracks(root, resolved.relative_to(root)) else None
-
-
-def _tracks(root: Path, folder: Path) -> bool:
-    """Returns False if the checkout tracks no file of the folder. It is then a checkout of something
-    else, such as Assay's own, in which the benchmark lies. Git's index has the paths of all files."""
-    if folder == Path():
-        return True
-    try:
-        return f"{folder.as_posix()}/".encode() in (_git_folder(root) / "index").read_bytes()
-    except OSError:
-        return False
-
-
-def _git_folder(root: Path) -> Path:
-    git = root / ".git"
-    if git.is_file():  # a worktree or a submodule
-        git = (root / git.read_text(encoding="utf-8").partition(":")[2].strip()).resolve()
-    return git
-
-
-def checkout_revision(folder: Path) -> str:
-    """Returns the commit of the checkout, from the files of git."""
-    root = _checkout(folder)
-    if root is None:
-        return ""
-    try:
-        git = _git_folder(root)
-        head = (git / "HEAD").read_text(encoding="utf-8").strip()
-        if not head.startswith("ref: "):
-            return head
-        reference = head.removeprefix("ref: ")
-        common = git / "commondir"
-        if common.is_file():
-            git = (git / common.read_text(encoding="utf-8").strip()).resolve()
-        if (git / reference).is_file():
-            return (git / reference).read_text(encoding="utf-8").strip()
-        for line in (git / "packed-refs").read_text(encoding="utf-8").splitlines():
-            if line.endswith(f" {reference}"):
-                return line.partition(" ")[0]
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return ""
-
-
-def checkout_licence(folder: Path) -> str:
-    root = _checkout(folder)
-    for name in LICENCE_FILES if root else ():
-        try:
-            lines = (root / name).read_text(encoding="utf-8").splitlines()  # type: ignore[operator]
-        except (OSError, UnicodeDecodeError):
-            continue
-        return next((line.strip()[:LICENCE_CHARS] for line in lines if line.strip()), "")
-    return ""

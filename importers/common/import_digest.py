@@ -15,10 +15,11 @@ import hashlib
 from importlib import metadata
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 # The folders of sys.path in a process of an import.
 FOLDERS = (
-    ROOT / "importers",
+    ROOT / "importers/common",
+    ROOT / "importers/tritonbench",
     ROOT / "importers/flashinfer",
     ROOT / "importers/kernelbench",
     ROOT / "sandbox",

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from benchmark_file import GoldenFile
 from golden_calls import Call
 from golden_draws import MODE
 from golden_expressions import MODULE, NUMBERS
-from golden_folder import GoldenFile
 from harness.wire.tensors import DTYPES, NAMES
 
 # The tolerance of every float output. It is the largest tolerance that a spec may have. TritonBench

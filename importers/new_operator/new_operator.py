@@ -1,7 +1,7 @@
 """Implements `assay operators new`: writes the folder of an operator, from a function in PyTorch or
 from a simple kind of operator.
 
-    python importers/new_operator.py '{"name": "swish_gate", ...}'
+    python importers/new_operator/new_operator.py '{"name": "swish_gate", ...}'
 
 The command runs the author's reference, with the rights of the user, as `operators lint` does. The
 folder is written under another name and then renamed, so it is never there in part. The exit status
@@ -17,7 +17,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 from operator_cases import axes_of, cases_of  # noqa: E402

@@ -1,7 +1,7 @@
 """Runs the test part of one golden file in a separate process, and records every call of the kernel
 part. A golden file is TritonBench-G's own solution for one operator.
 
-    python importers/golden_file.py FILE --target cuda:90 [--plans DIR]  # prints one JSON object
+    python importers/tritonbench/golden_file.py FILE --target cuda:90 [--plans DIR]  # prints one JSON object
 
 The two parts of the file have different roles. The *test part* has the role of the judge: it makes
 real tensors and calls the functions of the kernel part. The tensors are on the CPU, although the
@@ -25,7 +25,7 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from benchmark_file import GoldenFile
 from eager_form import CaseShape, Form, NewCase, dtype_name, joined
-from golden_folder import GoldenFile
 
 FLOAT_ERROR = 0.01
 TYPES = {bool: "bool", int: "int", float: "float"}

@@ -2,7 +2,7 @@
 (AMD-AIG-AIMA/GEAK-eval), as a suite.
 
     # This command writes SUITE/standard/NAME/ and SUITE/import.json.
-    python importers/geak_rocm.py FOLDER --out SUITE
+    python importers/tritonbench/geak_rocm.py FOLDER --out SUITE
 
 The format is that of TritonBench-G (tritonbench_g.py)."""
 

@@ -2,7 +2,7 @@
 (AMD-AIG-AIMA/GEAK-eval) made of TritonBench-G, as a suite.
 
     # This command writes SUITE/standard/NAME/ and SUITE/import.json.
-    python importers/geak_tritonbench.py FOLDER --out SUITE
+    python importers/tritonbench/geak_tritonbench.py FOLDER --out SUITE
 
 The format is that of TritonBench-G (tritonbench_g.py)."""
 

@@ -20,12 +20,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
+from benchmark_file import GoldenFile, operator_name  # noqa: E402
 from golden_calls import groups, trace  # noqa: E402
-from golden_folder import GoldenFile, operator_name  # noqa: E402
 from golden_imports import parts_of  # noqa: E402
 from golden_operator import Parts, is_other, write_operator  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402

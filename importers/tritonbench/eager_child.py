@@ -9,10 +9,11 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
+from benchmark_file import operator_name  # noqa: E402
 from eager_build import Builder  # noqa: E402
 from eager_calls import (  # noqa: E402
     Call,
@@ -25,7 +26,7 @@ from eager_calls import (  # noqa: E402
 from eager_form import Form  # noqa: E402
 from eager_operator import RESERVED, Parts, write_operator  # noqa: E402
 from golden_child import FileImport, Report  # noqa: E402
-from golden_folder import operator_name, split  # noqa: E402
+from golden_folder import split  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 
 MOST_FORMS = 16  # operators of one file

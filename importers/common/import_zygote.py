@@ -10,12 +10,11 @@ import gc
 import os
 import sys
 
-_HERE = os.path.dirname(os.path.abspath(__file__))
+_IMPORTERS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [
-    _HERE,
-    os.path.join(_HERE, "flashinfer"),
-    os.path.join(_HERE, "kernelbench"),
-    os.path.join(os.path.dirname(_HERE), "sandbox"),
+    *(os.path.join(_IMPORTERS, room) for room in ("common", "tritonbench", "flashinfer")),
+    os.path.join(_IMPORTERS, "kernelbench"),
+    os.path.join(os.path.dirname(_IMPORTERS), "sandbox"),
 ]
 # The zygote forks, and a forked child has only the thread that called fork.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from golden_folder import GoldenFile, Provenance
+from benchmark_file import GoldenFile
+from checkout import Provenance
 from harness.entry.thread_pool import renew_thread_pool
 from harness.wire.frames import Channel, Frame, FrameError
 from import_child import serve_one

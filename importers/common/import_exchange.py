@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
-from golden_folder import GoldenFile, operator_name  # noqa: E402
+from benchmark_file import GoldenFile, operator_name  # noqa: E402
 from harness.wire.frames import Frame  # noqa: E402
 
 # The files of an operator, by the kind of the import (golden_child.py).

@@ -5,16 +5,20 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "measurements"), str(ROOT / "tests/common")]
+
+from stdio_client import StdioClient, serve_command  # noqa: E402
+from tool_calls import verdict_of  # noqa: E402
+
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-AT_ONCE = 2  # checks that run at the same time; each mostly waits for its processes
 TEXTS = {path.parent.name: path for path in sorted((ROOT / "operators").glob("[!d]*/*/oracle.py"))}
 # Only Hopper and newer GPUs have dependent launches.
 DEPENDENT_LAUNCH = [name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()]
@@ -62,8 +66,7 @@ IN_ONE_CASE = (  # the feature is used only in this case, which is not the defau
 
 class Check(NamedTuple):
     name: str
-    target: str
-    case: str = ""  # the name of a case; empty means the largest public case
+    target: str  # its largest public case is compiled for this target
 
 
 CHECKS = [
@@ -72,56 +75,33 @@ CHECKS = [
         Check(name, "hip:gfx942")
         for name in sorted({*DEPENDENT_LAUNCH[:1], *REGISTERS, *LARGER_THAN_AMD})
     ),
-    *(Check(name, "hip:gfx942", case) for name, case in IN_ONE_CASE),
 ]
 
 
-def compiled(check: Check) -> subprocess.CompletedProcess[str]:
-    command = [
-        BINARY,
-        "eval",
-        check.name,
-        str(TEXTS[check.name]),
-        "--device",
-        "cpu",
-        "--mode",
-        "compile",
-        "--target",
-        check.target,
-    ]
-    return subprocess.run(
-        [*command, *(["--case", check.case] if check.case else [])],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
 @pytest.fixture(scope="module")
-def answers(
-    request: pytest.FixtureRequest,
-) -> Iterator[dict[Check, Future[subprocess.CompletedProcess[str]]]]:
-    """Starts the selected checks in their order. Yields the future result of each check."""
-    functions = [
-        item
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and item.function is test_compiles
-    ]
-    selected = [
-        check for check in CHECKS if check in [item.callspec.params["check"] for item in functions]
-    ]
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        yield {check: pool.submit(compiled, check) for check in selected}
-        pool.shutdown(cancel_futures=True)
+def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    store = tmp_path_factory.mktemp("targets") / "store.db"
+    started = StdioClient(serve_command(BINARY, "cpu", store))
+    yield started
+    started.close()
 
 
 def test_there_are_some() -> None:
     assert DEPENDENT_LAUNCH and REGISTERS
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: "-".join(filter(None, check)))
-def test_compiles(
-    check: Check, answers: dict[Check, Future[subprocess.CompletedProcess[str]]]
-) -> None:
-    done = answers[check].result()
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: "-".join(check))
+def test_compiles(check: Check, client: StdioClient) -> None:
+    arguments = {"operator": check.name, "code": TEXTS[check.name].read_text()}
+    verdict = verdict_of(client, "compile", {**arguments, "targets": [check.target]})
+    assert verdict["outcome"] == "pass", verdict["text"]
+    assert {kernel["target"] for kernel in verdict["kernels"]} == {check.target}, verdict["kernels"]
+
+
+@pytest.mark.parametrize(("name", "case"), IN_ONE_CASE)
+def test_compiles_a_case(name: str, case: str) -> None:
+    """Agents cannot choose hidden cases, so this test uses the command."""
+    words = ["eval", name, str(TEXTS[name]), "--device", "cpu", "--mode", "compile"]
+    words += ["--target", "hip:gfx942", "--case", case]
+    done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,16 +31,50 @@ COMPILED = (
 )
 
 
-def run(code: str) -> str:
-    """Runs code in a new process. Returns `loaded` or `unloaded`."""
-    end = "\nprint('loaded' if late_dynamo.is_loaded() else 'unloaded')\n"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", BEFORE.replace("SANDBOX", repr(str(SANDBOX))) + code + end],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout.split()[-1]
+# Runs each line of the input, a JSON text of code, in a forked process of its own. So torch is
+# imported once for all tests.
+FORKING = """
+import json, os, traceback
+for line in sys.stdin:
+    if (child := os.fork()) == 0:
+        try:
+            exec(json.loads(line), {"__name__": "__main__", **globals()})
+            answer = "loaded" if late_dynamo.is_loaded() else "unloaded"
+        except BaseException:
+            answer = traceback.format_exc()
+        print(json.dumps(answer), flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+class Forks:
+    """A process that has imported torch, and runs code in forked processes."""
+
+    def __init__(self) -> None:
+        code = BEFORE.replace("SANDBOX", repr(str(SANDBOX))) + FORKING
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-c", code], stdin=pipe, stdout=pipe, text=True
+        )
+
+    def run(self, code: str) -> str:
+        """Runs code in a new process. Returns `loaded` or `unloaded`, or the error."""
+        assert self._process.stdin and self._process.stdout
+        self._process.stdin.write(json.dumps(code) + "\n")
+        self._process.stdin.flush()
+        answer: str = json.loads(self._process.stdout.readline())
+        return answer
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[Forks]:
+    started = Forks()
+    yield started
+    started.close()
 
 
 @pytest.mark.parametrize(
@@ -49,8 +85,8 @@ def run(code: str) -> str:
         "torch.vmap(lambda x: x * 2)(torch.ones(2, 2))",
     ],
 )
-def test_common_code_leaves_it_unloaded(code: str) -> None:
-    assert run(code) == "unloaded"
+def test_common_code_leaves_it_unloaded(forks: Forks, code: str) -> None:
+    assert forks.run(code) == "unloaded"
 
 
 @pytest.mark.parametrize(
@@ -64,12 +100,12 @@ def test_common_code_leaves_it_unloaded(code: str) -> None:
         "f = torch._dynamo.disable(lambda a: a + 1); assert f(1) == 2",
     ],
 )
-def test_what_needs_it_loads_it_and_it_works(code: str) -> None:
-    assert run(code) == "loaded"
+def test_what_needs_it_loads_it_and_it_works(forks: Forks, code: str) -> None:
+    assert forks.run(code) == "loaded"
 
 
 @pytest.mark.parametrize("name", ["torch._inductor", "torch._inductor.config", "torch._dynamo"])
-def test_no_module_is_executed_twice(name: str) -> None:
+def test_no_module_is_executed_twice(forks: Forks, name: str) -> None:
     code = (
         f"import importlib\nmodule = importlib.import_module({name!r})\n"
         "import torch._inductor.config, torch._dynamo.eval_frame\n"
@@ -77,17 +113,17 @@ def test_no_module_is_executed_twice(name: str) -> None:
         f"assert module.__spec__.loader is module.__loader__, module.__spec__\n"
         "from torch._dynamo import utils\nassert utils.config is torch._dynamo.config\n"
     )
-    assert run(code) == "loaded"
+    assert forks.run(code) == "loaded"
 
 
-def test_functions_that_torch_marked_before_are_marked_anew() -> None:
+def test_functions_that_torch_marked_before_are_marked_anew(forks: Forks) -> None:
     code = RECORDING + (
         "marked = list(late_dynamo._unmarked)\n"
         "assert marked and all(late_dynamo.KEPT in f.__dict__ for f in marked)\n"
         "import torch._dynamo.eval_frame\n"
         "assert not any(late_dynamo.KEPT in f.__dict__ for f in marked)\n" + COMPILED
     )
-    assert run(code) == "loaded"
+    assert forks.run(code) == "loaded"
 
 
 KERNEL = """
@@ -106,7 +142,9 @@ assert triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["cubin"]
 """
 
 
-def test_a_recording_imports_nothing_that_the_zygote_has_not_imported(tmp_path: Path) -> None:
+def test_a_recording_imports_nothing_that_the_zygote_has_not_imported(
+    forks: Forks, tmp_path: Path
+) -> None:
     """Each module that a candidate imports costs processor time in every job."""
     (tmp_path / "own_kernel.py").write_text(KERNEL)
     code = (
@@ -119,10 +157,10 @@ def test_a_recording_imports_nothing_that_the_zygote_has_not_imported(tmp_path: 
         f"{RECORDING}{COMPILING}late = sorted(set(sys.modules) - before - {{'own_kernel'}})\n"
         "assert not late, late\n"
     )
-    assert run("import triton\n" + code) == "unloaded"
+    assert forks.run("import triton\n" + code) == "unloaded"
 
 
-def test_a_judge_describes_and_makes_cases_without_it() -> None:
+def test_a_judge_describes_and_makes_cases_without_it(forks: Forks) -> None:
     code = (
         "from harness.judging.judge import Judge\nfrom harness.wire.frames import Frame\n"
         f"folder = {str(SANDBOX.parent / 'operators/standard/vector_add')!r}\n"
@@ -135,7 +173,7 @@ def test_a_judge_describes_and_makes_cases_without_it() -> None:
         "made = judge._prepare(Frame({'type': 'prepare', **asked}))\n"
         "assert len(made[0]['cases']) == 1\n"
     )
-    assert run(code) == "unloaded"
+    assert forks.run(code) == "unloaded"
 
 
 @pytest.mark.parametrize("or_load", [True, False])

@@ -240,6 +240,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/model",
     ),
     "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
+    + ("server/mcp/http", "server/mcp/protocol")
     + ("server/runs", "server/store", "tools/answer", "tools/json", "tools/model"),
     "server/commands": (
         "base",

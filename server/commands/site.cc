@@ -22,6 +22,7 @@ constexpr const char* kSite = "site";
 struct SiteCommandOptions {
   std::string out;
   std::string title = "Assay leaderboard";
+  std::string sources = "models";
   std::vector<std::string> stores, suites;
 };
 
@@ -47,6 +48,8 @@ std::vector<operators::Catalog> load_suites(const std::vector<std::string>& fold
 
 int run_site(const SiteCommandOptions& options) {
   int status = kPass;
+  const Result<site::ShownSources> sources = site::shown_sources_from(options.sources);
+  if (!sources) return print_error(kSite, kUsage, sources.error().message);
   const std::optional<Workspace> workspace = open_workspace(kSite, status);
   if (!workspace) return status;
   const std::vector<operators::Catalog> others = load_suites(options.suites, status);
@@ -54,8 +57,8 @@ int run_site(const SiteCommandOptions& options) {
   std::vector<const operators::Catalog*> catalogs = {&workspace->catalog};
   for (const operators::Catalog& catalog : others) catalogs.push_back(&catalog);
   std::vector<site::DataStore> stores;
-  for (const std::string& store : options.stores) stores.push_back({store, {}});
-  if (stores.empty()) stores.push_back({workspace->paths.default_store(), {}});
+  for (const std::string& store : options.stores) stores.push_back({.path = store});
+  if (stores.empty()) stores.push_back({.path = workspace->paths.default_store()});
 
   const Result<site::Bundle> bundle = site::find_bundle(workspace->paths.root);
   if (!bundle) return print_error(kSite, kUnavailable, bundle.error().message);
@@ -64,6 +67,7 @@ int run_site(const SiteCommandOptions& options) {
   site::DataOptions data;
   data.title = options.title;
   data.assay = ASSAY_VERSION;
+  data.sources = *sources;
   data.written_unix_ms = system_clock().unix_ms();
   site::FolderSink sink(options.out);
   const Result<site::DataSummary> written = site::write_data(data, stores, catalogs, sink);
@@ -90,6 +94,11 @@ void add_site(CLI::App& app, int& status) {
       ->add_option("--suite", options->suites,
                    "the folder of another suite that runs have; repeat it for several")
       ->allow_extra_args(false);
+  command
+      ->add_option("--sources", options->sources,
+                   "the submissions whose sources are published: models (of runs in which a model "
+                   "answered; simulated models submit changed oracles), none, all")
+      ->capture_default_str();
   command->add_option("--title", options->title, "the title of the site")->capture_default_str();
   command->callback([options, &status] { status = run_site(*options); });
 }

@@ -90,7 +90,8 @@ class DataWriter {
   Status add_group(const std::vector<std::size_t>& members);
   Status add_attempts(const report::Report& report, const std::vector<std::size_t>& members,
                       std::size_t suite);
-  Status add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite);
+  Status add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite,
+                     bool scripted);
   ordered_json group_json(const report::Report& report, const std::vector<std::size_t>& members,
                           std::size_t suite);
   Status flush_rows();
@@ -135,7 +136,7 @@ SuiteOperators& DataWriter::suite_of(const SuiteId& suite) {
 Status DataWriter::add_runs(const DataStore& store) {
   ASSAY_TRY(services, server::open_store_to_read(store.path, *catalogs_.front()));
   ASSAY_TRY(known, services->store().runs());
-  for (const std::string& wanted : store.runs) {
+  for (const std::string& wanted : store.runs.value_or(std::vector<std::string>())) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&](const tools::RunInfo& run) {
       return run.handle == wanted;
     });
@@ -144,8 +145,8 @@ Status DataWriter::add_runs(const DataStore& store) {
                                             store.path.string() + "; `assay runs` lists the runs");
   }
   for (auto run = known.rbegin(); run != known.rend(); ++run) {
-    if (!store.runs.empty() &&
-        std::find(store.runs.begin(), store.runs.end(), run->handle) == store.runs.end())
+    if (store.runs &&
+        std::find(store.runs->begin(), store.runs->end(), run->handle) == store.runs->end())
       continue;
     ASSAY_TRY(devices, services->store().device_names(run->handle));
     runs_.push_back({*run, services_.size(), devices.empty() ? kNoDevice : join(devices)});
@@ -156,7 +157,7 @@ Status DataWriter::add_runs(const DataStore& store) {
 
 Status DataWriter::open(const std::vector<DataStore>& stores) {
   for (const DataStore& store : stores) ASSAY_RETURN_IF_ERROR(add_runs(store));
-  if (runs_.empty())
+  if (runs_.empty() && !options_.live)
     return fail(ErrorCode::not_found, "the stores contain no run; `assay bench` makes one");
   std::stable_sort(runs_.begin(), runs_.end(), [](const SiteRun& one, const SiteRun& other) {
     return one.info.created_unix_ms < other.info.created_unix_ms;
@@ -186,8 +187,8 @@ Status DataWriter::flush_details() {
   return sink_.put(name, "[" + std::exchange(details_, "") + "]");
 }
 
-Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
-                               std::size_t suite) {
+Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite,
+                               bool scripted) {
   SuiteOperators& operators = suites_[suite];
   ASSAY_TRY(jobs, services_[run.store]->store().stored_jobs(run.info.handle, row.operator_name));
   const auto graded = std::find_if(jobs.begin(), jobs.end(), [&row](const server::StoredJob& job) {
@@ -196,8 +197,11 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
   const AttemptPlace place{groups_.size(), operators.index_of(row.operator_name), details_parts_,
                            details_entries_};
   rows_.push_back(attempt_row(place, row, graded == jobs.end() ? nullptr : &*graded));
-  details_ += (details_.empty() ? "" : ",") +
-              text_of_json(attempt_details(row, jobs, operators.find(row.operator_name)));
+  const bool shows_sources = options_.sources == ShownSources::all ||
+                             (options_.sources == ShownSources::models && !scripted);
+  details_ +=
+      (details_.empty() ? "" : ",") +
+      text_of_json(attempt_details(row, jobs, operators.find(row.operator_name), shows_sources));
   ++details_entries_;
   ++summary_.attempts;
   if (details_.size() >= options_.details_part_bytes) ASSAY_RETURN_IF_ERROR(flush_details());
@@ -272,7 +276,7 @@ Status DataWriter::add_group(const std::vector<std::size_t>& members) {
   if (options_.amend) ASSAY_RETURN_IF_ERROR(options_.amend(report));
   for (const report::ReportRow& row : report.rows) {
     const std::size_t member = members[static_cast<std::size_t>(row.sample - 1)];
-    ASSAY_RETURN_IF_ERROR(add_attempt(row, runs_[member], suite));
+    ASSAY_RETURN_IF_ERROR(add_attempt(row, runs_[member], suite, report.scripted()));
   }
   groups_.push_back(group_json(report, members, suite));
   return {};
@@ -331,7 +335,12 @@ Result<DataSummary> DataWriter::write() {
                         {"attempt_columns", attempt_columns()},
                         {"attempt_parts", row_parts_},
                         {"details_parts", details_parts_},
+                        {"sources", to_string(options_.sources)},
                         {"groups", std::move(groups_)}};
+  if (options_.live)
+    index["live"] = {{"snapshot", options_.live->snapshot},
+                     {"revision", options_.live->revision},
+                     {"runs_left_out", options_.live->runs_left_out}};
   ASSAY_RETURN_IF_ERROR(write_suites(index));
   ASSAY_RETURN_IF_ERROR(put("index", index));
   return summary_;

@@ -161,7 +161,7 @@ function audit(details: Details, verdict: Verdict | null): HTMLElement {
         String(value),
       ]),
     ]),
-    verdict && verdict.hints.length > 0
+    verdict?.hints && verdict.hints.length > 0
       ? [
           h('h3', {}, 'Findings'),
           h(
@@ -185,8 +185,8 @@ function audit(details: Details, verdict: Verdict | null): HTMLElement {
 function printed(verdict: Verdict): HTMLElement | null {
   const parts: [string, string][] = [
     ['traceback', verdict.diagnostic?.traceback ?? ''],
-    ['standard output', verdict.stdout],
-    ['standard error', verdict.stderr],
+    ['standard output', verdict.stdout ?? ''],
+    ['standard error', verdict.stderr ?? ''],
   ];
   const shown = parts.filter(([, text]) => text);
   if (shown.length === 0) return null;
@@ -362,18 +362,24 @@ export const submission: View = async ({ index, route }) => {
     section(
       'Source',
       details.sources.length === 0 ? h('p', {}, 'There is no submission.') : null,
-      details.sources.map((source, at) =>
-        h(
-          'details',
-          { open: at === chosen },
-          h(
-            'summary',
-            {},
-            `Version ${at + 1} of ${details.sources.length}${at === chosen ? ', graded' : ''}: ` +
-              `${source.text.split('\n').length} lines, SHA-256 ${source.sha256.slice(0, 16)}`,
-          ),
-          sourceView(source.text, `Source, version ${at + 1}`),
-        ),
+      details.sources.some((source) => source.text === null)
+        ? h('p', { class: 'empty' }, 'The sources of this attempt are not published.')
+        : null,
+      details.sources.map(({ text, sha256 }, at) =>
+        text === null
+          ? h('p', { class: 'small' }, `Version ${at + 1}: SHA-256 ${sha256}`)
+          : h(
+              'details',
+              { open: at === chosen },
+              h(
+                'summary',
+                {},
+                `Version ${at + 1} of ${details.sources.length}` +
+                  `${at === chosen ? ', graded' : ''}: ` +
+                  `${text.split('\n').length} lines, SHA-256 ${sha256.slice(0, 16)}`,
+              ),
+              sourceView(text, `Source, version ${at + 1}`),
+            ),
       ),
     ),
   );

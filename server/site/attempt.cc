@@ -32,6 +32,8 @@ constexpr std::array kColumns = {"group",
                                  "submitted_unix_ms",
                                  "job",
                                  "explanation",
+                                 "check",
+                                 "check_note",
                                  "details_part",
                                  "details_entry"};
 
@@ -84,7 +86,7 @@ std::vector<std::string> attempt_columns() {
 }
 
 ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row,
-                         const server::StoredJob* graded) {
+                         const server::StoredJob* graded, const Check& check) {
   ordered_json lines, submitted;
   if (graded != nullptr) {
     lines = std::count(graded->source.begin(), graded->source.end(), '\n') + 1;
@@ -94,7 +96,7 @@ ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row
       {place.group, place.op, row.sample, report::to_string(row.label), row.outcome, row.error_kind,
        row.error_type, row.error_group, row.failure ? row.failure->stage : "", row.tier,
        row.tool_calls, std::move(lines), std::move(submitted), row.job, row.explanation,
-       place.details_part, place.details_entry});
+       to_string(check.state), check.note, place.details_part, place.details_entry});
   for (const report::Metric& metric : report::all_metrics())
     values.push_back(metric_json(metric.of(row)));
   return values;

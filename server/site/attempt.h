@@ -1,7 +1,7 @@
 // Writes one attempt as the site's data: a short row for lists, and the details for the attempt's
 // page, with every call of the attempt, its sources and its public verdicts. Pure functions.
 //
-//   rows.push_back(attempt_row(place, row, graded));
+//   rows.push_back(attempt_row(place, row, graded, check));
 //   details.push_back(attempt_details(row, jobs, op, true));
 #pragma once
 
@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "operators/catalog.h"
 #include "server/report/model/rows.h"
+#include "server/site/claims.h"
 #include "server/store/store.h"
 
 namespace assay::site {
@@ -42,7 +43,7 @@ std::vector<std::string> attempt_columns();
 
 /// Returns the values of attempt_columns(). `graded` is the job of the graded submission, or null.
 nlohmann::ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row,
-                                   const server::StoredJob* graded);
+                                   const server::StoredJob* graded, const Check& check);
 
 /// Returns the attempt's calls in the order in which the server accepted them. Equal sources are
 /// written once. A verdict is the public verdict without the raw samples of its times. `op` may be

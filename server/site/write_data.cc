@@ -87,13 +87,12 @@ class DataWriter {
   const Catalog* catalog_of(const SuiteId& suite) const;
   SuiteOperators& suite_of(const SuiteId& suite);
   Status add_runs(const DataStore& store);
+  Check check_of(const report::ReportRow& row, const SiteRun& run) const;
   Status add_group(const std::vector<std::size_t>& members);
-  Status add_attempts(const report::Report& report, const std::vector<std::size_t>& members,
-                      std::size_t suite);
   Status add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite,
                      bool scripted);
   ordered_json group_json(const report::Report& report, const std::vector<std::size_t>& members,
-                          std::size_t suite);
+                          std::size_t suite, const std::vector<Check>& checks);
   Status flush_rows();
   Status flush_details();
   Status put(const std::string& name, const ordered_json& document);
@@ -104,6 +103,7 @@ class DataWriter {
   const std::vector<const Catalog*>& catalogs_;
   DataSink& sink_;
   std::vector<std::unique_ptr<server::ServerServices>> services_;  // one for each store
+  std::vector<std::map<std::string, Check>> checks_;               // of each store, by job
   std::vector<SiteRun> runs_;                                      // oldest first
   std::vector<SuiteOperators> suites_;
   ordered_json groups_ = ordered_json::array();
@@ -149,10 +149,18 @@ Status DataWriter::add_runs(const DataStore& store) {
         std::find(store.runs->begin(), store.runs->end(), run->handle) == store.runs->end())
       continue;
     ASSAY_TRY(devices, services->store().device_names(run->handle));
-    runs_.push_back({*run, services_.size(), devices.empty() ? kNoDevice : join(devices)});
+    runs_.push_back(
+        {*run, services_.size(), devices.empty() ? kNoDevice : join(devices), store.origin});
   }
   services_.push_back(std::move(services));
+  checks_.push_back(store.checks);
   return {};
+}
+
+Check DataWriter::check_of(const report::ReportRow& row, const SiteRun& run) const {
+  if (run.origin.empty()) return {CheckState::own};
+  const auto found = checks_[run.store].find(row.job);
+  return found == checks_[run.store].end() ? Check() : found->second;
 }
 
 Status DataWriter::open(const std::vector<DataStore>& stores) {
@@ -196,7 +204,8 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
   });
   const AttemptPlace place{groups_.size(), operators.index_of(row.operator_name), details_parts_,
                            details_entries_};
-  rows_.push_back(attempt_row(place, row, graded == jobs.end() ? nullptr : &*graded));
+  rows_.push_back(
+      attempt_row(place, row, graded == jobs.end() ? nullptr : &*graded, check_of(row, run)));
   const bool shows_sources = options_.sources == ShownSources::all ||
                              (options_.sources == ShownSources::models && !scripted);
   details_ +=
@@ -209,7 +218,8 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
 }
 
 ordered_json DataWriter::group_json(const report::Report& report,
-                                    const std::vector<std::size_t>& members, std::size_t suite) {
+                                    const std::vector<std::size_t>& members, std::size_t suite,
+                                    const std::vector<Check>& checks) {
   ordered_json document = report::report_json(report);
   document.erase("operators");
   ordered_json samples = ordered_json::array();
@@ -242,7 +252,8 @@ ordered_json DataWriter::group_json(const report::Report& report,
         {index, cell.first, cell.second ? ordered_json(*cell.second) : ordered_json()}));
   return {{"suite", suite},
           {"device_class", runs_[members.front()].device_class},
-          {"unranked", why_unranked(report)},
+          {"origin", runs_[members.front()].origin},
+          {"unranked", why_unranked(report, checks)},
           {"host_tier", host_tier},
           {"note", report::note_of(report.answered_by)},
           {"samples", std::move(samples)},
@@ -274,11 +285,13 @@ Status DataWriter::add_group(const std::vector<std::size_t>& members) {
   ASSAY_TRY(report, report::make_report(cards, catalog));
   cards.clear();
   if (options_.amend) ASSAY_RETURN_IF_ERROR(options_.amend(report));
+  std::vector<Check> checks;
   for (const report::ReportRow& row : report.rows) {
     const std::size_t member = members[static_cast<std::size_t>(row.sample - 1)];
+    checks.push_back(check_of(row, runs_[member]));
     ASSAY_RETURN_IF_ERROR(add_attempt(row, runs_[member], suite, report.scripted()));
   }
-  groups_.push_back(group_json(report, members, suite));
+  groups_.push_back(group_json(report, members, suite, checks));
   return {};
 }
 

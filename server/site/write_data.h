@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,10 @@ struct DataOptions {
 struct DataStore {
   std::filesystem::path path;
   std::optional<std::vector<std::string>> runs = std::nullopt;
+  /// Set if the store has the run of a bundle: the fingerprint of its key, and the checks of its
+  /// submissions by job. A submission without a check is only claimed.
+  std::string origin = {};
+  std::map<std::string, Check> checks = {};
 };
 
 struct DataSummary {

@@ -134,6 +134,7 @@ export type Report = {
 export type Group = {
   suite: number;
   device_class: string;
+  origin?: string; // the key of a bundle from outside; empty: a store
   unranked: string[];
   host_tier: number;
   note: string;
@@ -190,6 +191,8 @@ export type Attempt = {
   submitted_unix_ms: number | null;
   job: string;
   explanation: string;
+  check?: string; // own, claimed, verified or disputed
+  check_note?: string;
   details_part: number;
   details_entry: number;
 };

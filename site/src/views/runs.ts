@@ -266,6 +266,7 @@ export const configurationPage: View = async (context) => {
         ],
         ['device', `${group.device_class} (${first.devices.join(', ') || 'none'})`],
         ['started', date(first.created_unix_ms)],
+        ['from outside, signed with the key', group.origin ?? ''],
         [
           'runs',
           group.samples.map((sample, at) => [

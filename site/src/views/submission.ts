@@ -8,7 +8,7 @@ import { hashOf } from '../route';
 import { roofline } from '../roofline';
 import { table } from '../table';
 import type { Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
-import { lineName, operatorName } from './submissions';
+import { checkOf, lineName, operatorName } from './submissions';
 
 const ratio = (one?: number, other?: number): number | null => (one && other ? one / other : null);
 
@@ -342,6 +342,8 @@ export const submission: View = async ({ index, route }) => {
           ),
         ],
         ['sample', attempt.sample],
+        ['check', checkOf(attempt) && `${checkOf(attempt)}. ${attempt.check_note ?? ''}`],
+        ['from outside, signed with the key', group.origin ?? ''],
         ['job', attempt.job || NONE],
         ['Perf', number(attempt.perf, 'ratio')],
         ['submitted', date(attempt.submitted_unix_ms)],

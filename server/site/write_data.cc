@@ -305,6 +305,8 @@ ordered_json DataWriter::difference_json(const report::Report& report, const Sit
       return {{"base", base.group},
               {"pass_at_1", report::estimate_json(report::pass_difference(base.report, report))}};
   }
+  // A claim never becomes the base, because it could claim to be older than all other runs.
+  if (!run.origin.empty()) return nullptr;
   Base base{groups_.size(), run.device_class, report};
   for (report::ReportRow& row : base.report.rows) row.verdict = nullptr;
   bases_.push_back(std::move(base));

@@ -99,3 +99,24 @@ TEST_CASE("the run of a bundle is a line of its own, which a check can rank") {
     CHECK(row.find("<note>") != std::string::npos);
   }
 }
+
+TEST_CASE("a claimed run is never the base of comparisons, whatever its age") {
+  const testing::TemporaryFolder folder;
+  const operators::Catalog catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
+  bundle::RunBundle run = bundle::test::example_bundle();
+  run.run.created_unix_ms = 0;
+  REQUIRE(write_claimed_store(run, folder.path() / "claimed.db"));
+  run.run.created_unix_ms = 9;
+  REQUIRE(write_claimed_store(run, folder.path() / "own.db"));
+  KeptParts sink;
+  REQUIRE(write_data(
+      {},
+      {{.path = folder.path() / "claimed.db", .origin = "key"}, {.path = folder.path() / "own.db"}},
+      {&catalog}, sink));
+  const nlohmann::json& groups = sink.parts.at("index")["groups"];
+  REQUIRE(groups.size() == 2);
+  CHECK(groups[0]["origin"] == "key");
+  CHECK(groups[0]["difference"].is_null());
+  CHECK(groups[1]["difference"].is_null());  // it is the base
+}

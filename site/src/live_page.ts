@@ -128,7 +128,11 @@ export async function startLive(build: Build): Promise<void> {
       newest = state;
       setState(state);
       const open = state.runs.filter((run) => run.busy).length;
-      bar.say(`Connected. Runs that are working: ${open}. Jobs: ${state.jobs.length}.`);
+      const older = index.live!.runs_left_out;
+      bar.say(
+        `Connected. Runs that are working: ${open}. Jobs: ${state.jobs.length}.` +
+          (older > 0 ? ` The results leave out ${older} older runs.` : ''),
+      );
       const view = routeOf(location.hash).path[0] ?? '';
       if (view === 'live' || view === '' || view === 'run') showAgain(index);
       notice();

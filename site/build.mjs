@@ -1,5 +1,5 @@
-// Bundles the site into site/dist: index.html, site.js and site.css for a folder, and page.html for
-// a page that is a single file. site/build.sh runs this script.
+// Bundles the site into site/dist: index.html, site.js and site.css for a folder, page.html for
+// a page that is a single file, and live.html for a server. site/build.sh runs this script.
 //
 //   node build.mjs NODE_MODULES
 import { createHash } from 'node:crypto';
@@ -15,8 +15,8 @@ const esbuild = createRequire(join(modules, '/'))('esbuild');
 // Plot puts a style element into each chart, so styles are not limited to files. Scripts are. The
 // last two rules make the browser refuse a text that is parsed as HTML, and every script element
 // that does not come from the data's policy.
-const policy = (script) =>
-    `default-src 'none'; script-src ${script}; style-src 'self' 'unsafe-inline'; img-src data:; ` +
+const policy = (script, more = '') =>
+    `default-src 'none'; script-src ${script}; ${more}style-src 'self' 'unsafe-inline'; img-src data:; ` +
     "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types assay-data";
 
 const built = await esbuild.build({
@@ -48,6 +48,15 @@ writeFileSync(
     fill({
         POLICY: policy("'self'"),
         STYLE: '<link rel="stylesheet" href="assets/site.css" />',
+        SCRIPT: '<script src="assets/site.js"></script>',
+    }),
+);
+// The page of a server reads its data with fetch(), because a script element cannot send a token.
+writeFileSync(
+    join(fresh, 'live.html'),
+    fill({
+        POLICY: policy("'self'", "connect-src 'self'; "),
+        STYLE: '<meta name="assay-live" content="live/" />\n    <link rel="stylesheet" href="assets/site.css" />',
         SCRIPT: '<script src="assets/site.js"></script>',
     }),
 );

@@ -239,7 +239,9 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/call",
         "tools/model",
     ),
+    "server/bundle": ("base", "sandbox/job", "tools/json", "tools/model"),
     "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
+    + ("sandbox/job", "server/bundle", "server/mcp/http", "server/mcp/protocol")
     + ("server/runs", "server/store", "tools/answer", "tools/json", "tools/model"),
     "server/commands": (
         "base",
@@ -251,6 +253,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "sandbox/pool",
         "server/app",
         "server/bench",
+        "server/bundle",
         "server/conformance",
         "server/lint",
         "server/mcp/client",

@@ -167,10 +167,12 @@ Status write_page(const fs::path& store, const Workspace& workspace, const std::
                   const fs::path& page) {
   ASSAY_TRY(bundle, site::find_bundle(workspace.paths.root));
   site::DataOptions data;
+  data.sources = site::ShownSources::all;  // the sources are those of the demonstration
   data.title = "The demo of Assay";
   data.assay = ASSAY_VERSION;
   data.written_unix_ms = system_clock().unix_ms();
-  ASSAY_TRY(text, site::page_of(bundle, data, {store, {run}}, workspace.catalog));
+  ASSAY_TRY(text,
+            site::page_of(bundle, data, {store, std::vector<std::string>{run}}, workspace.catalog));
   std::ofstream file(page, std::ios::binary);
   file << text << std::flush;
   return file ? Status() : fail(ErrorCode::io, "cannot write " + page.string());

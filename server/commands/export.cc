@@ -22,6 +22,7 @@
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
+#include "server/commands/export_run.h"
 #include "server/runs/services.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/public_verdict.h"
@@ -205,8 +206,7 @@ int export_dataset(const ExportOptions& options) {
 }  // namespace
 
 void add_export(CLI::App& app, int& status) {
-  CLI::App* group =
-      app.add_subcommand("export", "Write submissions and verdicts in another benchmark's format");
+  CLI::App* group = app.add_subcommand("export", "Write submissions and verdicts for others");
   group->require_subcommand(1);
   auto options = std::make_shared<ExportOptions>();
   CLI::App* command = group->add_subcommand(
@@ -232,6 +232,7 @@ void add_export(CLI::App& app, int& status) {
       ->check(CLI::Range(1, kMostTensorMib))
       ->capture_default_str();
   command->callback([options, &status] { status = export_dataset(*options); });
+  add_export_run(*group, status);
 }
 
 }  // namespace assay::server

@@ -117,8 +117,9 @@ int print_page(const std::vector<tools::Scorecard>& runs, const std::string& tit
                const Workspace& workspace) {
   const Result<site::Bundle> bundle = site::find_bundle(workspace.paths.root);
   if (!bundle) return print_error(kReport, kUnavailable, bundle.error().message);
-  site::DataStore source{store, {}};
-  for (const tools::Scorecard& card : runs) source.runs.push_back(card.run.handle);
+  std::vector<std::string> handles;
+  for (const tools::Scorecard& card : runs) handles.push_back(card.run.handle);
+  const site::DataStore source{store, std::move(handles)};
   site::DataOptions data;
   data.title = title;
   data.assay = ASSAY_VERSION;

@@ -41,6 +41,7 @@
 #include "server/observe/worker_metrics.h"
 #include "server/runs/drain.h"
 #include "server/runs/services.h"
+#include "server/site/live_pages.h"
 #include "tools/model/source_folder.h"
 #include "tools/registry.h"
 #include "tools/resources/resources.h"
@@ -190,6 +191,22 @@ int serve_fixtures(std::optional<HttpSettings>& http, Observer& observer) {
   return serve_until(**server, http, (*stop)->orderly(), (*stop)->orderly());
 }
 
+/// Returns the pages of a server over HTTP. Returns null if the pages are not built: the server
+/// works without them.
+std::unique_ptr<site::LivePages> make_pages(const Workspace& workspace,
+                                            const std::filesystem::path& store,
+                                            ServerServices& services) {
+  const Result<site::Bundle> bundle = site::find_bundle(workspace.paths.root);
+  Result<std::unique_ptr<site::LivePages>> pages =
+      bundle ? site::LivePages::make(
+                   *bundle, {.store = store, .catalog = &workspace.catalog, .assay = ASSAY_VERSION},
+                   services)
+             : Result<std::unique_ptr<site::LivePages>>(fail(bundle.error()));
+  if (pages) return std::move(*pages);
+  log::warning("the server has no pages", {{"reason", pages.error().message}});
+  return nullptr;
+}
+
 int serve(const ServeOptions& options) {
   if (!options.print_config.empty()) return print_config(options);
   if (const Status started = start_log(options.log); !started)
@@ -264,6 +281,9 @@ int serve(const ServeOptions& options) {
       write_worker_metrics(text, reports_of(devices->pools));
       observer->write_metrics(text);
     };
+  std::unique_ptr<site::LivePages> pages;
+  if (http) pages = make_pages(*workspace, store, **backend);
+  if (http) http->options.pages = pages.get();
   return serve_jobs(server, http, *observer, (*backend)->jobs(),
                     std::chrono::seconds(options.drain_s));
 }

@@ -127,6 +127,24 @@ std::vector<StoredJobs::Load> StoredJobs::load() const {
   return loads;
 }
 
+std::vector<StoredJobs::Unfinished> StoredJobs::unfinished_of(
+    const tools::Principal& principal) const {
+  std::vector<std::shared_ptr<ActiveJob>> own;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [handle, job] : active_)
+      if (job->job().caller == principal.name) own.push_back(job);
+  }
+  std::vector<Unfinished> found;
+  for (const std::shared_ptr<ActiveJob>& job : own) {
+    ActiveJob::Progress now = job->progress();
+    if (now.over()) continue;
+    found.push_back({status_of(*job, std::move(now), clock_), job->job().operator_name,
+                     job->queue().name(), job->job().kind});
+  }
+  return found;
+}
+
 DeviceQueue* StoredJobs::queue_of(const std::string& device) const {
   if (queues_.empty()) return nullptr;
   if (device.empty()) return queues_.front().get();

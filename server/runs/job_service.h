@@ -92,6 +92,15 @@ class StoredJobs final : public tools::JobService {
   /// Returns the numbers of waiting and running jobs for each device.
   std::vector<Load> load() const;
 
+  /// A job of a principal that has no verdict yet.
+  struct Unfinished {
+    tools::JobStatus status;
+    std::string operator_name, device;
+    sandbox::JobKind kind = sandbox::JobKind::test;
+  };
+  /// Returns the queued and running jobs of the principal, sorted by their handles.
+  std::vector<Unfinished> unfinished_of(const tools::Principal& principal) const;
+
   /// Makes every later submit() fail with the error `unavailable`, because the server stops. Jobs
   /// that were accepted before go on.
   void refuse_jobs();

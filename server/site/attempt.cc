@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/public_verdict.h"
 
@@ -31,6 +32,8 @@ constexpr std::array kColumns = {"group",
                                  "submitted_unix_ms",
                                  "job",
                                  "explanation",
+                                 "check",
+                                 "check_note",
                                  "details_part",
                                  "details_entry"};
 
@@ -42,9 +45,13 @@ ordered_json metric_json(const std::optional<double>& value) {
 
 /// Returns the public verdict. The raw samples of the times stay in the store, because they are
 /// most of a verdict.
-json verdict_of_page(const sandbox::Verdict& verdict, const operators::Operator* op) {
+json verdict_of_page(const sandbox::Verdict& verdict, const operators::Operator* op,
+                     bool shows_sources) {
   json shown = tools::verdict_to_json(tools::public_verdict(verdict, op).verdict());
   for (const char* key : {"artifacts", "artifacts_dropped"}) shown.erase(key);
+  if (!shows_sources) {
+    for (const char* key : {"detail", "diagnostic", "stdout", "stderr", "hints"}) shown.erase(key);
+  }
   for (json& record : shown["cases"]) {
     for (const char* key : {"latency", "baseline_latency"}) {
       if (record.contains(key)) record[key].erase("samples_ns");
@@ -55,6 +62,23 @@ json verdict_of_page(const sandbox::Verdict& verdict, const operators::Operator*
 
 }  // namespace
 
+std::string_view to_string(ShownSources sources) {
+  switch (sources) {
+    case ShownSources::none: return "none";
+    case ShownSources::models: return "models";
+    case ShownSources::all: break;
+  }
+  return "all";
+}
+
+Result<ShownSources> shown_sources_from(const std::string& text) {
+  for (const ShownSources sources : {ShownSources::none, ShownSources::models, ShownSources::all}) {
+    if (text == to_string(sources)) return sources;
+  }
+  return fail(ErrorCode::invalid_argument,
+              "unknown sources '" + escape_text(text) + "'; valid: models, none, all");
+}
+
 std::vector<std::string> attempt_columns() {
   std::vector<std::string> names(kColumns.begin(), kColumns.end());
   for (const report::Metric& metric : report::all_metrics()) names.emplace_back(metric.key);
@@ -62,7 +86,7 @@ std::vector<std::string> attempt_columns() {
 }
 
 ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row,
-                         const server::StoredJob* graded) {
+                         const server::StoredJob* graded, const Check& check) {
   ordered_json lines, submitted;
   if (graded != nullptr) {
     lines = std::count(graded->source.begin(), graded->source.end(), '\n') + 1;
@@ -72,7 +96,7 @@ ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row
       {place.group, place.op, row.sample, report::to_string(row.label), row.outcome, row.error_kind,
        row.error_type, row.error_group, row.failure ? row.failure->stage : "", row.tier,
        row.tool_calls, std::move(lines), std::move(submitted), row.job, row.explanation,
-       place.details_part, place.details_entry});
+       to_string(check.state), check.note, place.details_part, place.details_entry});
   for (const report::Metric& metric : report::all_metrics())
     values.push_back(metric_json(metric.of(row)));
   return values;
@@ -80,18 +104,20 @@ ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row
 
 ordered_json attempt_details(const report::ReportRow& row,
                              const std::vector<server::StoredJob>& jobs,
-                             const operators::Operator* op) {
+                             const operators::Operator* op, bool shows_sources) {
   ordered_json calls = ordered_json::array();
   ordered_json sources = ordered_json::array();
   std::map<std::string, std::size_t> places;  // of sources, by their text
   for (const server::StoredJob& job : jobs) {
     const auto [place, is_new] = places.emplace(job.source, sources.size());
-    if (is_new) sources.push_back({{"sha256", job.source_sha256}, {"text", job.source}});
+    if (is_new)
+      sources.push_back({{"sha256", job.source_sha256},
+                         {"text", shows_sources ? ordered_json(job.source) : ordered_json()}});
     const std::optional<sandbox::JobKind> kind = sandbox::job_kind_from(job.kind);
     ordered_json elapsed, verdict;
     if (job.finished_unix_ms && kind)
       elapsed = tools::shown_elapsed_ms(*kind, *job.finished_unix_ms - job.queued_unix_ms);
-    if (job.verdict) verdict = verdict_of_page(*job.verdict, op);
+    if (job.verdict) verdict = verdict_of_page(*job.verdict, op, shows_sources);
     calls.push_back({{"job", job.job},
                      {"kind", job.kind},
                      {"state", job.state},

@@ -1,20 +1,35 @@
 // Writes one attempt as the site's data: a short row for lists, and the details for the attempt's
 // page, with every call of the attempt, its sources and its public verdicts. Pure functions.
 //
-//   rows.push_back(attempt_row(place, row, graded));
-//   details.push_back(attempt_details(row, jobs, op));
+//   rows.push_back(attempt_row(place, row, graded, check));
+//   details.push_back(attempt_details(row, jobs, op, true));
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
+#include "base/result.h"
 #include "operators/catalog.h"
 #include "server/report/model/rows.h"
+#include "server/site/claims.h"
 #include "server/store/store.h"
 
 namespace assay::site {
+
+/// The submissions whose sources, and texts that can quote sources, are written.
+enum class ShownSources {
+  none,
+  /// Those of runs in which a model answered. Simulated models submit changed oracles, and scripts
+  /// may submit oracles, so a reader of these sources could hand in an oracle as his own work.
+  models,
+  all,
+};
+std::string_view to_string(ShownSources sources);
+/// Error: invalid_argument; the message names the valid texts.
+Result<ShownSources> shown_sources_from(const std::string& text);
 
 /// Where an attempt belongs: the indexes of its group and its operator, and of the part and the
 /// entry that have its details.
@@ -28,13 +43,14 @@ std::vector<std::string> attempt_columns();
 
 /// Returns the values of attempt_columns(). `graded` is the job of the graded submission, or null.
 nlohmann::ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row,
-                                   const server::StoredJob* graded);
+                                   const server::StoredJob* graded, const Check& check);
 
 /// Returns the attempt's calls in the order in which the server accepted them. Equal sources are
 /// written once. A verdict is the public verdict without the raw samples of its times. `op` may be
-/// null.
+/// null. Without `shows_sources`, a source is only its SHA-256, and the texts of a verdict that can
+/// quote it are left out.
 nlohmann::ordered_json attempt_details(const report::ReportRow& row,
                                        const std::vector<server::StoredJob>& jobs,
-                                       const operators::Operator* op);
+                                       const operators::Operator* op, bool shows_sources);
 
 }  // namespace assay::site

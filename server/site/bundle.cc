@@ -10,7 +10,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kFiles = {"index.html", "page.html", "site.js", "site.css"};
+constexpr std::array kFiles = {"index.html", "page.html", "live.html", "site.js", "site.css"};
 constexpr std::string_view kDataMark = "@ASSAY_DATA@";  // stands in page.html once
 constexpr const char* kIndexData = "index.js";
 

@@ -15,7 +15,7 @@
 namespace assay::site {
 
 struct Bundle {
-  std::filesystem::path folder;  // has index.html, page.html, site.js and site.css
+  std::filesystem::path folder;  // has index.html, page.html, live.html, site.js and site.css
 };
 
 /// Finds the bundle below Assay's source tree or package. Error: unavailable; the message says how

@@ -1,9 +1,9 @@
 // Groups the runs of one or more stores into the lines of a leaderboard. Runs of the same agent,
-// model, track, suite, operators and device class are samples of one group. Also says which groups
-// have a rank. Pure functions.
+// model, track, suite, operators, device class and origin are samples of one group. Also says which
+// groups have a rank. Pure functions.
 //
 //   const std::vector<std::vector<std::size_t>> groups = group_runs(runs);
-//   const std::vector<std::string> reasons = why_unranked(report);  // empty: the group is ranked
+//   const std::vector<std::string> reasons = why_unranked(report, checks);  // empty: ranked
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/report/model/rows.h"
+#include "server/site/claims.h"
 #include "tools/model/services.h"
 
 namespace assay::site {
@@ -20,6 +21,7 @@ struct SiteRun {
   tools::RunInfo info;
   std::size_t store = 0;     // the index of the store
   std::string device_class;  // the name of the device, for example "NVIDIA H200"
+  std::string origin = {};   // the fingerprint of a bundle's key; empty: a store
 };
 
 /// The device class of a run without any verdict.
@@ -31,8 +33,11 @@ std::vector<std::vector<std::size_t>> group_runs(const std::vector<SiteRun>& run
 
 /// Returns why the group has no rank: "no_model" (no model answered), "practice" (an unscored
 /// track), "host_tier" (a right submission was judged on the host tier, where attribution is weaker
-/// than with launch plans), "several_suites" (the operators changed while the runs went on).
-/// Returns an empty list if the group has a rank.
-std::vector<std::string> why_unranked(const report::Report& report);
+/// than with launch plans), "several_suites" (the operators changed while the runs went on),
+/// "disputed" (a judgement here contradicts an attempt of a bundle), "claimed" (nobody has verified
+/// a right attempt of a bundle). `checks` has one check for each row of the report. Returns an
+/// empty list if the group has a rank.
+std::vector<std::string> why_unranked(const report::Report& report,
+                                      const std::vector<Check>& checks);
 
 }  // namespace assay::site

@@ -87,12 +87,12 @@ class DataWriter {
   const Catalog* catalog_of(const SuiteId& suite) const;
   SuiteOperators& suite_of(const SuiteId& suite);
   Status add_runs(const DataStore& store);
+  Check check_of(const report::ReportRow& row, const SiteRun& run) const;
   Status add_group(const std::vector<std::size_t>& members);
-  Status add_attempts(const report::Report& report, const std::vector<std::size_t>& members,
-                      std::size_t suite);
-  Status add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite);
+  Status add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite,
+                     bool scripted);
   ordered_json group_json(const report::Report& report, const std::vector<std::size_t>& members,
-                          std::size_t suite);
+                          std::size_t suite, const std::vector<Check>& checks);
   Status flush_rows();
   Status flush_details();
   Status put(const std::string& name, const ordered_json& document);
@@ -103,6 +103,7 @@ class DataWriter {
   const std::vector<const Catalog*>& catalogs_;
   DataSink& sink_;
   std::vector<std::unique_ptr<server::ServerServices>> services_;  // one for each store
+  std::vector<std::map<std::string, Check>> checks_;               // of each store, by job
   std::vector<SiteRun> runs_;                                      // oldest first
   std::vector<SuiteOperators> suites_;
   ordered_json groups_ = ordered_json::array();
@@ -135,7 +136,7 @@ SuiteOperators& DataWriter::suite_of(const SuiteId& suite) {
 Status DataWriter::add_runs(const DataStore& store) {
   ASSAY_TRY(services, server::open_store_to_read(store.path, *catalogs_.front()));
   ASSAY_TRY(known, services->store().runs());
-  for (const std::string& wanted : store.runs) {
+  for (const std::string& wanted : store.runs.value_or(std::vector<std::string>())) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&](const tools::RunInfo& run) {
       return run.handle == wanted;
     });
@@ -144,19 +145,27 @@ Status DataWriter::add_runs(const DataStore& store) {
                                             store.path.string() + "; `assay runs` lists the runs");
   }
   for (auto run = known.rbegin(); run != known.rend(); ++run) {
-    if (!store.runs.empty() &&
-        std::find(store.runs.begin(), store.runs.end(), run->handle) == store.runs.end())
+    if (store.runs &&
+        std::find(store.runs->begin(), store.runs->end(), run->handle) == store.runs->end())
       continue;
     ASSAY_TRY(devices, services->store().device_names(run->handle));
-    runs_.push_back({*run, services_.size(), devices.empty() ? kNoDevice : join(devices)});
+    runs_.push_back(
+        {*run, services_.size(), devices.empty() ? kNoDevice : join(devices), store.origin});
   }
   services_.push_back(std::move(services));
+  checks_.push_back(store.checks);
   return {};
+}
+
+Check DataWriter::check_of(const report::ReportRow& row, const SiteRun& run) const {
+  if (run.origin.empty()) return {CheckState::own};
+  const auto found = checks_[run.store].find(row.job);
+  return found == checks_[run.store].end() ? Check() : found->second;
 }
 
 Status DataWriter::open(const std::vector<DataStore>& stores) {
   for (const DataStore& store : stores) ASSAY_RETURN_IF_ERROR(add_runs(store));
-  if (runs_.empty())
+  if (runs_.empty() && !options_.live)
     return fail(ErrorCode::not_found, "the stores contain no run; `assay bench` makes one");
   std::stable_sort(runs_.begin(), runs_.end(), [](const SiteRun& one, const SiteRun& other) {
     return one.info.created_unix_ms < other.info.created_unix_ms;
@@ -186,8 +195,8 @@ Status DataWriter::flush_details() {
   return sink_.put(name, "[" + std::exchange(details_, "") + "]");
 }
 
-Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
-                               std::size_t suite) {
+Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite,
+                               bool scripted) {
   SuiteOperators& operators = suites_[suite];
   ASSAY_TRY(jobs, services_[run.store]->store().stored_jobs(run.info.handle, row.operator_name));
   const auto graded = std::find_if(jobs.begin(), jobs.end(), [&row](const server::StoredJob& job) {
@@ -195,9 +204,13 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
   });
   const AttemptPlace place{groups_.size(), operators.index_of(row.operator_name), details_parts_,
                            details_entries_};
-  rows_.push_back(attempt_row(place, row, graded == jobs.end() ? nullptr : &*graded));
-  details_ += (details_.empty() ? "" : ",") +
-              text_of_json(attempt_details(row, jobs, operators.find(row.operator_name)));
+  rows_.push_back(
+      attempt_row(place, row, graded == jobs.end() ? nullptr : &*graded, check_of(row, run)));
+  const bool shows_sources = options_.sources == ShownSources::all ||
+                             (options_.sources == ShownSources::models && !scripted);
+  details_ +=
+      (details_.empty() ? "" : ",") +
+      text_of_json(attempt_details(row, jobs, operators.find(row.operator_name), shows_sources));
   ++details_entries_;
   ++summary_.attempts;
   if (details_.size() >= options_.details_part_bytes) ASSAY_RETURN_IF_ERROR(flush_details());
@@ -205,7 +218,8 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
 }
 
 ordered_json DataWriter::group_json(const report::Report& report,
-                                    const std::vector<std::size_t>& members, std::size_t suite) {
+                                    const std::vector<std::size_t>& members, std::size_t suite,
+                                    const std::vector<Check>& checks) {
   ordered_json document = report::report_json(report);
   document.erase("operators");
   ordered_json samples = ordered_json::array();
@@ -238,7 +252,8 @@ ordered_json DataWriter::group_json(const report::Report& report,
         {index, cell.first, cell.second ? ordered_json(*cell.second) : ordered_json()}));
   return {{"suite", suite},
           {"device_class", runs_[members.front()].device_class},
-          {"unranked", why_unranked(report)},
+          {"origin", runs_[members.front()].origin},
+          {"unranked", why_unranked(report, checks)},
           {"host_tier", host_tier},
           {"note", report::note_of(report.answered_by)},
           {"samples", std::move(samples)},
@@ -270,11 +285,13 @@ Status DataWriter::add_group(const std::vector<std::size_t>& members) {
   ASSAY_TRY(report, report::make_report(cards, catalog));
   cards.clear();
   if (options_.amend) ASSAY_RETURN_IF_ERROR(options_.amend(report));
+  std::vector<Check> checks;
   for (const report::ReportRow& row : report.rows) {
     const std::size_t member = members[static_cast<std::size_t>(row.sample - 1)];
-    ASSAY_RETURN_IF_ERROR(add_attempt(row, runs_[member], suite));
+    checks.push_back(check_of(row, runs_[member]));
+    ASSAY_RETURN_IF_ERROR(add_attempt(row, runs_[member], suite, report.scripted()));
   }
-  groups_.push_back(group_json(report, members, suite));
+  groups_.push_back(group_json(report, members, suite, checks));
   return {};
 }
 
@@ -288,6 +305,8 @@ ordered_json DataWriter::difference_json(const report::Report& report, const Sit
       return {{"base", base.group},
               {"pass_at_1", report::estimate_json(report::pass_difference(base.report, report))}};
   }
+  // A claim never becomes the base, because it could claim to be older than all other runs.
+  if (!run.origin.empty()) return nullptr;
   Base base{groups_.size(), run.device_class, report};
   for (report::ReportRow& row : base.report.rows) row.verdict = nullptr;
   bases_.push_back(std::move(base));
@@ -331,7 +350,12 @@ Result<DataSummary> DataWriter::write() {
                         {"attempt_columns", attempt_columns()},
                         {"attempt_parts", row_parts_},
                         {"details_parts", details_parts_},
+                        {"sources", to_string(options_.sources)},
                         {"groups", std::move(groups_)}};
+  if (options_.live)
+    index["live"] = {{"snapshot", options_.live->snapshot},
+                     {"revision", options_.live->revision},
+                     {"runs_left_out", options_.live->runs_left_out}};
   ASSAY_RETURN_IF_ERROR(write_suites(index));
   ASSAY_RETURN_IF_ERROR(put("index", index));
   return summary_;

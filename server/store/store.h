@@ -98,6 +98,15 @@ struct GradedJob {
   std::optional<sandbox::Verdict> verdict;  // empty while the job is unfinished
 };
 
+/// How far a run is.
+struct RunProgress {
+  tools::RunInfo run;
+  std::int64_t calls = 0;         // jobs of all kinds
+  std::int64_t submitted = 0;     // operators with a graded submission
+  std::int64_t passed = 0;        // operators with a right submission
+  std::int64_t last_unix_ms = 0;  // when its last job was accepted or ended; 0: it has none
+};
+
 class Store {
  public:
   static Result<std::unique_ptr<Store>> open(const std::filesystem::path& path, StoreMode mode,
@@ -117,6 +126,13 @@ class Store {
   Result<tools::RunInfo> run(const std::string& handle,
                              const std::optional<std::string>& principal);
   Result<std::vector<tools::RunInfo>> runs();  // newest first
+  /// Returns the runs of the principal, newest first.
+  Result<std::vector<tools::RunInfo>> runs_of(const std::string& principal);
+  /// Returns the progress of the newest runs of the principal, newest first.
+  Result<std::vector<RunProgress>> progress_of_runs(const std::string& principal,
+                                                    std::int64_t most_runs);
+  /// Returns a text that changes when the principal's runs, jobs, verdicts or usage change.
+  Result<std::string> revision_of(const std::string& principal);
   /// Records that a run is over. The record stays, even if the machine's clock is set back.
   Status end_run(const std::string& run, std::int64_t now_unix_ms);
   Result<bool> has_ended(const std::string& run);

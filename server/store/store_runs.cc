@@ -80,6 +80,68 @@ Result<std::vector<tools::RunInfo>> Store::runs() {
   });
 }
 
+Result<std::vector<tools::RunInfo>> Store::runs_of(const std::string& principal) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::vector<tools::RunInfo>> {
+    SQLite::Statement query(db, std::string(kRunColumns) +
+                                    " WHERE principal = ? ORDER BY created_unix_ms DESC, rowid "
+                                    "DESC");
+    query.bind(1, principal);
+    std::vector<tools::RunInfo> runs;
+    while (query.executeStep()) {
+      ASSAY_TRY(run, run_of(query));
+      runs.push_back(std::move(run));
+    }
+    return runs;
+  });
+}
+
+Result<std::vector<RunProgress>> Store::progress_of_runs(const std::string& principal,
+                                                         std::int64_t most_runs) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::vector<RunProgress>> {
+    SQLite::Statement query(
+        db, std::string(kRunColumns) +
+                " WHERE principal = ? ORDER BY created_unix_ms DESC, rowid DESC LIMIT ?");
+    query.bind(1, principal);
+    query.bind(2, most_runs);
+    std::vector<RunProgress> found;
+    while (query.executeStep()) {
+      ASSAY_TRY(run, run_of(query));
+      found.push_back({.run = std::move(run)});
+    }
+    SQLite::Statement counts(
+        db,
+        "SELECT count(*), count(DISTINCT CASE WHEN s.kind = 'grade' AND v.job IS NOT NULL THEN "
+        "s.operator END), count(DISTINCT CASE WHEN s.kind = 'grade' AND v.outcome = 'pass' THEN "
+        "s.operator END), coalesce(max(max(s.queued_unix_ms, coalesce(s.finished_unix_ms, 0))), 0) "
+        "FROM submissions s LEFT JOIN verdicts v ON v.job = s.job WHERE s.run = ?");
+    for (RunProgress& one : found) {
+      counts.reset();
+      counts.bind(1, one.run.handle);
+      counts.executeStep();
+      one.calls = counts.getColumn(0).getInt64();
+      one.submitted = counts.getColumn(1).getInt64();
+      one.passed = counts.getColumn(2).getInt64();
+      one.last_unix_ms = counts.getColumn(3).getInt64();
+    }
+    return found;
+  });
+}
+
+Result<std::string> Store::revision_of(const std::string& principal) {
+  return connection_->with([&](SQLite::Database& db) -> Result<std::string> {
+    SQLite::Statement query(
+        db,
+        "SELECT (SELECT count(*) FROM runs WHERE principal = ?1) || '.' || "
+        "(SELECT count(*) FROM submissions WHERE caller = ?1) || '.' || "
+        "(SELECT count(*) FROM submissions WHERE caller = ?1 AND finished_unix_ms IS NULL) || '.' "
+        "|| (SELECT coalesce(max(u.id), 0) FROM usage u JOIN runs r ON r.run = u.run WHERE "
+        "r.principal = ?1)");
+    query.bind(1, principal);
+    query.executeStep();
+    return query.getColumn(0).getString();
+  });
+}
+
 Status Store::end_run(const std::string& run, std::int64_t now_unix_ms) {
   return connection_->write([&](SQLite::Database& db) -> Status {
     SQLite::Statement insert(db, "INSERT OR IGNORE INTO ended_runs VALUES (?,?)");

@@ -49,4 +49,18 @@ export function noChart(heading: string, reason: string): HTMLElement {
   return h('figure', {}, h('figcaption', {}, heading), h('p', { class: 'empty' }, reason));
 }
 
+export type Drawing<Row> = {
+  heading: string;
+  rows: Row[];
+  empty: string; // why the chart is not drawn if there is no row
+  say: (row: Row) => string; // a row in words, for readers who do not see the chart
+  plot: () => Plot.PlotOptions;
+};
+
+/// Draws the rows with a heading and a description or, without a row, says why it does not.
+export function chartOf<Row>({ heading, rows, empty, say, plot }: Drawing<Row>): HTMLElement {
+  if (rows.length === 0) return noChart(heading, empty);
+  return chart(heading, rows.map(say).join('; '), plot());
+}
+
 export { Plot };

@@ -1,6 +1,7 @@
 // Loads the parts of the data. In a folder, each part is a script that calls `assayData` with a
 // JSON text. In a page that is a single file, all parts are in one element of type JSON. In both
-// cases the texts go through JSON.parse, which runs nothing.
+// cases the texts go through JSON.parse, which runs nothing. A server answers with the JSON texts.
+import { isLive, readJson } from './live';
 import type { Attempt, Details, Index, Spec } from './types';
 
 type TrustedPolicy = { createScriptURL(url: string): string };
@@ -41,6 +42,11 @@ function load<T>(name: string): Promise<T> {
   if (!PART.test(name)) return Promise.reject(new Error(`not a part: ${name}`));
   const known = loads.get(name);
   if (known) return known as Promise<T>;
+  if (isLive()) {
+    const part = readJson(`data/${index!.live!.snapshot}/${name}`);
+    loads.set(name, part);
+    return part as Promise<T>;
+  }
   const text = inline.get(name);
   const found = new Promise<T>((resolve, reject) => {
     if (inline.size > 0) {
@@ -59,7 +65,13 @@ function load<T>(name: string): Promise<T> {
 }
 
 export async function loadIndex(): Promise<Index> {
-  index = await load<Index>('index');
+  if (isLive()) {
+    index = (await readJson('data/index')) as Index;
+    loads.clear();
+    parts = new Map();
+  } else {
+    index = await load<Index>('index');
+  }
   if (index.format !== 'assay.site/1') throw new Error(`unknown format ${index.format}`);
   return index;
 }

@@ -118,6 +118,13 @@ export const DEFINITIONS: Record<string, Definition> = {
       'host: its Python code ran on the GPU, so attribution is weaker. interpreter: its kernels ' +
       'ran on a CPU. none: nothing ran.',
   },
+  check: {
+    title: 'Check',
+    text:
+      'Who vouches for the verdict of a submission from outside. verified here: it was judged ' +
+      'again with the same result. claimed: only the one who sent it has judged it. disputed: a ' +
+      'judgement here contradicts it.',
+  },
   generalisation: {
     title: 'Generalisation',
     text: 'Speed-up on hidden cases / speed-up on public cases, as a geometric mean.',
@@ -129,6 +136,8 @@ export const UNRANKED: Record<string, string> = {
   practice: 'the track practice is not scored',
   host_tier: 'right submissions were judged on the host tier',
   several_suites: 'the operators changed while the runs went on',
+  claimed: 'somebody else claims right submissions that nobody has verified here',
+  disputed: 'a judgement here contradicts a submission',
 };
 
 export const SCHEMES: [string, string][] = [

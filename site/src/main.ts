@@ -1,6 +1,8 @@
 // Shows the view that the address names, and the navigation.
 import type { View } from './context';
 import { listen, loadIndex } from './data';
+import { isLive, SnapshotGone, STALE } from './live';
+import { startLive, WITHOUT_RUNS } from './live_page';
 import { h, section } from './dom';
 import { date } from './format';
 import { hashOf, routeOf } from './route';
@@ -12,6 +14,7 @@ import { cost } from './views/cost';
 import { failures } from './views/failures';
 import { fastP } from './views/fastp';
 import { leaderboard } from './views/leaderboard';
+import { live } from './views/live';
 import { operator } from './views/operator';
 import { operators } from './views/operators';
 import { progress } from './views/progress';
@@ -21,6 +24,7 @@ import { submissions } from './views/submissions';
 
 // The views in the order of the navigation. A view without a title is reached by links.
 const VIEWS: Record<string, { title?: string; view: View }> = {
+  live: { title: 'Live', view: live },
   leaderboard: { title: 'Leaderboard', view: leaderboard },
   comparison: { title: 'Comparison', view: comparison },
   cost: { title: 'Cost', view: cost },
@@ -54,16 +58,18 @@ let last = '';
 async function show(index: Index, main: HTMLElement, nav: HTMLElement): Promise<void> {
   const mine = ++shown;
   const route = routeOf(location.hash);
-  if (route.path.length === 0) route.path.push('leaderboard');
+  if (route.path.length === 0) route.path.push(isLive() ? 'live' : 'leaderboard');
   const name = route.path[0]!;
   const entry = Object.hasOwn(VIEWS, name) ? VIEWS[name] : undefined;
   let content: Node;
   main.setAttribute('aria-busy', 'true');
   try {
-    content = entry
-      ? await entry.view({ index, route })
-      : section('Unknown view', h('p', {}, `There is no view ${name}.`));
+    if (!entry) content = section('Unknown view', h('p', {}, `There is no view ${name}.`));
+    else if (index.groups.length === 0 && !WITHOUT_RUNS.has(name))
+      content = section(entry.title ?? name, h('p', { class: 'empty' }, 'There is no run yet.'));
+    else content = await entry.view({ index, route });
   } catch (problem) {
+    if (problem instanceof SnapshotGone) dispatchEvent(new Event(STALE));
     const message = problem instanceof Error ? problem.message : String(problem);
     content = section('Error', h('p', { class: 'note', role: 'alert' }, message));
   }
@@ -100,38 +106,69 @@ function follow(event: Event): void {
   anchor.setAttribute('href', hashOf([name], query));
 }
 
-async function start(): Promise<void> {
-  listen();
-  const root = document.getElementById('site')!;
-  let index: Index;
-  try {
-    index = await loadIndex();
-  } catch (problem) {
-    const message = problem instanceof Error ? problem.message : String(problem);
-    root.replaceChildren(h('p', { role: 'alert' }, `The data cannot be read: ${message}`));
-    return;
-  }
-  const nav = h(
+function navigation(): HTMLElement {
+  return h(
     'nav',
     { class: 'views', 'aria-label': 'Views', click: follow, auxclick: follow },
     Object.entries(VIEWS)
-      .filter(([, { title }]) => title)
+      .filter(([name, { title }]) => title && (name !== 'live' || isLive()))
       .map(([name, { title }]) => h('a', { href: hashOf([name]), 'data-view': name }, title)),
   );
+}
+
+/// Shows the site. Returns the function that shows the current view again, with a newer index.
+async function build(first: Index, bar: HTMLElement | null): Promise<(next: Index) => void> {
+  let index = first;
+  const nav = navigation();
   const main = h('main', { id: 'main' });
-  root.replaceChildren(
+  const written = h('span', {}, date(index.written_unix_ms));
+  document.getElementById('site')!.replaceChildren(
     h(
       'a',
       { class: 'skip', href: '#main', click: (event) => skip(event, main) },
       'Skip to content',
     ),
-    h('header', {}, h('h1', {}, index.title), nav),
+    h('header', {}, h('h1', {}, index.title), bar ?? '', nav),
     main,
-    h('footer', {}, `Assay ${index.assay}, data of ${date(index.written_unix_ms)}.`),
+    h('footer', {}, `Assay ${index.assay}, data of `, written, '.'),
   );
   addEventListener('hashchange', () => void show(index, main, nav));
   await show(index, main, nav);
   document.documentElement.setAttribute('data-ready', 'true');
+  return (next) => {
+    index = next;
+    written.textContent = date(index.written_unix_ms);
+    void again(index, main, nav);
+  };
+}
+
+/// Shows the current view again, and keeps the visitor's place in it.
+async function again(index: Index, main: HTMLElement, nav: HTMLElement): Promise<void> {
+  const at = { left: scrollX, top: scrollY };
+  const focused = main.contains(document.activeElement)
+    ? document.activeElement!.getAttribute('href')
+    : null;
+  await show(index, main, nav);
+  scrollTo(at);
+  if (focused === null) return;
+  const anchors = [...main.querySelectorAll('a')];
+  anchors.find((each) => each.getAttribute('href') === focused)?.focus({ preventScroll: true });
+}
+
+function fail(problem: unknown): void {
+  const message = problem instanceof Error ? problem.message : String(problem);
+  const text = h('p', { role: 'alert' }, `The data cannot be read: ${message}`);
+  document.getElementById('site')!.replaceChildren(text);
+}
+
+async function start(): Promise<void> {
+  listen();
+  try {
+    if (isLive()) await startLive(build);
+    else await build(await loadIndex(), null);
+  } catch (problem) {
+    fail(problem);
+  }
 }
 
 function skip(event: Event, main: HTMLElement): void {

@@ -164,8 +164,10 @@ export const lineLink = (group: Group, number: number): HTMLElement =>
     short(lineText(group, number), 40),
   );
 
-/// True if a model answered. Simulations and replays must not count as somebody who solves.
-export const isModel = (group: Group): boolean => !group.unranked.includes('no_model');
+/// True if a model answered, and nobody else only claims it. Simulations, replays and claims must not
+/// count as somebody who solves.
+export const isModel = (group: Group): boolean =>
+  !['no_model', 'claimed', 'disputed'].some((reason) => group.unranked.includes(reason));
 
 /// The lines with a model or, if there is none, all lines.
 export function modelLines(lines: Line[]): Line[] {

@@ -134,6 +134,7 @@ export type Report = {
 export type Group = {
   suite: number;
   device_class: string;
+  origin?: string; // the key of a bundle from outside; empty: a store
   unranked: string[];
   host_tier: number;
   note: string;
@@ -163,6 +164,8 @@ export type Index = {
   attempt_parts: number[];
   details_parts: number;
   groups: Group[];
+  sources?: string; // the submissions whose sources are in the data
+  live?: { snapshot: number; revision: string; runs_left_out: number };
 };
 
 /// One attempt: a row of a part "attempts-N", with names.
@@ -188,6 +191,8 @@ export type Attempt = {
   submitted_unix_ms: number | null;
   job: string;
   explanation: string;
+  check?: string; // own, claimed, verified or disputed
+  check_note?: string;
   details_part: number;
   details_entry: number;
 };
@@ -228,7 +233,7 @@ export type Verdict = {
   error_kind: string;
   stage: string;
   summary: string;
-  detail: string;
+  detail?: string;
   language?: string;
   tier: string;
   tier_reason: string;
@@ -238,9 +243,10 @@ export type Verdict = {
   cases: CaseRecord[];
   skipped_cases: { ids: string[]; hidden: number; text: string }[];
   kernels: Kernel[];
-  hints: { kind: string; case: string; text: string }[];
-  stdout: string;
-  stderr: string;
+  // Without sources in the data, the next three are missing: they can quote a source.
+  hints?: { kind: string; case: string; text: string }[];
+  stdout?: string;
+  stderr?: string;
   stage_ms: Record<string, number>;
   profile?: {
     case: string;
@@ -279,5 +285,5 @@ export type Details = {
   graded: string;
   tier_reason: string;
   calls: Call[];
-  sources: { sha256: string; text: string }[];
+  sources: { sha256: string; text: string | null }[];
 };

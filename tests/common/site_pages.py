@@ -124,7 +124,7 @@ def why_no_browser() -> str | None:
     return f"the browser's npm package has no build for {platform.machine()}"
 
 
-def visit(script: str, site: Path, pictures: str | None, **more: object) -> dict[str, Any]:
+def visit(script: str, site: Path | str, pictures: str | None, **more: object) -> dict[str, Any]:
     """Runs a script of tests/node, which opens the site in the browser, and returns its facts."""
     installed = subprocess.run(
         [str(ROOT / "tests/node/install.sh")],

@@ -13,16 +13,16 @@ known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
 # The maximum size of an input. Longer inputs are slow and rarely find anything new. Unit tests
 # cover the size limits of the parsers.
 max_input_bytes=512
-# The maximum size of an input for the targets `jwt`, `verdict` and `report`. The smallest verdict
-# has 600 bytes. A sanitizer report with one finding, and a set with two keys, have about the same
-# size.
+# The maximum size of an input for the targets `jwt`, `verdict`, `report` and `bundle`. The smallest
+# verdict has 600 bytes. A sanitizer report with one finding, and a set with two keys, have about
+# the same size.
 max_long_input_bytes=4096
 # Leak detection is off, because some targets never destroy their server.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}
 
 most_bytes() {
   case $1 in
-    jwt | verdict | report) echo $max_long_input_bytes ;;
+    jwt | verdict | report | bundle) echo $max_long_input_bytes ;;
     *) echo $max_input_bytes ;;
   esac
 }

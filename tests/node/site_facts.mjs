@@ -1,5 +1,5 @@
 // Opens every view of a site in headless Chromium, as it looks on a desktop, on a phone and on
-// paper, in light and dark, and uses the pages as a visitor does. tests/e2e/test_site.py judges what
+// paper, in light and dark, and uses the pages as a visitor does. tests/e2e/site/test_site.py judges what
 // this script prints.
 //
 //   node site_facts.mjs '{"chromium": PATH, "axe": FILE, "site": INDEX_HTML, "views": [...],

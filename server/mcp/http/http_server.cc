@@ -30,6 +30,7 @@
 #include "server/mcp/http/http_cors.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_metrics.h"
+#include "server/mcp/http/http_pages.h"
 #include "server/mcp/http/http_request.h"
 #include "server/mcp/http/http_response.h"
 #include "server/mcp/http/http_session.h"
@@ -69,7 +70,7 @@ class HttpServer {
                  },
                  {options.max_listeners, options.principal_listeners}),
         listener_(
-            listener_limits(options),
+            limits_of(options),
             [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
             [this](Connection& connection) { return serve(connection); },
             options.tls ? "" : closing_reply(busy_reply("too many connections")), clock_) {}
@@ -88,16 +89,6 @@ class HttpServer {
   }
 
  private:
-  static ListenerLimits listener_limits(const HttpOptions& options) {
-    ListenerLimits limits;
-    limits.threads = options.threads;
-    limits.max_connections = options.max_connections;
-    limits.backlog = options.backlog;
-    limits.first_request_timeout = std::chrono::milliseconds(options.header_timeout_ms);
-    limits.write_timeout = std::chrono::milliseconds(options.write_timeout_ms);
-    return limits;
-  }
-
   /// Keeps streams alive. Also gives back what has expired, every kSweepMs milliseconds.
   void tick() {
     streams_.keep_alive();
@@ -216,7 +207,11 @@ class HttpServer {
     };
     add_cors_headers(exchange.header, options_, exchange.response);
     auto document = open_document(request, options_);
-    const bool guarded = messages || request.path == "/metrics" || request.path == "/whoami";
+    using Access = HttpPages::Access;
+    const bool asks_pages = get && !has_body && options_.pages != nullptr;
+    const Access page = asks_pages ? options_.pages->access_of(request.path) : Access::none;
+    const bool guarded = messages || request.path == "/metrics" || request.path == "/whoami" ||
+                         page == Access::guarded || page == Access::events;
     Admission::Decision decision =
         admission_.decide(exchange.header, exchange.response.connection().remote().host,
                           !document && guarded ? Admission::Path::protocol : Admission::Path::open);
@@ -231,6 +226,11 @@ class HttpServer {
       return reply({.body = metrics_text(), .content_type = MetricsText::kContentType});
     if (request.path == "/whoami" && get && !has_body)
       return reply({.body = describe_token(exchange.caller)});
+    if (page == Access::events && request.method == "GET")
+      return streams_.send_page_events(*options_.pages, name_of(exchange.caller),
+                                       exchange.response);
+    if (page == Access::open || page == Access::guarded)
+      return reply(options_.pages->reply(request.path, name_of(exchange.caller)));
     if (!messages)
       return reply(
           error_reply(404, kInvalidRequest,

@@ -20,6 +20,7 @@
 namespace assay::mcp {
 
 struct OAuth;
+class HttpPages;
 class Server;
 class MetricsText;
 class Tokens;
@@ -65,6 +66,9 @@ struct HttpOptions {
   std::function<void(const HttpRecord& record)> request_ended;
   /// Adds metrics of the application to the answer of GET /metrics. Null: the application has none.
   std::function<void(MetricsText& text)> more_metrics;
+  /// Pages of the application besides MCP (http_pages.h). Null: the application has none. Otherwise
+  /// the pages must outlive the call of serve_http().
+  HttpPages* pages = nullptr;
 
   /// The number of simultaneous requests. An idle connection uses no thread. There are enough
   /// threads for all calls, listeners and uploads, and 256 more for short requests.
@@ -98,11 +102,12 @@ struct HttpOptions {
   SessionLimits sessions = {};
 };
 
-/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. For clients with a
-/// session, also answers GET /mcp with an event stream, and DELETE /mcp, which ends the session.
-/// After the stop request, stops the work of the running calls and tasks, waits until all requests
-/// have been answered, and returns. After that, the same Server must not be served again. Returns
-/// the exit status of the process: 0, or 71 if the address cannot be bound. Ignores SIGPIPE.
+/// Answers POST /mcp, GET /healthz, GET /metrics and the pages until `stop` is requested. For
+/// clients with a session, also answers GET /mcp with an event stream, and DELETE /mcp, which ends
+/// the session. After the stop request, stops the work of the running calls and tasks, waits until
+/// all requests have been answered, and returns. After that, the same Server must not be served
+/// again. Returns the exit status of the process: 0, or 71 if the address cannot be bound. Ignores
+/// SIGPIPE.
 int serve_http(Server& server, const HttpOptions& options, const std::stop_token& stop);
 
 }  // namespace assay::mcp

@@ -136,4 +136,14 @@ void HttpStreams::resume(const std::shared_ptr<HttpSession>& session, EventLog::
   });
 }
 
+void HttpStreams::send_page_events(HttpPages& pages, const std::string& principal,
+                                   ResponseWriter& response) {
+  const ShareLimiter::Pass listener = listeners_.enter(principal);
+  if (!listener) return response.reply(busy_reply(listener.refusal(), "streams are open"));
+  answer(response, [&](EventStream& events, const std::stop_source& end) {
+    pages.send_events(
+        principal, [&events](std::string_view data) { events.send(data); }, end.get_token());
+  });
+}
+
 }  // namespace assay::mcp

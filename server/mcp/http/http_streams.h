@@ -1,26 +1,30 @@
 // HttpStreams answers requests with server-sent events. The events are the messages that a call
-// sends while it runs, or the events that a session has kept for a client that reconnects.
+// sends while it runs, the events that a session has kept for a client that reconnects, or the
+// events of the application's pages.
 //
 //   streams.answer_call(call, session, response);
 //   streams.resume(session, place, response);
+//   streams.send_page_events(pages, "alice", response);
 //
 // A stream that belongs to no call can be open for as long as its client lives. Such a stream takes
 // one of the places for listeners. If there is none, the functions reply with HTTP status 503. The
 // stream of a call takes no place here, because HttpServer limits the calls.
 //
-// Thread-safe. Both functions return when the stream has ended.
+// Thread-safe. The three functions return when the stream has ended.
 #pragma once
 
 #include <functional>
 #include <list>
 #include <memory>
 #include <stop_token>
+#include <string>
 
 #include "base/mutex.h"
 #include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_endpoint.h"
+#include "server/mcp/http/http_pages.h"
 #include "server/mcp/http/http_response.h"
 #include "server/mcp/http/http_session.h"
 
@@ -46,6 +50,9 @@ class HttpStreams {
   /// replaces it.
   void resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
               ResponseWriter& response);
+
+  /// Sends the events of the pages until they end or the client disconnects.
+  void send_page_events(HttpPages& pages, const std::string& principal, ResponseWriter& response);
 
   int open() const;
   /// Returns the number of open streams that belong to no call.

@@ -9,7 +9,8 @@ import { downloads } from '../table';
 import type { Attempt, Details } from '../types';
 import { lineName, operatorName } from './submissions';
 
-const sourceOf = (attempt: Attempt, details: Details): string => {
+/// Returns null if the data has no sources.
+const sourceOf = (attempt: Attempt, details: Details): string | null => {
   const call =
     details.calls.find((each) => each.job === attempt.job) ??
     details.calls[details.calls.length - 1];
@@ -76,7 +77,9 @@ export const compare: View = async ({ index, route }) => {
       ['error', (a) => a.error_type || NONE],
     ] as [string, (attempt: Attempt) => string][]
   ).map(([name, show]) => [name, show(one), show(other)]);
-  const edits = diffLines(sourceOf(one, details[0]!), sourceOf(other, details[1]!));
+  const texts = [sourceOf(one, details[0]!), sourceOf(other, details[1]!)];
+  const isHidden = texts.includes(null);
+  const edits = isHidden ? [] : diffLines(texts[0]!, texts[1]!);
   const signs = { same: ' ', removed: '-', added: '+' };
   const changed = edits.filter((edit) => edit.kind !== 'same').length;
   const head = (attempt: Attempt): Child =>
@@ -119,8 +122,10 @@ export const compare: View = async ({ index, route }) => {
       ),
     ),
     downloads('two', ['value', 'first', 'second'], () => rows),
-    h('h3', {}, `Sources: ${changed} lines differ`),
-    h(
+    h('h3', {}, isHidden ? 'Sources' : `Sources: ${changed} lines differ`),
+    isHidden
+      ? h('p', { class: 'empty' }, 'The source of an attempt is not published.')
+      : h(
       'pre',
       {
         class: 'wide diff',

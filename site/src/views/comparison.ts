@@ -1,5 +1,5 @@
 // Pass@1 and Perf@1 of all lines with their intervals, on one scale for each metric.
-import { chart, colour, nameAxis, nameMargin, noChart, Plot } from '../charts';
+import { chartOf, colour, nameAxis, nameMargin, Plot } from '../charts';
 import type { Context, View } from '../context';
 import { h, section } from '../dom';
 import { NONE, number, short, withInterval } from '../format';
@@ -18,12 +18,10 @@ function intervals(lines: Line[], metric: Metric, heading: string, share: boolea
     const ranked = line.group.unranked.length === 0;
     marks.push({ name, value: estimate.value, low, high, ranked });
   }
-  if (marks.length === 0) return noChart(heading, 'Not drawn: nothing was timed.');
   marks.sort((one, other) => other.value - one.value);
   const unit = share ? 'share' : 'ratio';
-  const said = marks.map((mark) => `${mark.name} ${number(mark.value, unit)}`).join('; ');
   const most = Math.max(...marks.map((mark) => mark.high));
-  return chart(heading, said, {
+  const plot = (): Plot.PlotOptions => ({
     marginLeft: nameMargin(),
     marginRight: 60,
     height: 60 + 26 * marks.length,
@@ -55,6 +53,13 @@ function intervals(lines: Line[], metric: Metric, heading: string, share: boolea
       share ? null : Plot.ruleX([1], { stroke: 'var(--ink)', strokeDasharray: '3 2' }),
     ],
   });
+  return chartOf({
+    heading,
+    rows: marks,
+    empty: 'Not drawn: nothing was timed.',
+    say: (mark) => `${mark.name} ${number(mark.value, unit)}`,
+    plot,
+  });
 }
 
 export function passAtK(lines: Line[]): HTMLElement | null {
@@ -67,16 +72,21 @@ export function passAtK(lines: Line[]): HTMLElement | null {
   );
   if (!points.some((point) => point.k > 1)) return null;
   const names = [...new Set(points.map((point) => point.name))];
-  const last = points.map((point) => `${point.name} k=${point.k} ${number(point.share, 'share')}`);
-  return chart('pass@k', last.join('; '), {
-    height: 320,
-    color: { domain: names, range: names.map((_, at) => colour(at)), legend: true },
-    x: { ticks: [...new Set(points.map((point) => point.k))], tickFormat: 'd', label: 'k' },
-    y: { domain: [0, 1], tickFormat: '.0%', grid: true, label: null },
-    marks: [
-      Plot.lineY(points, { x: 'k', y: 'share', stroke: 'name', strokeWidth: 2 }),
-      Plot.dot(points, { x: 'k', y: 'share', fill: 'name', r: 4 }),
-    ],
+  return chartOf({
+    heading: 'pass@k',
+    rows: points,
+    empty: '',
+    say: (point) => `${point.name} k=${point.k} ${number(point.share, 'share')}`,
+    plot: () => ({
+      height: 320,
+      color: { domain: names, range: names.map((_, at) => colour(at)), legend: true },
+      x: { ticks: [...new Set(points.map((point) => point.k))], tickFormat: 'd', label: 'k' },
+      y: { domain: [0, 1], tickFormat: '.0%', grid: true, label: null },
+      marks: [
+        Plot.lineY(points, { x: 'k', y: 'share', stroke: 'name', strokeWidth: 2 }),
+        Plot.dot(points, { x: 'k', y: 'share', fill: 'name', r: 4 }),
+      ],
+    }),
   });
 }
 

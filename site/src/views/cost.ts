@@ -1,5 +1,5 @@
 // What the runs cost, and what a result costs.
-import { chart, noChart, Plot } from '../charts';
+import { chartOf, Plot } from '../charts';
 import type { View } from '../context';
 import { h, section } from '../dom';
 import { number, short } from '../format';
@@ -36,11 +36,7 @@ function scatter(lines: Line[]): HTMLElement {
       };
     })
     .filter((point) => point.isModel || point.cost > 0);
-  if (points.length === 0) return noChart(heading, 'Not drawn: no cost is known.');
-  const said = points.map(
-    (point) => `${point.name} ${number(point.cost, 'dollars')}, ${number(point.pass, 'share')}`,
-  );
-  return chart(heading, said.join('; '), {
+  const plot = (): Plot.PlotOptions => ({
     height: 380,
     marginRight: 40,
     x: { label: 'dollars for one attempt', grid: true, zero: true, tickFormat: '$.3~f' },
@@ -56,6 +52,14 @@ function scatter(lines: Line[]): HTMLElement {
         fill: 'var(--ink)',
       }),
     ],
+  });
+  return chartOf({
+    heading,
+    rows: points,
+    empty: 'Not drawn: no cost is known.',
+    say: (point) =>
+      `${point.name} ${number(point.cost, 'dollars')}, ${number(point.pass, 'share')}`,
+    plot,
   });
 }
 

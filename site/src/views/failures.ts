@@ -1,5 +1,5 @@
 // Where models fail: groups of errors, stages, difficulty, and the operators that nobody solves.
-import { chart, colour, nameAxis, nameMargin, noChart, Plot } from '../charts';
+import { chartOf, colour, nameAxis, nameMargin, Plot } from '../charts';
 import type { View } from '../context';
 import { h, link, section } from '../dom';
 import { number, short, withInterval } from '../format';
@@ -13,9 +13,8 @@ const named = (line: Line): string => short(lineText(line.group, line.number), 3
 
 function stacked(heading: string, counts: Count[], kinds: string[]): HTMLElement {
   const drawn = counts.filter((each) => each.count > 0);
-  if (drawn.length === 0) return noChart(heading, 'No attempt failed here.');
   const lines = [...new Set(counts.map((each) => each.line))];
-  return chart(heading, drawn.map((c) => `${c.line}: ${c.kind} ${c.count}`).join('; '), {
+  const plot = (): Plot.PlotOptions => ({
     marginLeft: nameMargin(),
     height: 60 + 26 * lines.length,
     color: {
@@ -26,6 +25,13 @@ function stacked(heading: string, counts: Count[], kinds: string[]): HTMLElement
     x: { grid: true, label: 'attempts' },
     y: { domain: lines, label: null },
     marks: [nameAxis(), Plot.barX(drawn, { x: 'count', y: 'line', fill: 'kind' }), Plot.ruleX([0])],
+  });
+  return chartOf({
+    heading,
+    rows: drawn,
+    empty: 'No attempt failed here.',
+    say: (each) => `${each.line}: ${each.kind} ${each.count}`,
+    plot,
   });
 }
 

@@ -1,5 +1,5 @@
 // fast_p with a movable p.
-import { chart, colour, noChart, Plot } from '../charts';
+import { chartOf, colour, Plot } from '../charts';
 import type { View } from '../context';
 import { loadAllAttempts } from '../data';
 import { h, section } from '../dom';
@@ -61,28 +61,22 @@ export const fastP: View = async ({ index, route }) => {
   );
   const heading = `fast_p over ${OVERS.find(([key]) => key === over)![2]}`;
   const draw = (at: number): HTMLElement =>
-    curves.length === 0
-      ? noChart(heading, 'Not drawn: nothing was timed, or not every right attempt has a time.')
-      : chart(
-          heading,
-          curves
-            .map((c) => `${named(c)} ${number(shareAbove(c, at), 'share')} at p=${at}`)
-            .join('; '),
-          {
-            height: 360,
-            color: {
-              domain: curves.map(named),
-              range: curves.map((_, i) => colour(i)),
-              legend: true,
-            },
-            x: { label: 'p', grid: true },
-            y: { domain: [0, 1], tickFormat: '.0%', grid: true, label: null },
-            marks: [
-              Plot.lineY(points, { x: 'p', y: 'share', stroke: 'name', curve: 'step-after' }),
-              Plot.ruleX([at], { stroke: 'var(--ink)', strokeDasharray: '3 2' }),
-            ],
-          },
-        );
+    chartOf({
+      heading,
+      rows: curves,
+      empty: 'Not drawn: nothing was timed, or not every right attempt has a time.',
+      say: (c) => `${named(c)} ${number(shareAbove(c, at), 'share')} at p=${at}`,
+      plot: () => ({
+        height: 360,
+        color: { domain: curves.map(named), range: curves.map((_, i) => colour(i)), legend: true },
+        x: { label: 'p', grid: true },
+        y: { domain: [0, 1], tickFormat: '.0%', grid: true, label: null },
+        marks: [
+          Plot.lineY(points, { x: 'p', y: 'share', stroke: 'name', curve: 'step-after' }),
+          Plot.ruleX([at], { stroke: 'var(--ink)', strokeDasharray: '3 2' }),
+        ],
+      }),
+    });
   const box = h('div', {}, draw(p));
   const output = h('output', { for: 'p' }, p.toFixed(2));
   const slider = h('input', {

@@ -1,5 +1,5 @@
 // One operator: its specification, who solves it, and the best times against the floor.
-import { chart, noChart, Plot } from '../charts';
+import { chartOf, noChart, Plot } from '../charts';
 import type { View } from '../context';
 import { loadAllAttempts, loadDetails, loadSpecs } from '../data';
 import { facts, h, link, section } from '../dom';
@@ -107,22 +107,26 @@ async function bestTimes(index: Index, right: Attempt[]): Promise<HTMLElement> {
     add('baseline', record.baseline_latency?.median_ns);
     add('PyTorch', record.pytorch_ns);
   }
-  if (times.length === 0) return noChart(heading, 'Not drawn: the times are of hidden cases.');
-  const said = times.map((time) => `${time.case} ${time.what} ${number(time.ns, 'ns')}`).join('; ');
   return h(
     'div',
     {},
-    chart(heading, said, {
-      height: 80 + 40 * new Set(times.map((time) => time.case)).size,
-      marginLeft: 120,
-      color: {
-        domain: ['floor', 'best submission', 'baseline', 'PyTorch'],
-        range: ['var(--dim)', 'var(--a)', 'var(--b)', 'var(--c)'],
-        legend: true,
-      },
-      x: { type: 'log', grid: true, label: 'ns', tickFormat: '~s' },
-      y: { label: null },
-      marks: [Plot.dot(times, { x: 'ns', y: 'case', fill: 'what', r: 6 })],
+    chartOf({
+      heading,
+      rows: times,
+      empty: 'Not drawn: the times are of hidden cases.',
+      say: (time) => `${time.case} ${time.what} ${number(time.ns, 'ns')}`,
+      plot: () => ({
+        height: 80 + 40 * new Set(times.map((time) => time.case)).size,
+        marginLeft: 120,
+        color: {
+          domain: ['floor', 'best submission', 'baseline', 'PyTorch'],
+          range: ['var(--dim)', 'var(--a)', 'var(--b)', 'var(--c)'],
+          legend: true,
+        },
+        x: { type: 'log', grid: true, label: 'ns', tickFormat: '~s' },
+        y: { label: null },
+        marks: [Plot.dot(times, { x: 'ns', y: 'case', fill: 'what', r: 6 })],
+      }),
     }),
     h(
       'p',

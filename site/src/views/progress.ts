@@ -1,6 +1,6 @@
 // The best result over time: the number of operators that anybody has solved, and the best Perf of
 // one operator.
-import { chart, noChart, Plot } from '../charts';
+import { chartOf, Plot } from '../charts';
 import type { View } from '../context';
 import { loadAllAttempts } from '../data';
 import { h, link, section } from '../dom';
@@ -11,7 +11,32 @@ import { table } from '../table';
 import type { Attempt } from '../types';
 import { lineName, operatorName } from './submissions';
 
-type Step = { at: Date; count: number };
+type Step = { at: Date; value: number };
+
+/// A line that keeps its value until the next step.
+function stepChart(
+  heading: string,
+  empty: string,
+  steps: Step[],
+  label: string,
+  stroke: string,
+): HTMLElement {
+  return chartOf({
+    heading,
+    rows: steps,
+    empty,
+    say: (step) => `${date(step.at.getTime())} ${step.value}`,
+    plot: () => ({
+      height: 260,
+      x: { label: null, type: 'utc' },
+      y: { grid: true, zero: true, label },
+      marks: [
+        Plot.lineY(steps, { x: 'at', y: 'value', stroke, curve: 'step-after' }),
+        Plot.dot(steps, { x: 'at', y: 'value', fill: stroke }),
+      ],
+    }),
+  });
+}
 
 export const progress: View = async ({ index, route }) => {
   const scope = scopeOf(index, route);
@@ -27,7 +52,7 @@ export const progress: View = async ({ index, route }) => {
   for (const attempt of right) {
     const isNew = !solved.has(attempt.operator);
     solved.add(attempt.operator);
-    if (isNew) steps.push({ at: new Date(attempt.submitted_unix_ms!), count: solved.size });
+    if (isNew) steps.push({ at: new Date(attempt.submitted_unix_ms!), value: solved.size });
     const before = best.get(attempt.operator) ?? 0;
     if (attempt.perf !== null && attempt.perf > before) {
       best.set(attempt.operator, attempt.perf);
@@ -39,22 +64,17 @@ export const progress: View = async ({ index, route }) => {
   const chosen = route.query.get('operator') ?? names[0] ?? '';
   const ofOperator = records.filter((attempt) => operatorName(index, attempt) === chosen);
   const heading = `Best Perf of ${chosen || 'an operator'}`;
-  const solvedText = steps.map((step) => `${date(step.at.getTime())} ${step.count}`).join('; ');
   return section(
     'Best over time',
     tabs(index, route, scope, false),
     h('p', {}, 'Only lines with a model count, if there are any.'),
-    steps.length === 0
-      ? noChart('Operators that anybody has solved', 'Not drawn: nothing is solved.')
-      : chart('Operators that anybody has solved', solvedText, {
-          height: 260,
-          x: { label: null, type: 'utc' },
-          y: { grid: true, zero: true, label: 'operators' },
-          marks: [
-            Plot.lineY(steps, { x: 'at', y: 'count', stroke: 'var(--a)', curve: 'step-after' }),
-            Plot.dot(steps, { x: 'at', y: 'count', fill: 'var(--a)' }),
-          ],
-        }),
+    stepChart(
+      'Operators that anybody has solved',
+      'Not drawn: nothing is solved.',
+      steps,
+      'operators',
+      'var(--a)',
+    ),
     names.length > 0
       ? h(
           'p',
@@ -74,26 +94,13 @@ export const progress: View = async ({ index, route }) => {
           ),
         )
       : null,
-    ofOperator.length === 0
-      ? noChart(heading, 'Not drawn: nothing was timed.')
-      : chart(heading, ofOperator.map((a) => `${date(a.submitted_unix_ms)} ${a.perf}`).join('; '), {
-          height: 260,
-          x: { label: null, type: 'utc' },
-          y: { grid: true, zero: true, label: 'Perf' },
-          marks: [
-            Plot.lineY(ofOperator, {
-              x: (attempt: Attempt) => new Date(attempt.submitted_unix_ms!),
-              y: 'perf',
-              stroke: 'var(--b)',
-              curve: 'step-after',
-            }),
-            Plot.dot(ofOperator, {
-              x: (attempt: Attempt) => new Date(attempt.submitted_unix_ms!),
-              y: 'perf',
-              fill: 'var(--b)',
-            }),
-          ],
-        }),
+    stepChart(
+      heading,
+      'Not drawn: nothing was timed.',
+      ofOperator.map((a) => ({ at: new Date(a.submitted_unix_ms!), value: a.perf! })),
+      'Perf',
+      'var(--b)',
+    ),
     table<Attempt>({
       id: 'records',
       caption: 'Records: each was the best of its operator when it was submitted',

@@ -9,6 +9,7 @@ import { configuration, lineLink, lineText, suiteName } from '../scope';
 import { table, type Column } from '../table';
 import type { Attempt, Estimate, Group, MetricLine, Sample, Summary } from '../types';
 import { passAtK } from './comparison';
+import { progressOf } from './live';
 import { attemptColumns } from './submissions';
 
 type Run = { sample: Sample; at: number; group: Group; number: number };
@@ -98,7 +99,13 @@ function attempts(rows: Attempt[], { index, route }: Context): HTMLElement {
 
 export const run: View = async (context) => {
   const found = runsOf(context).find((each) => each.sample.run === context.route.path[1]);
-  if (!found) return section('Run', h('p', {}, 'There is no such run.'));
+  if (!found) {
+    const now = progressOf(context.route.path[1] ?? '');
+    return section(
+      `Run ${context.route.path[1] ?? ''}`,
+      now ? facts([['now', now]]) : h('p', {}, 'There is no such run.'),
+    );
+  }
   const all = await loadAllAttempts();
   const rows = all.filter(
     (attempt) => attempt.group === found.number && attempt.sample === found.at,
@@ -110,6 +117,7 @@ export const run: View = async (context) => {
       `Run ${found.sample.run}`,
       facts([
         ['line', link(hashOf(['configuration', String(found.number)]), configuration(found.group))],
+        ['now', progressOf(found.sample.run)],
         ['sample', found.at],
         ['track', found.group.report.run.track],
         ['suite', suiteName(context.index, found.group.suite)],
@@ -258,6 +266,7 @@ export const configurationPage: View = async (context) => {
         ],
         ['device', `${group.device_class} (${first.devices.join(', ') || 'none'})`],
         ['started', date(first.created_unix_ms)],
+        ['from outside, signed with the key', group.origin ?? ''],
         [
           'runs',
           group.samples.map((sample, at) => [

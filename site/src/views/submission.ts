@@ -8,7 +8,7 @@ import { hashOf } from '../route';
 import { roofline } from '../roofline';
 import { table } from '../table';
 import type { Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
-import { lineName, operatorName } from './submissions';
+import { checkOf, lineName, operatorName } from './submissions';
 
 const ratio = (one?: number, other?: number): number | null => (one && other ? one / other : null);
 
@@ -161,7 +161,7 @@ function audit(details: Details, verdict: Verdict | null): HTMLElement {
         String(value),
       ]),
     ]),
-    verdict && verdict.hints.length > 0
+    verdict?.hints && verdict.hints.length > 0
       ? [
           h('h3', {}, 'Findings'),
           h(
@@ -185,8 +185,8 @@ function audit(details: Details, verdict: Verdict | null): HTMLElement {
 function printed(verdict: Verdict): HTMLElement | null {
   const parts: [string, string][] = [
     ['traceback', verdict.diagnostic?.traceback ?? ''],
-    ['standard output', verdict.stdout],
-    ['standard error', verdict.stderr],
+    ['standard output', verdict.stdout ?? ''],
+    ['standard error', verdict.stderr ?? ''],
   ];
   const shown = parts.filter(([, text]) => text);
   if (shown.length === 0) return null;
@@ -342,6 +342,8 @@ export const submission: View = async ({ index, route }) => {
           ),
         ],
         ['sample', attempt.sample],
+        ['check', checkOf(attempt) && `${checkOf(attempt)}. ${attempt.check_note ?? ''}`],
+        ['from outside, signed with the key', group.origin ?? ''],
         ['job', attempt.job || NONE],
         ['Perf', number(attempt.perf, 'ratio')],
         ['submitted', date(attempt.submitted_unix_ms)],
@@ -362,18 +364,24 @@ export const submission: View = async ({ index, route }) => {
     section(
       'Source',
       details.sources.length === 0 ? h('p', {}, 'There is no submission.') : null,
-      details.sources.map((source, at) =>
-        h(
-          'details',
-          { open: at === chosen },
-          h(
-            'summary',
-            {},
-            `Version ${at + 1} of ${details.sources.length}${at === chosen ? ', graded' : ''}: ` +
-              `${source.text.split('\n').length} lines, SHA-256 ${source.sha256.slice(0, 16)}`,
-          ),
-          sourceView(source.text, `Source, version ${at + 1}`),
-        ),
+      details.sources.some((source) => source.text === null)
+        ? h('p', { class: 'empty' }, 'The sources of this attempt are not published.')
+        : null,
+      details.sources.map(({ text, sha256 }, at) =>
+        text === null
+          ? h('p', { class: 'small' }, `Version ${at + 1}: SHA-256 ${sha256}`)
+          : h(
+              'details',
+              { open: at === chosen },
+              h(
+                'summary',
+                {},
+                `Version ${at + 1} of ${details.sources.length}` +
+                  `${at === chosen ? ', graded' : ''}: ` +
+                  `${text.split('\n').length} lines, SHA-256 ${sha256.slice(0, 16)}`,
+              ),
+              sourceView(text, `Source, version ${at + 1}`),
+            ),
       ),
     ),
   );

@@ -20,6 +20,14 @@ export const lineName = (index: Index, attempt: Attempt): string => {
   return group ? lineText(group, attempt.group) : 'unknown';
 };
 
+/// Says who vouches for an attempt. Empty for those of the stores.
+export const checkOf = (attempt: Attempt): string =>
+  !attempt.check || attempt.check === 'own'
+    ? ''
+    : attempt.check === 'verified'
+      ? 'verified here'
+      : attempt.check;
+
 export function attemptColumns(index: Index): Column<Attempt>[] {
   return [
     {
@@ -50,6 +58,13 @@ export function attemptColumns(index: Index): Column<Attempt>[] {
       title: 'Result',
       value: (attempt) => attempt.label,
       show: (attempt) => h('span', { class: `result ${attempt.outcome}` }, attempt.label),
+    },
+    {
+      key: 'check',
+      title: 'Check',
+      define: 'check',
+      value: (attempt) => checkOf(attempt) || null,
+      show: (attempt) => h('span', { class: `check ${attempt.check}` }, checkOf(attempt)),
     },
     { key: 'tier', title: 'Tier', define: 'tier', value: (attempt) => attempt.tier || null },
     ...index.metrics.map((metric) => {

@@ -30,7 +30,7 @@ TEST_CASE("a missing bundle is an error that says how to build it") {
 
 TEST_CASE("data replaces the mark of the page, and a page without a mark is refused") {
   const testing::TemporaryFolder root;
-  for (const char* name : {"index.html", "site.js", "site.css"})
+  for (const char* name : {"index.html", "live.html", "site.js", "site.css"})
     write(root.path() / "site/dist" / name, "x");
   write(root.path() / "site/dist/page.html", "<a>@ASSAY_DATA@</a>");
   const Result<Bundle> bundle = find_bundle(root.path());

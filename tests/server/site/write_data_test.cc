@@ -63,7 +63,7 @@ TEST_CASE("the data of a store has its groups, its attempts and their details") 
     return {};
   };
   MapSink sink;
-  const auto written = write_data(options, {{folder.path() / "s.db", {}}}, {&catalog}, sink);
+  const auto written = write_data(options, {{.path = folder.path() / "s.db"}}, {&catalog}, sink);
   REQUIRE(written);
   CHECK(written->runs == 2);
   CHECK(written->groups == 1);
@@ -98,9 +98,49 @@ TEST_CASE("only the named runs are written, and an unknown run is an error") {
       operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
   fill(folder.path() / "s.db");
   MapSink sink;
-  const auto unknown = write_data({}, {{folder.path() / "s.db", {"run_nope"}}}, {&catalog}, sink);
+  const auto unknown = write_data(
+      {}, {{folder.path() / "s.db", std::vector<std::string>{"run_nope"}}}, {&catalog}, sink);
   REQUIRE_FALSE(unknown);
   CHECK(unknown.error().code == ErrorCode::not_found);
   CHECK(unknown.error().message.find("run_nope") != std::string::npos);
   CHECK(sink.parts.empty());
+}
+
+TEST_CASE("without a run, only the data of a live server is written") {
+  const testing::TemporaryFolder folder;
+  const operators::Catalog catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
+  fill(folder.path() / "s.db");
+  const std::vector<DataStore> nothing = {{folder.path() / "s.db", std::vector<std::string>()}};
+  MapSink sink;
+  CHECK(write_data({}, nothing, {&catalog}, sink).error().code == ErrorCode::not_found);
+  DataOptions options;
+  options.live = LiveData{7, "r", 2};
+  REQUIRE(write_data(options, nothing, {&catalog}, sink));
+  CHECK(sink.parts.at("index")["groups"].empty());
+  CHECK(sink.parts.at("index")["live"] ==
+        nlohmann::json{{"snapshot", 7}, {"revision", "r"}, {"runs_left_out", 2}});
+}
+
+TEST_CASE("sources that are not shown leave no text that could quote them") {
+  const testing::TemporaryFolder folder;
+  const operators::Catalog catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
+  fill(folder.path() / "s.db");
+  for (const ShownSources sources : {ShownSources::none, ShownSources::models}) {
+    DataOptions options;
+    options.sources = sources;
+    MapSink sink;
+    REQUIRE(write_data(options, {{.path = folder.path() / "s.db"}}, {&catalog}, sink));
+    CHECK(sink.parts.at("index")["sources"] == to_string(sources));
+    const bool shows = sources == ShownSources::models;
+    for (const nlohmann::json& entry : sink.parts.at("details-0")) {
+      for (const nlohmann::json& source : entry["sources"])
+        CHECK(source["text"].is_string() == shows);
+      for (const nlohmann::json& call : entry["calls"])
+        CHECK(call["verdict"].contains("stdout") == shows);
+    }
+  }
+  CHECK(shown_sources_from("own").error().message.find("models, none, all") != std::string::npos);
+  CHECK(shown_sources_from("all").value() == ShownSources::all);
 }

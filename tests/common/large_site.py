@@ -1,6 +1,6 @@
 """Makes the data of a large site, for a test of its paging and for measurements of its times:
 
-    python tests/e2e/large_site.py OUT [LINES] [SAMPLES]
+    python tests/common/large_site.py OUT [LINES] [SAMPLES]
 
 The site has LINES agents (default: 100) x 164 operators x SAMPLES (default: 5) attempts. Its numbers
 are made up. Every submission has the same source."""

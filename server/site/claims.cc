@@ -1,0 +1,140 @@
+#include "server/site/claims.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/handle.h"
+#include "server/store/store.h"
+#include "tools/model/operator_job.h"
+#include "tools/model/public_verdict.h"
+
+namespace assay::site {
+namespace {
+
+using sandbox::ErrorKind;
+using sandbox::Outcome;
+using sandbox::Verdict;
+
+/// The errors that a right submission does not have on any machine: wrong answers, and what a
+/// sanitizer or a canary has seen. A time limit or a missing feature of the machine is not among
+/// them.
+constexpr std::array kWrongAnywhere = {
+    ErrorKind::syntax_error,     ErrorKind::indentation_error, ErrorKind::missing_entry,
+    ErrorKind::output_mismatch,  ErrorKind::wrong_result,      ErrorKind::hidden_case,
+    ErrorKind::canary_violation, ErrorKind::memory_error,      ErrorKind::race,
+    ErrorKind::unattributed};
+
+bool is_wrong_anywhere(const Verdict& verdict) {
+  return verdict.outcome == Outcome::fail || std::find(kWrongAnywhere.begin(), kWrongAnywhere.end(),
+                                                       verdict.error_kind) != kWrongAnywhere.end();
+}
+
+std::string device_of(const Verdict& verdict) {
+  const sandbox::Provenance& provenance = verdict.provenance;
+  return provenance.device_name.empty() ? provenance.device : provenance.device_name;
+}
+
+Check check_perf(const Verdict& claimed, const Verdict& here) {
+  const std::optional<double> wanted = tools::shown_perf(claimed.perf);
+  if (!wanted) return {CheckState::verified};
+  const std::optional<double> found = tools::shown_perf(here.perf);
+  if (!found || device_of(claimed) != device_of(here))
+    return {CheckState::claimed, "Judged right here, on " + device_of(here) +
+                                     ". Its Perf was not timed on the claimed device."};
+  if (*found >= kPerfPart * *wanted) return {CheckState::verified};
+  return {CheckState::disputed, "Its Perf here is " + std::to_string(*found) + "."};
+}
+
+/// Returns the job that judges a claimed submission, or why it cannot be judged.
+tl::expected<sandbox::Job, std::string> job_of(const bundle::BundledJob& claimed,
+                                               const operators::Catalog& catalog,
+                                               const sandbox::Limits& limits) {
+  const operators::Operator* op = catalog.find(claimed.operator_name);
+  if (op == nullptr) return tl::unexpected<std::string>("The operator is not known here.");
+  const std::string& revision = claimed.verdict.provenance.operator_revision;
+  if (!revision.empty() && revision != op->revision)
+    return tl::unexpected<std::string>("The operator has changed since.");
+  sandbox::Job job = tools::operator_job(*op, sandbox::JobKind::grade, claimed.source);
+  if (!tools::choose_language(job, claimed.language))
+    return tl::unexpected<std::string>("The operator does not allow this language.");
+  job.id = new_handle("job");
+  job.limits = limits;
+  return job;
+}
+
+}  // namespace
+
+std::string_view to_string(CheckState state) {
+  switch (state) {
+    case CheckState::own: return "own";
+    case CheckState::claimed: return "claimed";
+    case CheckState::verified: return "verified";
+    case CheckState::disputed: break;
+  }
+  return "disputed";
+}
+
+Check check_claim(const Verdict& claimed, const Verdict& here) {
+  const bool claims_pass = claimed.outcome == Outcome::pass;
+  if (here.outcome == Outcome::pass && here.tier == sandbox::Tier::none)
+    return {CheckState::claimed, "The device here judges nothing."};
+  if (here.outcome == Outcome::pass)
+    return claims_pass ? check_perf(claimed, here)
+                       : Check{CheckState::disputed, "Judged right here."};
+  if (is_wrong_anywhere(here)) {
+    if (!claims_pass) return {CheckState::verified};
+    return {CheckState::disputed, "Judged here: " + std::string(to_string(here.error_kind)) + "."};
+  }
+  return {CheckState::claimed, "The judgement here ended with " +
+                                   std::string(to_string(here.error_kind)) +
+                                   ", which decides nothing."};
+}
+
+Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesystem::path& store) {
+  ASSAY_TRY(opened, server::Store::open(store, server::StoreMode::read_write));
+  ASSAY_RETURN_IF_ERROR(opened->insert_run(bundle.run, ""));
+  const tools::Usage& usage = bundle.usage;
+  if (usage.cost_known || usage.input_tokens + usage.output_tokens > 0 || usage.cost_usd > 0)
+    ASSAY_RETURN_IF_ERROR(opened->add_usage(bundle.run.handle, usage, bundle.run.created_unix_ms));
+  for (const bundle::BundledJob& claimed : bundle.jobs) {
+    sandbox::Job job;
+    job.id = claimed.job;
+    job.run = bundle.run.handle;
+    job.kind = claimed.kind;
+    job.operator_name = claimed.operator_name;
+    job.language = claimed.language;
+    job.source = claimed.source;
+    ASSAY_TRY(accepted, opened->accept(job, claimed.device, {}, claimed.queued_unix_ms));
+    if (!accepted.accepted())
+      return fail(ErrorCode::resource_exhausted, "the bundle's job " + job.id + " has no room");
+    ASSAY_TRY(stored, opened->finish(job.id, claimed.state, claimed.verdict, false,
+                                     claimed.finished_unix_ms));
+    static_cast<void>(stored);
+  }
+  return {};
+}
+
+std::map<std::string, Check> judge_claims(const bundle::RunBundle& bundle,
+                                          const operators::Catalog& catalog,
+                                          sandbox::Device& device, const sandbox::Limits& limits,
+                                          const ClaimJudged& judged) {
+  std::map<std::string, Check> checks;
+  for (const bundle::BundledJob& claimed : bundle.jobs) {
+    if (claimed.kind != sandbox::JobKind::grade) continue;
+    Check check;
+    const auto job = job_of(claimed, catalog, limits);
+    if (job) {
+      sandbox::JobMonitor monitor;
+      check = check_claim(claimed.verdict, device.execute(*job, monitor));
+    } else {
+      check.note = job.error();
+    }
+    if (judged) judged(claimed, check);
+    checks.emplace(claimed.job, std::move(check));
+  }
+  return checks;
+}
+
+}  // namespace assay::site

@@ -1,5 +1,6 @@
 #include "sandbox/record/candidate_end.h"
 
+#include <algorithm>
 #include <csignal>
 #include <string>
 
@@ -9,7 +10,8 @@ namespace assay::sandbox {
 namespace {
 
 // A time limit is no evidence if the main thread waited for a processor for more than the first
-// share of it, while the whole process used less than the second share.
+// share of it, while the whole process used less than the second share of one CPU core, or of the
+// part of a core that its limit allows.
 constexpr double kMostWaitingShare = 0.75, kLeastUsedShare = 0.25;
 
 std::string mebibytes(std::int64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
@@ -18,7 +20,7 @@ EndError time_limit(const CandidateEnd& end, const Limits& limits) {
   if (end.out_of_processes)
     return {ErrorKind::process_limit,
             "started more than " + std::to_string(limits.processes) + " processes and threads"};
-  if (lacked_cpu(end.cpu, end.wall_ms))
+  if (lacked_cpu(end.cpu, end.wall_ms, limits.cpu_percent))
     return {ErrorKind::internal_error,
             "the machine is overloaded: within the time limit of " + std::to_string(end.wall_ms) +
                 " ms, the candidate waited " + std::to_string(end.cpu->waited_ms) +
@@ -50,10 +52,12 @@ EndError process_end(const CandidateEnd& end, const Limits& limits) {
 
 }  // namespace
 
-bool lacked_cpu(const std::optional<CpuTimes>& cpu, std::int64_t wall_ms) {
+bool lacked_cpu(const std::optional<CpuTimes>& cpu, std::int64_t wall_ms,
+                std::int64_t cpu_percent) {
   const auto wall = static_cast<double>(wall_ms);
+  const double cores = std::min(1.0, static_cast<double>(cpu_percent) / 100);
   return cpu && static_cast<double>(cpu->waited_ms) > kMostWaitingShare * wall &&
-         static_cast<double>(cpu->used_ms) < kLeastUsedShare * wall;
+         static_cast<double>(cpu->used_ms) < kLeastUsedShare * cores * wall;
 }
 
 EndError error_of(const CandidateEnd& end, const Limits& limits) {

@@ -49,7 +49,8 @@ struct EndError {
 EndError error_of(const CandidateEnd& end, const Limits& limits);
 
 /// Returns true if a process spent most of its time limit waiting for a processor, although it used
-/// little processor time. Returns false if the times are not known.
-bool lacked_cpu(const std::optional<CpuTimes>& cpu, std::int64_t wall_ms);
+/// little of the processor time that its limit `cpu_percent` leaves it. Time in which that limit
+/// stops the process counts as waiting, too. Returns false if the times are not known.
+bool lacked_cpu(const std::optional<CpuTimes>& cpu, std::int64_t wall_ms, std::int64_t cpu_percent);
 
 }  // namespace assay::sandbox

@@ -173,7 +173,8 @@ bool CandidateRun::on(CandidateError& error) {
     return run_->fail(ErrorKind::protocol_error,
                       "the candidate reported a timeout before its time limit");
   const CandidateEvent::Kind limit = CandidateEvent::Kind::timeout;
-  if (stopped && lacked_cpu(processor_time(), wall_ms_)) return ended({.kind = limit});
+  const std::int64_t percent = run_->job().limits.cpu_percent;
+  if (stopped && lacked_cpu(processor_time(), wall_ms_, percent)) return ended({.kind = limit});
   candidate_->end();
   if (candidate_->machine_out_of_memory()) return ended({.kind = CandidateEvent::Kind::ended});
   Diagnostic& found = error.diagnostic;

@@ -62,6 +62,9 @@ TEST_CASE("a time limit that passed while the candidate waited for a processor i
   CHECK(after_a_second(CpuTimes{.used_ms = 300, .waited_ms = 700}) == "timeout");
   // Many threads that wait for each other use a lot of processor time together.
   CHECK(after_a_second(CpuTimes{.used_ms = 1'900, .waited_ms = 900}) == "timeout");
+  // A limit of a tenth of a core stops the process most of the time.
+  CHECK_FALSE(lacked_cpu(CpuTimes{.used_ms = 100, .waited_ms = 900}, 1'000, 10));
+  CHECK(lacked_cpu(CpuTimes{.used_ms = 20, .waited_ms = 980}, 1'000, 10));
   const EndError error = error_of(
       {.event = Kind::timeout, .cpu = CpuTimes{.used_ms = 100, .waited_ms = 900}, .wall_ms = 1'000},
       kLimits);

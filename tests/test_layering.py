@@ -241,6 +241,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
     + ("server/runs", "server/store", "tools/answer", "tools/json", "tools/model"),
+    "server/edge": (
+        "base",
+        "server/app",
+        "server/mcp/client",
+        "server/mcp/http",
+        "server/mcp/oauth",
+    ),
     "server/commands": (
         "base",
         "operators",
@@ -252,6 +259,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/app",
         "server/bench",
         "server/conformance",
+        "server/edge",
         "server/lint",
         "server/mcp/client",
         "server/mcp/core",

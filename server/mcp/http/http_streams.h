@@ -47,6 +47,7 @@ class HttpStreams {
   void resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
               ResponseWriter& response);
 
+  void set_listeners(ShareLimiter::Places places) { listeners_.set_places(places); }
   int open() const;
   /// Returns the number of open streams that belong to no call.
   int listening() const { return static_cast<int>(listeners_.inside()); }

@@ -15,6 +15,7 @@ import pytest
 from fault_list import fault_pairs, positions
 from fault_page import pairs_page
 from injection import CALLS, Faults
+from subject import ON_CPU, ON_FAKE_GPU
 from tracing import can_trace
 
 BINARY = os.environ.get("ASSAY_BIN", str(matrix.ROOT / "build/release/bin/assay"))
@@ -124,8 +125,9 @@ def test_the_expectation_of_a_verdict(
 
 
 def test_the_wrong_submission_differs_from_the_correct_one() -> None:
-    assert matrix.WRONG != matrix.CORRECT
-    assert "time.sleep" in matrix.slowed(matrix.WRONG)
+    for subject in (ON_CPU, ON_FAKE_GPU):
+        assert subject.correct != subject.wrong
+        assert "time.sleep" in subject.code(correct=False, slowed=True)
 
 
 def test_a_fault_strikes_only_the_calls_that_it_names(tmp_path: Path) -> None:

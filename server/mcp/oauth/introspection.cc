@@ -97,7 +97,7 @@ Result<Introspection::Claims> Introspection::end_ask(const std::string& key,
   const std::int64_t now_ns = clock_.monotonic_ns();
   if (!answer && answer.error().code == ErrorCode::unavailable)
     paused_until_ns_ = now_ns + limits_.pause_ms * kNsPerMs;
-  const Result<Claims> claims = answer ? claims_in(*answer) : fail(answer.error());
+  Result<Claims> claims = answer ? claims_in(*answer) : fail(answer.error());
   log_trouble(claims ? nullptr : &claims.error());
   if (!claims) return no_answer();
   const bool active = *claims != nullptr;

@@ -35,7 +35,7 @@ struct AskedIssuer {
 ErrorCode problem_of(Introspection& introspection, const std::string& token = "t") {
   const auto claims = introspection.claims_of(token);
   REQUIRE_FALSE(claims);
-  CHECK(claims.error().message.find(token + "oken") == std::string::npos);
+  CHECK((token.size() < 5 || claims.error().message.find(token) == std::string::npos));
   return claims.error().code;
 }
 
@@ -78,7 +78,7 @@ TEST_CASE("introspection: trouble of the issuer says nothing about the token and
   for (const int status : {201, 204, 302, 400, 401, 403, 404, 429, 500, 503}) {
     INFO(status);
     issuer.status = status;
-    CHECK(problem_of(introspection) == ErrorCode::unavailable);
+    CHECK(problem_of(introspection, "secret_1") == ErrorCode::unavailable);
   }
   issuer.status = 200;
   for (const char* body :

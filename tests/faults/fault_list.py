@@ -179,8 +179,9 @@ def all_faults(
                     found.append(Fault(role, call, error, skip))
                 if calls[role].get(call, 0) and error != errno.EINTR:
                     found.append(Fault(role, call, error, 0, repeat))
+    stages = (*STAGES, "launch") if "launcher" in to_kill else STAGES
     for role in to_kill:
-        found += [Fault(role, stage=stage) for stage in STAGES]
+        found += [Fault(role, stage=stage) for stage in stages]
         found += [Fault(role, after_s=after_s) for after_s in KILLED_AFTER_S]
     return found
 

@@ -51,6 +51,25 @@ def test_a_new_zygote_that_gets_no_thread_does_not_end_the_server(tmp_path: Path
     server.client.close()
 
 
+def test_a_launcher_that_fails_or_is_killed_costs_the_submission_nothing(tmp_path: Path) -> None:
+    binary = str(Path(BINARY).with_name("assay_on_fake_gpu"))
+    server = matrix.Server(binary, tmp_path, ON_FAKE_GPU)
+    assert server.recovers() == ""
+    trials = [
+        matrix.attempt(server, fault, tool, correct)
+        for fault, tool in (
+            (matrix.Fault("launcher", "sendmsg", errno.ENOMEM), "submit"),
+            (matrix.Fault("launcher", "recvmsg", errno.ENOMEM, times=8), "submit"),
+            # A grade does not show its stages.
+            (matrix.Fault("launcher", stage="record"), "run_tests"),
+        )
+        for correct in (True, False)
+    ]
+    assert [trial.problem for trial in trials] == [""] * len(trials)
+    assert {trial.fault.call for trial in trials if trial.struck} == {"sendmsg", "recvmsg", ""}
+    server.client.close()
+
+
 def test_pairs_have_one_kill_and_one_call_from_the_middle_of_a_job() -> None:
     pairs = fault_pairs({"server": {"pwrite": 9}, "judge": {}}, repeat=8)
     assert all(kill.call == "" and kill.stage and failure.call for kill, failure in pairs)

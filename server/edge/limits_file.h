@@ -1,7 +1,7 @@
 // Reads the file of `assay serve --limits-file`, which has limits of an HTTP server that SIGHUP
 // changes. A limit that the file does not name keeps the value of its option, or its default.
 //
-//   const Result<mcp::HttpOptions> options = with_limits("rate_limit = 10", started, started);
+//   const Result<mcp::HttpOptions> options = with_limits("rate_limit = 10", started);
 //
 // Pure functions, thread-safe.
 #pragma once

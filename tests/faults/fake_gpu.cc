@@ -9,7 +9,7 @@
 #include "sandbox/device/cuda.h"
 #include "sandbox/job/config.h"
 
-#define ASSAY_MAKE_DEVICE                                                             \
+#define ASSAY_MAKE_DEVICE                                                                 \
   "_ZN5assay7sandbox11make_deviceERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE" \
   "RKNS0_13SandboxConfigE"
 

@@ -22,7 +22,8 @@ struct Control {
   std::atomic<std::uint32_t> seen;   // calls of this function since the fault was set
   std::atomic<std::uint32_t> fired;  // failures so far
   std::atomic<std::uint32_t> unused;
-  std::atomic<std::uint32_t> counts[kRoles][kMaxCalls];  // calls by role and function since the start
+  std::atomic<std::uint32_t> counts[kRoles]
+                                   [kMaxCalls];  // calls by role and function since the start
 };
 
 }  // namespace assay::faults

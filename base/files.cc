@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
+#include "base/text.h"
 #include "base/unique_fd.h"
 
 namespace assay {
@@ -71,6 +73,20 @@ std::string read_small_file(const std::string& path, std::size_t limit_bytes) {
     text.append(chunk.data(), static_cast<std::size_t>(got));
   }
   return text;
+}
+
+std::optional<std::int64_t> ProcessStat::value(StatField field) const {
+  constexpr std::size_t kFirstAfterName = 3;
+  const std::size_t at = static_cast<std::size_t>(field) - kFirstAfterName;
+  if (at >= after_name.size()) return std::nullopt;
+  return std::strtoll(after_name[at].c_str(), nullptr, 10);
+}
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == std::string_view::npos) return std::nullopt;
+  return ProcessStat{std::atoi(std::string(text.substr(0, text.find(' '))).c_str()),
+                     split(text.substr(name_end + 1), " \n")};
 }
 
 }  // namespace assay

@@ -13,9 +13,9 @@ constexpr const char* kShared = "";
 }  // namespace
 
 std::chrono::milliseconds RateLimiter::take(const std::string& key) {
-  if (limit_.per_second <= 0) return std::chrono::milliseconds{0};
   const std::int64_t now_ns = clock_.monotonic_ns();
   const MutexLock lock(mutex_);
+  if (limit_.per_second <= 0) return std::chrono::milliseconds{0};
   Bucket& bucket = bucket_of(key, now_ns);
   bucket.tokens = tokens_at(bucket, now_ns);
   bucket.filled_ns = now_ns;
@@ -25,6 +25,16 @@ std::chrono::milliseconds RateLimiter::take(const std::string& key) {
   }
   return std::chrono::milliseconds{
       static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / limit_.per_second * 1000))};
+}
+
+RateLimit RateLimiter::limit() const {
+  const MutexLock lock(mutex_);
+  return limit_;
+}
+
+void RateLimiter::set_limit(const RateLimit& limit) {
+  const MutexLock lock(mutex_);
+  limit_ = limit;
 }
 
 double RateLimiter::tokens_at(const Bucket& bucket, std::int64_t now_ns) const {

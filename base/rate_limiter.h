@@ -31,7 +31,7 @@ class RateLimiter {
   static constexpr std::size_t kMaxKeys = 65'536;
 
   explicit RateLimiter(const RateLimit& limit, const Clock& clock = system_clock())
-      : limit_(limit), clock_(clock) {}
+      : clock_(clock), limit_(limit) {}
 
   /// Takes one unit from the bucket of `key` and returns 0. If the bucket is empty, returns the
   /// time until it contains the next unit.
@@ -40,20 +40,22 @@ class RateLimiter {
   void forget_full();
   /// Returns the number of buckets.
   std::size_t size() const;
-  const RateLimit& limit() const { return limit_; }
+  RateLimit limit() const;
+  /// Changes the limit of all keys. A key that has used its burst up waits by the new rate.
+  void set_limit(const RateLimit& limit);
 
  private:
   struct Bucket {
     double tokens = 0;
     std::int64_t filled_ns = 0;
   };
-  double tokens_at(const Bucket& bucket, std::int64_t now_ns) const;
+  double tokens_at(const Bucket& bucket, std::int64_t now_ns) const ASSAY_REQUIRES(mutex_);
   void remove_full(std::int64_t now_ns) ASSAY_REQUIRES(mutex_);
   Bucket& bucket_of(const std::string& key, std::int64_t now_ns) ASSAY_REQUIRES(mutex_);
 
-  const RateLimit limit_;
   const Clock& clock_;
   mutable Mutex mutex_;
+  RateLimit limit_ ASSAY_GUARDED_BY(mutex_);
   std::unordered_map<std::string, Bucket> buckets_ ASSAY_GUARDED_BY(mutex_);
 };
 

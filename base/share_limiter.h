@@ -77,6 +77,11 @@ class ShareLimiter {
     const Refusal refusal = take(name, amount);
     return refusal == Refusal::none ? Pass(this, name, amount) : Pass(refusal);
   }
+  /// Changes the numbers of places. Valid passes stay valid, even if there are more than that.
+  void set_places(Places places) {
+    const MutexLock lock(mutex_);
+    places_ = places;
+  }
   /// Returns the number of places that valid passes hold.
   std::int64_t inside() const {
     const MutexLock lock(mutex_);
@@ -103,8 +108,8 @@ class ShareLimiter {
     if ((known->second -= amount) == 0) by_name_.erase(known);
   }
 
-  const Places places_;
   mutable Mutex mutex_;
+  Places places_ ASSAY_GUARDED_BY(mutex_);
   std::int64_t inside_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::unordered_map<std::string, std::int64_t> by_name_ ASSAY_GUARDED_BY(mutex_);
 };

@@ -22,6 +22,8 @@ def installed() -> dict[str, str]:
         version = re.search(r'^VERSION = "(.+)"$', test, re.MULTILINE)
         assert version
         found[package] = version[1]
+    frameworks = (ROOT / "tests/clients/test_frameworks.py").read_text()
+    found |= dict(re.findall(r'^    "([\w-]+)": "([\d.]+)",$', frameworks, re.MULTILINE))
     return found
 
 

@@ -243,6 +243,13 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
     + ("sandbox/job", "server/bundle", "server/mcp/http", "server/mcp/protocol")
     + ("server/runs", "server/store", "tools/answer", "tools/json", "tools/model"),
+    "server/edge": (
+        "base",
+        "server/app",
+        "server/mcp/client",
+        "server/mcp/http",
+        "server/mcp/oauth",
+    ),
     "server/commands": (
         "base",
         "operators",
@@ -255,6 +262,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/bench",
         "server/bundle",
         "server/conformance",
+        "server/edge",
         "server/lint",
         "server/mcp/client",
         "server/mcp/core",

@@ -45,6 +45,7 @@ FOREIGN: dict[str, str] = {
     "server/mcp/http/http_metrics.cc": "files of /proc",
     "server/mcp/http/socket_io.cc": "error texts of OpenSSL",
     "server/mcp/http/tokens.cc": "the token file, which a person writes",
+    "server/mcp/oauth/access_tokens.cc": "names that an identity provider gives",
     "server/mcp/oauth/jwt.cc": "headers of tokens of an identity provider",
     "server/report/model/label.cc": "the model's label, which the client chose",
     "tools/answer/reference_source.cc": "the Python source of a reference",

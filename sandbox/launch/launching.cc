@@ -1,6 +1,8 @@
 #include "sandbox/launch/launching.h"
 
 #include <algorithm>
+#include <array>
+#include <csignal>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -97,6 +99,12 @@ ErrorKind error_kind(LaunchErrorKind kind) {
     case LaunchErrorKind::internal_error: return ErrorKind::internal_error;
   }
   return ErrorKind::internal_error;
+}
+
+bool driver_crashed(const ExitStatus& status) {
+  constexpr std::array kOfItself = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
+  return status.by_signal() &&
+         std::find(kOfItself.begin(), kOfItself.end(), status.value) != kOfItself.end();
 }
 
 LaunchSession::LaunchSession(JobExecution& run, LauncherPool& launchers, Whose whose)
@@ -207,9 +215,8 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
                                         where);
       break;
     case ErrorCode::unavailable:
-      // The launcher has ended. It runs no host code of a submission, so device code or the driver
-      // caused its end.
-      run_.fail(status && status->by_signal() ? ErrorKind::crash : ErrorKind::gpu_fault,
+      // The launcher has ended, or it cannot be reached.
+      run_.fail(status && driver_crashed(*status) ? ErrorKind::crash : ErrorKind::internal_error,
                 error.message + where);
       break;
     default: run_.fail_infrastructure(error, "launching" + where); break;

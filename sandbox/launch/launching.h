@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "base/exit_status.h"
 #include "sandbox/job/job_execution.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/pool/launcher_pool.h"
@@ -98,6 +99,12 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
 
 /// Returns the error kind of a verdict whose launch failed with this kind of launch error.
 ErrorKind error_kind(LaunchErrorKind kind);
+
+/// Returns true if a launcher with this status ended because its driver crashed. The launcher runs
+/// no host code of a submission, so device code or a device image made the driver crash. A launcher
+/// that exited, for example because a system call of its own failed, or that something else killed
+/// (SIGKILL, SIGTERM), says nothing about the submission.
+bool driver_crashed(const ExitStatus& status);
 
 /// The minimum time of a case on a device.
 struct Floor {

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <map>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -34,12 +32,9 @@ std::vector<std::string> all_stats() {
 std::vector<pid_t> descendants_of(pid_t pid, const std::vector<std::string>& stats) {
   std::multimap<pid_t, pid_t> children;
   for (const std::string& stat : stats) {
-    const std::size_t name_end = stat.rfind(')');  // the name itself may contain ')' and spaces
-    if (name_end == std::string::npos) continue;
-    std::istringstream fields(stat.substr(name_end + 1));
-    std::string state;
-    pid_t parent = 0;
-    if (fields >> state >> parent) children.emplace(parent, std::atoi(stat.c_str()));
+    const std::optional<ProcessStat> facts = parse_process_stat(stat);
+    const auto parent = facts ? facts->value(StatField::parent) : std::nullopt;
+    if (parent) children.emplace(static_cast<pid_t>(*parent), facts->pid);
   }
   std::vector<pid_t> found = {pid};
   for (std::size_t next = 0; next < found.size(); ++next) {

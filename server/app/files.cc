@@ -95,6 +95,33 @@ Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_by
   }
 }
 
+Result<std::string> read_private_file(const std::string& path, std::int64_t max_bytes,
+                                      const std::string& what) {
+  const std::string name = what + " " + path;
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0)
+    return fail(ErrorCode::not_found, "the " + name + " cannot be read: " + std::strerror(errno));
+  if (!S_ISREG(info.st_mode) || info.st_size > max_bytes)
+    return fail(ErrorCode::corrupt, "the " + name + " must be a regular file of at most " +
+                                        std::to_string(max_bytes) + " bytes");
+  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
+    return fail(ErrorCode::permission_denied,
+                "other users can access the " + name + "; type: chmod 600 " + path);
+  std::string text(static_cast<std::size_t>(info.st_size), '\0');
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t got = ::read(fd.get(), text.data() + done, text.size() - done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0)
+      return fail(ErrorCode::not_found, "the " + name + " cannot be read: " + std::strerror(errno));
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  text.resize(done);
+  return text;
+}
+
 Result<std::string> read_source(const std::string& path, std::int64_t max_bytes) {
   Result<std::string> bytes = read_file_bytes(path, max_bytes, "a submission (source_bytes)");
   if (!bytes) return bytes;

@@ -1,7 +1,9 @@
-// Reads and writes files that a user names on the command line, such as submissions and artifacts.
+// Reads and writes files that a user names on the command line, such as submissions, artifacts and
+// files of secrets.
 // Thread-safe.
 //
 //   Result<std::string> source = read_source("kernel.py", 1 << 20);
+//   Result<std::string> tokens = read_private_file("tokens", 1 << 20, "token file");
 //   Result<std::string> plan = read_file_bytes("kernel.plan", sandbox::kMaxPlanBytes, "a plan");
 //   Result<std::vector<std::filesystem::path>> files =
 //       write_artifacts(verdict.artifacts, "out");  // {"out/small-cuda-90.plan"}
@@ -22,6 +24,12 @@ namespace assay::server {
 /// file is larger than `max_bytes`; io if a read failed.
 Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes,
                                     const std::string& what);
+
+/// Reads a regular file with a secret, such as a token file. `what` names the kind of file in
+/// messages, for example "token file". Errors: not_found if the file cannot be read; corrupt if it
+/// is no regular file, or larger than `max_bytes`; permission_denied if other users can access it.
+Result<std::string> read_private_file(const std::string& path, std::int64_t max_bytes,
+                                      const std::string& what);
 
 /// Reads a submission. Errors: the errors of read_file_bytes(); corrupt if the file is empty or
 /// binary.

@@ -1,17 +1,15 @@
 #include "server/commands/http_settings.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
-#include <cerrno>
+#include <algorithm>
 #include <charconv>
-#include <cstring>
+#include <cstdint>
 #include <memory>
 
 #include "base/log.h"
 #include "base/stderr_line.h"
-#include "base/unique_fd.h"
 #include "server/app/exit_status.h"
+#include "server/app/files.h"
+#include "server/edge/limits_file.h"
 #include "server/mcp/http/http_cors.h"
 #include "server/mcp/oauth/discovery.h"
 #include "tools/model/services.h"
@@ -22,10 +20,8 @@ namespace {
 constexpr int kMaxPort = 65535;
 // The default rate limit: requests per second for each token. An agent needs fewer than 10.
 constexpr double kDefaultRate = 50;
-// The size of a burst, in seconds. After a pause, a client may send at once as many requests as the
-// rate limit allows in this time.
-constexpr double kBurstSeconds = 4;
-constexpr off_t kMaxTokenFileBytes = 1 << 20;
+constexpr std::int64_t kMaxTokenFileBytes = 1 << 20;
+constexpr std::int64_t kMaxLimitsFileBytes = 64 << 10;
 
 tl::unexpected<Error> malformed(const std::string& text) {
   return fail(ErrorCode::invalid_argument,
@@ -35,54 +31,29 @@ tl::unexpected<Error> malformed(const std::string& text) {
 
 int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
-/// The reason why a file cannot be used, and the exit status of a server that cannot start for this
-/// reason.
-struct Refusal {
-  int status = kBadConfig;
-  std::string message;
-};
-
-tl::unexpected<Refusal> refusal(int status, std::string message) {
-  return tl::unexpected<Refusal>(Refusal{status, std::move(message)});
-}
-
-/// Returns the text of the token file. Refuses the file if other users can access it.
-tl::expected<std::string, Refusal> read_token_file(const std::string& path) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0)
-    return refusal(kNoInput, "the token file " + path + " cannot be read: " + std::strerror(errno));
-  if (!S_ISREG(info.st_mode) || info.st_size > kMaxTokenFileBytes)
-    return refusal(kBadConfig, "the token file " + path + " must be a regular file of at most " +
-                                   std::to_string(kMaxTokenFileBytes) + " bytes");
-  if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-    return refusal(kUnsafe,
-                   "other users can access the token file " + path + "; type: chmod 600 " + path);
-  std::string text(static_cast<std::size_t>(info.st_size), '\0');
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t got = ::read(fd.get(), text.data() + done, text.size() - done);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    done += static_cast<std::size_t>(got);
+/// Returns the exit status of a server that cannot start because of this error.
+int status_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument: return kUsage;
+    case ErrorCode::not_found: return kNoInput;
+    case ErrorCode::permission_denied: return kUnsafe;
+    default: return kBadConfig;
   }
-  text.resize(done);
-  return text;
 }
 
-tl::expected<mcp::Tokens, Refusal> read_tokens(const std::string& path) {
-  const auto text = read_token_file(path);
-  if (!text) return tl::unexpected<Refusal>(text.error());
-  Result<mcp::Tokens> tokens = mcp::Tokens::parse(*text, token_scopes());
-  if (!tokens) return refusal(kBadConfig, "the token file " + path + ": " + tokens.error().message);
-  return std::move(*tokens);
+Result<mcp::Tokens> read_tokens(const std::string& path) {
+  ASSAY_TRY(text, read_private_file(path, kMaxTokenFileBytes, "token file"));
+  Result<mcp::Tokens> tokens = mcp::Tokens::parse(text, token_scopes());
+  if (!tokens)
+    return fail(ErrorCode::corrupt, "the token file " + path + ": " + tokens.error().message);
+  return tokens;
 }
 
 bool set_tokens(const HttpFlags& flags, HttpSettings& settings, int& status) {
   if (flags.token_file.empty()) return true;
   auto tokens = read_tokens(flags.token_file);
   if (!tokens) {
-    status = refuse(tokens.error().status, tokens.error().message);
+    status = refuse(status_of(tokens.error().code), tokens.error().message);
     return false;
   }
   settings.files.token_file = flags.token_file;
@@ -103,6 +74,45 @@ bool set_tls(const HttpFlags& flags, HttpSettings& settings, int& status) {
   settings.files.tls = std::move(*tls);
   settings.options.tls = settings.files.tls;
   return true;
+}
+
+/// Returns the options with the limits of the file. The options begin with those of the command
+/// line, so a limit that was removed from the file has its first value again.
+Result<mcp::HttpOptions> read_limits(const std::string& path, const mcp::HttpOptions& started) {
+  ASSAY_TRY(text, read_file_bytes(path, kMaxLimitsFileBytes, "a file of limits"));
+  Result<mcp::HttpOptions> options = with_limits(text, started);
+  if (!options) return fail(ErrorCode::corrupt, path + ": " + options.error().message);
+  return options;
+}
+
+bool set_limits(const HttpFlags& flags, HttpSettings& settings, int& status) {
+  if (flags.limits_file.empty()) return true;
+  settings.files.limits_file = flags.limits_file;
+  settings.files.started = settings.options;
+  const auto options = read_limits(flags.limits_file, settings.options);
+  if (!options) {
+    status = refuse(status_of(options.error().code), options.error().message);
+    return false;
+  }
+  settings.options = *options;
+  settings.options.threads = std::max(settings.options.threads, threads_for(*options));
+  settings.files.started.threads = settings.options.threads;
+  settings.files.limits = std::make_shared<mcp::LiveLimits>(mcp::changeable_limits(*options));
+  settings.options.live_limits = settings.files.limits;
+  return true;
+}
+
+/// Reads the limits again. Error: the file cannot be used, or the server has too few threads for
+/// the limits.
+Status replace_limits(const HttpFiles& files) {
+  ASSAY_TRY(options, read_limits(files.limits_file, files.started));
+  if (const int threads = threads_for(options); threads > files.started.threads)
+    return fail(ErrorCode::invalid_argument,
+                files.limits_file + ": max_calls, max_listeners and max_uploads need " +
+                    std::to_string(threads) + " threads, and the server started with " +
+                    std::to_string(files.started.threads) + "; restart it");
+  files.limits->replace(mcp::changeable_limits(options));
+  return {};
 }
 
 /// Returns the URL of the endpoint, or "" if other machines can connect, or if the port is not
@@ -130,11 +140,7 @@ bool set_oauth(const HttpFlags& flags, const Address& address, HttpSettings& set
     return {};
   }();
   if (problem) return true;
-  const ErrorCode code = problem.error().code;
-  status = refuse(code == ErrorCode::invalid_argument ? kUsage
-                  : code == ErrorCode::not_found      ? kNoInput
-                                                      : kBadConfig,
-                  problem.error().message);
+  status = refuse(status_of(problem.error().code), problem.error().message);
   return false;
 }
 
@@ -185,6 +191,9 @@ void add_http_flags(CLI::App& command, HttpFlags& flags) {
             "an origin whose web pages may use the server, e.g. https://chat.example.org; may be "
             "repeated");
   add_oauth_flags(command, flags.oauth, *address);
+  with_http("--limits-file", flags.limits_file,
+            "TOML file with limits that SIGHUP changes: rate_limit, max_calls, principal_calls, "
+            "max_listeners, principal_listeners, max_uploads, principal_uploads");
   with_http("--rate-limit", flags.rate_limit,
             "requests a second for each token, or for each address if there are no tokens; 0: no "
             "limit (default: 50 if clients need tokens, else no limit)")
@@ -213,8 +222,16 @@ void HttpFiles::reload() const {
       log::error("the old keys of an issuer stay in use", {{"error", error.message}});
     if (errors.empty()) log::info("the keys of the issuers are read again");
   }
-  if (!tokens && !tls && !oauth)
-    log::warning("SIGHUP only opens the logs again: no token file, no certificate and no issuer");
+  if (limits) {
+    if (const Status read = replace_limits(*this))
+      log::info("the limits were read again", {{"file", limits_file}});
+    else
+      log::error("the old limits stay in use", {{"error", read.error().message}});
+  }
+  if (!tokens && !tls && !oauth && !limits)
+    log::warning(
+        "SIGHUP only opens the logs again: no token file, no certificate, no issuer and no file of "
+        "limits");
 }
 
 std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {
@@ -238,9 +255,9 @@ std::optional<HttpSettings> http_settings(const HttpFlags& flags, int& status) {
   options.port = address->port;
   options.allowed_hosts = flags.allowed_hosts;
   const double rate = flags.rate_limit >= 0 ? flags.rate_limit : needs_token ? kDefaultRate : 0;
-  options.rate_limit = {rate, rate * kBurstSeconds};
-  if (!set_tokens(flags, settings, status) || !set_tls(flags, settings, status) ||
-      !set_oauth(flags, *address, settings, status))
+  options.rate_limit = rate_limit_of(rate);
+  if (!set_limits(flags, settings, status) || !set_tokens(flags, settings, status) ||
+      !set_tls(flags, settings, status) || !set_oauth(flags, *address, settings, status))
     return std::nullopt;
   if (!address->loopback && !options.tls) {
     stderr_line(

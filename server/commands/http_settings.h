@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "server/commands/oauth_settings.h"
 #include "server/mcp/core/server.h"
+#include "server/mcp/http/http_limits.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/http/socket_io.h"
 #include "server/mcp/http/tokens.h"
@@ -38,6 +39,7 @@ struct HttpFlags {
   std::string address;                   // HOST:PORT; empty: no HTTP server
   std::string token_file;                // empty: every client may use every tool
   std::string tls_certificate, tls_key;  // PEM files; both are set, or none
+  std::string limits_file;               // empty: the limits stay as they are at the start
   std::vector<std::string> allowed_hosts, allowed_origins;
   OAuthFlags oauth;
   double rate_limit = -1;  // requests per second; 0: no limit; -1: kDefaultRate if there are tokens
@@ -48,14 +50,17 @@ void add_http_flags(CLI::App& command, HttpFlags& flags);
 
 /// The files of a server that can be read again while the server runs.
 struct HttpFiles {
-  std::string token_file, tls_certificate;  // the paths; empty: the server has no such file
-  std::shared_ptr<mcp::Tokens> tokens;      // null: the server has no tokens
-  std::shared_ptr<mcp::TlsContext> tls;     // null: the server speaks plain HTTP
+  std::string token_file, tls_certificate, limits_file;  // paths; empty: there is no such file
+  std::shared_ptr<mcp::Tokens> tokens;                   // null: the server has no tokens
+  std::shared_ptr<mcp::TlsContext> tls;                  // null: the server speaks plain HTTP
   std::shared_ptr<const mcp::OAuth> oauth;  // null: the server has no identity provider
+  std::shared_ptr<mcp::LiveLimits> limits;  // null: there is no file of limits
+  mcp::HttpOptions started;                 // the options without the limits of the file
 
-  /// Reads the files and the issuers' keys again. Requests that come later need the new tokens, and
-  /// connections that begin later get the new certificate. Logs what was read. If a file cannot be
-  /// used, logs the reason as an error, and the old contents stay in use. Thread-safe.
+  /// Reads the files and the issuers' keys again. Requests that come later need the new tokens and
+  /// have the new limits, and connections that begin later get the new certificate. Logs what was
+  /// read. If a file cannot be used, logs the reason as an error, and the old contents stay in use.
+  /// Thread-safe.
   void reload() const;
 };
 

@@ -139,6 +139,7 @@ void add_oauth_flags(CLI::App& command, OAuthFlags& flags, CLI::Option& needed) 
               "the difference in seconds that the issuer's clock may have")
       ->check(CLI::Range(std::int64_t{0}, kMostLeewayS))
       ->capture_default_str();
+  add_introspection_flags(command, flags.introspection, *issuer);
   with_issuer("--oauth-keys-s", flags.keys_lifetime_s,
               "the age in seconds at which an issuer's keys are fetched again")
       ->check(CLI::Range(std::int64_t{1}, kMostLifetimeS))
@@ -154,6 +155,8 @@ Result<std::shared_ptr<const mcp::OAuth>> oauth_settings(const OAuthFlags& flags
     return fail(ErrorCode::invalid_argument,
                 "--oauth-issuer needs --public-url, the URL of the endpoint as clients see it");
   ASSAY_TRY(scopes, scopes_from(flags.scopes));
+  ASSAY_TRY(introspection, introspection_settings(flags.introspection, flags.issuers));
+  const std::string introspected = introspected_issuer(flags.introspection, flags.issuers);
   std::vector<mcp::AccessTokens::Issuer> issuers;
   for (std::size_t i = 0; i < flags.issuers.size(); ++i) {
     const std::string key_set = flags.key_sets.empty() ? "" : flags.key_sets[i];
@@ -168,7 +171,8 @@ Result<std::shared_ptr<const mcp::OAuth>> oauth_settings(const OAuthFlags& flags
       log::warning("the keys of an issuer of tokens cannot be read yet",
                    {{"issuer", flags.issuers[i]}, {"error", read.error().message}});
     }
-    issuers.push_back({flags.issuers[i], keys, file});
+    issuers.push_back(
+        {flags.issuers[i], keys, file, flags.issuers[i] == introspected ? introspection : nullptr});
   }
   mcp::TokenRules rules{.audiences = flags.audiences,
                         .scopes = scopes,

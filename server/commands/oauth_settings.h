@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/edge/introspection_settings.h"
 #include "server/mcp/oauth/access_tokens.h"
 
 namespace assay::server {
@@ -26,6 +27,7 @@ struct OAuthFlags {
   bool require_type = false;
   std::int64_t leeway_s = 30;
   std::int64_t keys_lifetime_s = 600;
+  IntrospectionFlags introspection;
 };
 
 /// Adds the options to `command`. `flags` must outlive the app. All options need `needed`.
@@ -35,7 +37,7 @@ void add_oauth_flags(CLI::App& command, OAuthFlags& flags, CLI::Option& needed);
 /// the URL of the endpoint if only clients on this machine can connect, otherwise empty. If the
 /// keys come from the network and an issuer does not answer, logs a warning; the keys are then read
 /// when a token needs them. Errors: invalid_argument if a flag is wrong; not_found if a file of
-/// keys cannot be read; corrupt if it is malformed.
+/// keys cannot be read; corrupt if it is malformed; those of introspection_settings().
 Result<std::shared_ptr<const mcp::OAuth>> oauth_settings(const OAuthFlags& flags,
                                                          const std::string& own_url);
 

@@ -112,6 +112,10 @@ std::int64_t artifact_bytes_of(SQLite::Database& db) {
   return number_of(db, "SELECT sum(size_bytes) FROM artifact_owners");
 }
 
+std::int64_t scored_artifact_bytes_of(SQLite::Database& db) {
+  return number_of(db, "SELECT sum(size_bytes) FROM artifact_owners WHERE scored = 1");
+}
+
 std::vector<StoredArtifact> next_to_remove(SQLite::Database& db, const RemovalRule& rule,
                                            std::int64_t batch_bytes) {
   std::int64_t left = artifact_bytes_of(db);
@@ -153,8 +157,7 @@ std::vector<sandbox::DroppedArtifact> keep_artifacts(
       .owner_bytes =
           number_of(db, "SELECT size_bytes FROM artifact_owners WHERE owner = ? AND scored = ?",
                     owner.name, static_cast<std::int64_t>(owner.scored)),
-      .scored_bytes =
-          number_of(db, "SELECT sum(size_bytes) FROM artifact_owners WHERE scored = 1")};
+      .scored_bytes = scored_artifact_bytes_of(db)};
   ArtifactChoice choice = choose_artifacts(artifacts, limits, use);
   if (choice.kept.empty()) return std::move(choice.dropped);
   if (!owner.scored)

@@ -75,6 +75,8 @@ ArtifactOwner owner_of(SQLite::Database& db, const std::string& job);
 
 /// Returns the number of bytes of all artifacts in the store.
 std::int64_t artifact_bytes_of(SQLite::Database& db);
+/// Returns the number of bytes of the artifacts of scored runs.
+std::int64_t scored_artifact_bytes_of(SQLite::Database& db);
 
 /// Returns the artifacts of practice jobs that `rule` selects, oldest first. The list ends as soon
 /// as its artifacts have at least `batch_bytes` together.

@@ -33,6 +33,14 @@ void apply_and_commit(SQLite::Database& db, const CommitGroup::Writes& writes) {
 
 }  // namespace
 
+std::int64_t bytes_of_column(SQLite::Database& db, const std::string& table,
+                             const std::string& column, const std::string& where) {
+  return db
+      .execAndGet("SELECT ifnull(sum(length(CAST(" + column + " AS BLOB))), 0) FROM " + table +
+                  where)
+      .getInt64();
+}
+
 void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
                     const CommitGroup::Writes& writes) {
   if (writes.size() > 1) {

@@ -40,6 +40,11 @@ Error sqlite_error(const SQLite::Exception& error, const std::filesystem::path& 
 void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
                     const CommitGroup::Writes& writes);
 
+/// Returns the number of bytes of a column of text in the rows that `where` selects, for example
+/// " WHERE job = 'a'". Empty: in all rows.
+std::int64_t bytes_of_column(SQLite::Database& db, const std::string& table,
+                             const std::string& column, const std::string& where = "");
+
 struct Store::Connection {
   Connection(std::filesystem::path file, SQLite::Database database, UniqueFd lock,
              StoreMode open_mode)

@@ -111,11 +111,9 @@ StoreStats stats_of(SQLite::Database& db, const fs::path& path) {
   stats.artifacts = sorted(counts);
   stats.runs = value_of(db, "SELECT count(*) FROM runs");
   stats.submissions = value_of(db, "SELECT count(*) FROM submissions");
-  stats.source_bytes =
-      value_of(db, "SELECT ifnull(sum(length(CAST(source AS BLOB))), 0) FROM submissions");
+  stats.source_bytes = bytes_of_column(db, "submissions", "source");
   stats.verdicts = value_of(db, "SELECT count(*) FROM verdicts");
-  stats.verdict_bytes =
-      value_of(db, "SELECT ifnull(sum(length(CAST(document AS BLOB))), 0) FROM verdicts");
+  stats.verdict_bytes = bytes_of_column(db, "verdicts", "document");
   if (db.tableExists("tasks")) stats.tasks = value_of(db, "SELECT count(*) FROM tasks");
   return stats;
 }
@@ -131,8 +129,7 @@ class Pruning {
     remove();
     report.removed = sorted(removed_);
     report.removed_jobs = remove_jobs();
-    report.scored_bytes_left =
-        value_of(db_, "SELECT ifnull(sum(size_bytes), 0) FROM artifact_owners WHERE scored = 1");
+    report.scored_bytes_left = scored_artifact_bytes_of(db_);
     report.practice_bytes_left =
         artifact_bytes_of(db_) - report.scored_bytes_left - (options_.dry_run ? removed_bytes_ : 0);
     if (!options_.dry_run) give_back(report);

@@ -36,16 +36,10 @@ std::int64_t choose(SQLite::Database& db, const char* selected, std::int64_t bef
 constexpr const char* kJobsGo = " WHERE job IN (SELECT name FROM temp.going)";
 constexpr const char* kRunsGo = " WHERE run IN (SELECT name FROM temp.going)";
 
-std::int64_t sum_of(SQLite::Database& db, const std::string& table, const std::string& column) {
-  return db
-      .execAndGet("SELECT ifnull(sum(length(CAST(" + column + " AS BLOB))), 0) FROM " + table +
-                  kJobsGo)
-      .getInt64();
-}
-
 std::int64_t bytes_of_chosen_jobs(SQLite::Database& db) {
-  return sum_of(db, "submissions", "source") + sum_of(db, "verdicts", "document") +
-         sum_of(db, "artifacts", "bytes");
+  return bytes_of_column(db, "submissions", "source", kJobsGo) +
+         bytes_of_column(db, "verdicts", "document", kJobsGo) +
+         bytes_of_column(db, "artifacts", "bytes", kJobsGo);
 }
 
 constexpr std::int64_t kAll = -1;  // the value of LIMIT that limits nothing

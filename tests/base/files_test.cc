@@ -80,3 +80,29 @@ TEST_CASE("a kernel file is read whole, or up to the limit, or not at all") {
   CHECK(read_small_file("/proc/self/status", 5).size() == 5);
   CHECK(read_small_file("/nonexistent").empty());
 }
+
+TEST_CASE("process stat: a name with parentheses and spaces is no field") {
+  const auto stat = parse_process_stat("7 (a) b (c d) S 3 7 7 0 -1 4194560 1 2 3 4 50 60 70 80\n");
+  REQUIRE(stat);
+  CHECK(stat->pid == 7);
+  CHECK(stat->value(StatField::parent) == 3);
+  CHECK(stat->value(StatField::flags) == 4'194'560);
+  CHECK(stat->value(StatField::user_ticks) == 50);
+  CHECK(stat->value(StatField::system_ticks) == 60);
+  CHECK(stat->value(StatField::children_user_ticks) == 70);
+  CHECK(stat->value(StatField::children_system_ticks) == 80);
+  CHECK_FALSE(stat->value(StatField::threads));
+}
+
+TEST_CASE("process stat: a text without a name") {
+  for (const char* text : {"", "7", "7 (a"}) CHECK_FALSE(parse_process_stat(text));
+}
+
+TEST_CASE("process stat: this process") {
+  const auto stat = parse_process_stat(read_small_file("/proc/self/stat"));
+  REQUIRE(stat);
+  CHECK(stat->pid == ::getpid());
+  CHECK(stat->value(StatField::parent) == ::getppid());
+  CHECK(stat->value(StatField::threads) >= 1);
+  CHECK(stat->value(StatField::start_ticks) > 0);
+}

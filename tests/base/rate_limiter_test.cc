@@ -49,4 +49,16 @@ TEST_CASE(
   CHECK(limiter.take("y") > milliseconds(0));
 }
 
+TEST_CASE("rate limit: a new limit applies to the buckets that exist") {
+  ManualClock clock;
+  RateLimiter limiter({.per_second = 1, .burst = 1}, clock);
+  CHECK(limiter.take("a") == milliseconds(0));
+  CHECK(limiter.take("a") == milliseconds(1000));
+  limiter.set_limit({.per_second = 10, .burst = 5});
+  CHECK(limiter.limit().per_second == 10);
+  CHECK(limiter.take("a") == milliseconds(100));
+  limiter.set_limit({});
+  CHECK(limiter.take("a") == milliseconds(0));
+}
+
 }  // namespace assay

@@ -59,6 +59,20 @@ TEST_CASE("a pass takes further places, and gives all of them back") {
   CHECK(bytes.enter("", 100));
 }
 
+TEST_CASE("fewer places refuse new callers and keep those inside") {
+  ShareLimiter limiter({.total = 3, .each = 3});
+  {
+    const auto one = limiter.enter("alice"), two = limiter.enter("alice");
+    limiter.set_places({.total = 3, .each = 1});
+    CHECK(limiter.inside() == 2);
+    CHECK(limiter.enter("alice").refusal() == Refusal::share_taken);
+    CHECK(limiter.enter("bob"));
+    limiter.set_places({.total = 2, .each = 1});
+    CHECK(limiter.enter("bob").refusal() == Refusal::all_taken);
+  }
+  CHECK(limiter.enter("alice"));
+}
+
 TEST_CASE("threads never exceed the places of a name") {
   ShareLimiter limiter({.total = 8, .each = 2});
   std::atomic<int> inside{0};

@@ -23,6 +23,9 @@ from mcp_sessions import Target
 PROGRAM = Path(__file__).resolve().parents[1] / "node/identity_provider.mjs"
 CLIENT_ID = "machine"
 CLIENT_SECRET = "secret of the machine"
+# The client as which a server asks about opaque tokens, and its secret.
+SERVER_ID = "resource-server"
+SERVER_SECRET = "secret: of the server"
 PORT_ATTEMPTS = 20
 
 
@@ -45,18 +48,25 @@ class IdentityProvider:
         self.process.stdin.flush()
         assert self.read() == {"rotated": True}
 
-    def token(self, resource: str, scope: str) -> str:
-        """Gets an access token by client credentials."""
+    def post(self, path: str, form: dict[str, str]) -> str:
+        """Sends a form as the client CLIENT_ID. Returns the body of the answer."""
         names = (urllib.parse.quote_plus(text) for text in (CLIENT_ID, CLIENT_SECRET))
         basic = base64.b64encode(":".join(names).encode()).decode()
-        form = {"grant_type": "client_credentials", "resource": resource, "scope": scope}
         request = urllib.request.Request(
-            f"{self.issuer}/token",
+            f"{self.issuer}{path}",
             urllib.parse.urlencode(form).encode(),
             {"Authorization": f"Basic {basic}"},
         )
         with urllib.request.urlopen(request, timeout=20) as response:
-            return str(json.load(response)["access_token"])
+            return str(response.read().decode())
+
+    def token(self, resource: str, scope: str) -> str:
+        """Gets an access token by client credentials."""
+        form = {"grant_type": "client_credentials", "resource": resource, "scope": scope}
+        return str(json.loads(self.post("/token", form))["access_token"])
+
+    def revoke(self, token: str) -> None:
+        self.post("/token/revocation", {"token": token})
 
     def keys(self) -> str:
         with urllib.request.urlopen(f"{self.issuer}/jwks", timeout=20) as response:
@@ -65,7 +75,8 @@ class IdentityProvider:
 
 @contextmanager
 def identity_provider(node_dir: Path, **settings: Any) -> Iterator[IdentityProvider]:
-    """Runs a provider. `settings`: `algorithm` (default ES256), `lifetime_s` of its tokens."""
+    """Runs a provider. `settings`: `algorithm` (default ES256), `lifetime_s` of its tokens, `opaque`
+    for tokens that are not signed."""
     process = subprocess.Popen(
         [
             str(node_dir / "node_modules/.bin/node"),

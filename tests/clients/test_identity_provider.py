@@ -16,6 +16,8 @@ import pytest
 from identity_provider import (
     CLIENT_ID,
     CLIENT_SECRET,
+    SERVER_ID,
+    SERVER_SECRET,
     IdentityProvider,
     guarded,
     identity_provider,
@@ -137,6 +139,36 @@ def test_the_server_follows_new_keys(binary: str, node_dir: Path, tmp_path: Path
         new = provider.token(target.url, "practice")
         assert wait_for_status(target, new, 200)
         assert post(target.url, old)[0] == 401
+
+
+def test_opaque_tokens_until_they_are_revoked(binary: str, node_dir: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text(SERVER_SECRET)
+    secret.chmod(0o600)
+    with identity_provider(node_dir, opaque=True) as provider:
+        options = [
+            *("--oauth-introspection-url", f"{provider.issuer}/token/introspection"),
+            *("--oauth-introspection-client", SERVER_ID),
+            *("--oauth-introspection-secret", str(secret), "--oauth-introspection-cache-s", "0"),
+        ]
+        with guarded(binary, tmp_path / "assay.db", provider, *options) as target:
+            token = provider.token(target.url, "practice")
+            assert "." not in token
+            assert post(target.url, token)[0] == 200
+            status, headers, _ = post(target.url, provider.token("http://127.0.0.1:1/mcp", "score"))
+            assert status == 401 and "another service" in headers["WWW-Authenticate"]
+            provider.revoke(token)
+            status, headers, _ = post(target.url, token)
+            assert status == 401 and "not active" in headers["WWW-Authenticate"]
+            # A person logs in at the provider, and asks for more scopes.
+            client = next(one for one in CLIENTS if one.sdk == "typescript_v2")
+            asking = replace(target, oauth=oauth_of("person", provider))
+            with connect(client, asking, node_dir) as session:
+                scored_run(session, PASSES.format(name="vector_add"), times=True)
+                assert len(session.request("tokenScopes", {})["scopes"]) == 2
+            secret.write_text("another secret")
+            status, headers, _ = post(target.url, provider.token(target.url, "practice"))
+            assert status == 503 and "WWW-Authenticate" not in headers
 
 
 def wait_for_status(target: Target, token: str, wanted: int) -> bool:

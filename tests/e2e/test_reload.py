@@ -6,7 +6,9 @@ from __future__ import annotations
 import json
 import signal
 import ssl
+import subprocess
 from pathlib import Path
+from typing import Any
 
 from http_serving import (
     PING,
@@ -141,3 +143,61 @@ def test_sighup_ends_a_server_on_stdio(binary: str, tmp_path: Path) -> None:
     client.call("list_operators", {})
     client.process.send_signal(signal.SIGHUP)
     assert client.process.wait(WAIT_S) == -signal.SIGHUP
+
+
+def test_a_reload_replaces_the_limits(binary: str, tmp_path: Path) -> None:
+    limits, log = tmp_path / "limits.toml", tmp_path / "log"
+    limits.write_text("rate_limit = 0.01\n")  # a burst of one request
+    arguments = ["--limits-file", str(limits), "--log-file", str(log)]
+    with serving(binary, tmp_path, *arguments) as server:
+
+        def reload(text: str, said: str) -> None:
+            before = log.read_text().count(said)
+            limits.write_text(text)
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda: log.read_text().count(said) > before)
+
+        assert [ping(server, "") for _ in range(3)] == [200, 429, 429]
+        reload("max_calls = 1\nprincipal_calls = 1\n", "the limits were read again")
+        wait_until(lambda: ping(server, "") == 200)
+        assert {ping(server, "") for _ in range(3)} == {200}
+
+        # A call runs when the limit of calls shrinks to one, and ends with its verdict.
+        connection = server.connection()
+        call: dict[str, Any] = {"name": "run_tests", "arguments": SLOW}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        connection.request("POST", "/mcp", json.dumps(message), HEADERS)
+        wait_until(lambda: running_jobs(server) == 1)
+        assert server.request("POST", "/mcp", json.dumps(message))[0] == 503
+
+        for wrong, said in (
+            ("max_calls = 0", "from 1 to 16384"),
+            ("calls = 1", "principal_uploads"),
+            ("rate_limit = -1", "requests a second"),
+            ("max_calls = ", "line 1"),
+            ("max_calls = 16384", "restart it"),
+        ):
+            reload(wrong, "the old limits stay in use")
+            assert said in log.read_text().splitlines()[-1]
+        assert server.request("POST", "/mcp", json.dumps(message))[0] == 503
+
+        # A limit that the file no longer names has its first value again.
+        reload("", "the limits were read again")
+        fast = {"operator": "vector_add", "code": "# fake: pass\ndef vector_add(x, y): pass\n"}
+        call["arguments"] = fast
+        wait_until(lambda: server.request("POST", "/mcp", json.dumps(message))[0] == 200)
+        answer = json.loads(connection.getresponse().read())
+        assert answer["result"]["structuredContent"]["outcome"] == "pass"
+
+
+def test_a_file_of_limits_must_be_usable_at_the_start(binary: str, tmp_path: Path) -> None:
+    limits = tmp_path / "limits.toml"
+    limits.write_text("max_calls = true\n")
+    for path, status, said in ((limits, 78, "max_calls"), (tmp_path / "none", 66, "none")):
+        done = subprocess.run(
+            [binary, "serve", "--http", "127.0.0.1:0", "--limits-file", str(path)],
+            capture_output=True,
+            text=True,
+            timeout=30,
+        )
+        assert done.returncode == status and said in done.stderr, done.stderr

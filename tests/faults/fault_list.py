@@ -10,6 +10,7 @@ of the sandboxed processes fail (tracing.py)."""
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 # Which errors a function can report.
@@ -55,6 +56,25 @@ JUDGE_ERRORS: dict[str, tuple[int, ...]] = {
     "syscall": (errno.EMFILE,),
     "poll": (errno.ENOMEM,),
 }
+LAUNCHER_ERRORS: dict[str, tuple[int, ...]] = {
+    "open": (errno.EMFILE, errno.EIO),
+    "read": (errno.EIO,),
+    "write": (errno.EIO,),
+    "sendmsg": (errno.ENOMEM, errno.EINTR),
+    "recvmsg": (errno.ENOMEM, errno.EINTR),
+    "mmap": (errno.ENOMEM,),
+    "memfd_create": (errno.EMFILE, errno.ENOMEM),
+    "ftruncate": (errno.ENOSPC,),
+    "fstat": (errno.EIO,),
+    "fcntl": (errno.EMFILE,),
+    "mkdir": (errno.ENOSPC,),
+    "pipe2": (errno.EMFILE,),
+    "fork": (errno.EAGAIN,),
+    "syscall": (errno.EMFILE, errno.ENOSYS),
+    "poll": (errno.ENOMEM, errno.EINTR),
+    "pthread_create": (errno.EAGAIN,),
+}
+ERRORS = {"server": SERVER_ERRORS, "judge": JUDGE_ERRORS, "launcher": LAUNCHER_ERRORS}
 # System calls of a zygote, and of a candidate that waits for its job.
 TRACED_ERRORS: dict[str, dict[str, tuple[int, ...]]] = {
     "zygote": {
@@ -142,20 +162,26 @@ def positions(count: int, most: int) -> list[int]:
     return sorted({round(step * (count - 1) / (most - 1)) for step in range(most)})
 
 
-def all_faults(calls: dict[str, dict[str, int]], most: int, repeat: int) -> list[Fault]:
+def all_faults(
+    calls: dict[str, dict[str, int]],
+    most: int,
+    repeat: int,
+    to_kill: Sequence[str] = ROLES_TO_KILL,
+) -> list[Fault]:
     """Returns a fault for each function, error and position, and a kill for each role and stage.
     Each failure comes once, and again `repeat` times in a row, which outlasts the second attempt
     of a job."""
     found = []
-    for role, errors in (("server", SERVER_ERRORS), ("judge", JUDGE_ERRORS)):
-        for call, numbers in errors.items():
+    for role in calls:
+        for call, numbers in ERRORS[role].items():
             for error in numbers:
                 for skip in positions(calls[role].get(call, 0), most):
                     found.append(Fault(role, call, error, skip))
                 if calls[role].get(call, 0) and error != errno.EINTR:
                     found.append(Fault(role, call, error, 0, repeat))
-    for role in ROLES_TO_KILL:
-        found += [Fault(role, stage=stage) for stage in STAGES]
+    stages = (*STAGES, "launch") if "launcher" in to_kill else STAGES
+    for role in to_kill:
+        found += [Fault(role, stage=stage) for stage in stages]
         found += [Fault(role, after_s=after_s) for after_s in KILLED_AFTER_S]
     return found
 

@@ -52,8 +52,8 @@ def pairs_page(trials: Sequence[Trial]) -> str:
     )
 
 
-def page(trials: Sequence[Trial]) -> str:
-    """Returns the generated page: one row for each function, error and role."""
+def rows_of(trials: Sequence[Trial]) -> list[str]:
+    """Returns the lines of a table: one for each function, error and role, or for each kill."""
     rows: dict[tuple[str, str, str], dict[bool, Counter[str]]] = {}
     for trial in trials:
         if not trial.struck:
@@ -67,12 +67,22 @@ def page(trials: Sequence[Trial]) -> str:
         rows.setdefault(what, {True: Counter(), False: Counter()})[trial.correct][
             trial.outcome
         ] += 1
-
-    lines = [
-        f"| {role} | {call} | {error} | {told(counts[True])} | {told(counts[False])} |"
-        for (role, call, error), counts in rows.items()
-    ]
     struck = sum(1 for trial in trials if trial.struck)
+    return [
+        f"{struck} faults struck; {sum(1 for trial in trials if trial.problem)} verdicts were wrong.",
+        "",
+        "| process | call | error | correct submission | wrong submission |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {role} | {call} | {error} | {told(counts[True])} | {told(counts[False])} |"
+            for (role, call, error), counts in rows.items()
+        ),
+        "",
+    ]
+
+
+def page(trials: Sequence[Trial]) -> str:
+    """Returns the generated page about one fault in each job."""
     return "\n".join(
         [
             "# Faults: what a verdict becomes when something else fails",
@@ -83,11 +93,24 @@ def page(trials: Sequence[Trial]) -> str:
             "is not charged, or be `refused` before a job exists. The numbers count trials. For",
             "zygotes and candidates, the system calls fail by strace, once for each trial.",
             "",
-            f"{struck} faults struck; {sum(1 for trial in trials if trial.problem)} verdicts were wrong.",
+            *rows_of(trials),
+        ]
+    )
+
+
+def launcher_page(trials: Sequence[Trial]) -> str:
+    """Returns the generated page about faults of launchers and of the server beside them."""
+    return "\n".join(
+        [
+            "# Faults: what a verdict becomes when a launcher fails",
             "",
-            "| process | call | error | correct submission | wrong submission |",
-            "|---|---|---|---|---|",
-            *lines,
+            "`./run faults --launcher` writes this page. The server is that of [one",
+            "fault](faults.md), with the device `cuda:0` and launchers. A fake driver is in the",
+            "place of the GPU's driver, so the page says nothing about failures inside a real",
+            "driver. Each trial makes one system call of a launcher, of the server or of a judge",
+            "fail, or kills one process. The rules are those of one fault; a launcher or a device",
+            "that cannot be used may also end a job as `device_unhealthy`, which is not charged.",
             "",
+            *rows_of(trials),
         ]
     )

@@ -1,4 +1,5 @@
-// A library for LD_PRELOAD that makes system calls of a server and of its judges fail on command.
+// A library for LD_PRELOAD that makes system calls of a server, of its judges and of its launchers
+// fail on command.
 // The environment variable ASSAY_FAULTS names the file with the control block (inject.h).
 //
 // Calls on the files that a process gets as descriptors 0, 1 and 2 never fail. These files are the
@@ -55,7 +56,9 @@ Role own_role() {
   if (file == nullptr) return Role::none;
   const std::size_t size = std::fread(words.data(), 1, words.size() - 1, file);
   std::fclose(file);
+  constexpr std::string_view kLauncher = "assay-launcher";
   bool is_server = false, is_judge = false;
+  if (std::string_view(words.data()).ends_with(kLauncher)) return Role::launcher;
   for (std::size_t at = 0; at < size;) {
     const std::string_view word(words.data() + at);
     is_server |= word == "serve";

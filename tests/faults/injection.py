@@ -1,4 +1,4 @@
-"""Makes system calls of a server or of its judges fail on command.
+"""Makes system calls of a server, its judges or its launchers fail on command.
 
     faults = Faults(folder)
     server = subprocess.Popen(command, env=faults.environment(os.environ))
@@ -20,7 +20,7 @@ LIBRARY = ROOT / "build/release/faults/libassay_faults.so"
 
 # The layout of the control block, and the order of the functions, are those of inject.h and
 # inject.cc.
-ROLES = ("none", "server", "judge")
+ROLES = ("none", "server", "judge", "launcher")
 CALLS = (
     "open", "read", "write", "pread", "pwrite", "fsync", "ftruncate", "fstat", "unlink", "mkdir",
     "rmdir", "opendir", "pipe2", "socketpair", "sendmsg", "recvmsg", "poll", "eventfd", "fcntl",

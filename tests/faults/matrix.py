@@ -3,12 +3,14 @@ the sandboxed processes fail only if strace is installed and the user is root.
 
     python tests/faults/matrix.py --out docs/reference/generated/faults.md
     python tests/faults/matrix.py --pairs --out docs/reference/generated/fault-pairs.md
+    python tests/faults/matrix.py --launcher --out docs/reference/generated/launcher-faults.md
 
 Each trial sends one submission of a scored run, with one fault somewhere on the way of its job. A
 correct submission may pass, or end as an error of Assay's own. A wrong submission may fail, or end
 so. An error of Assay's own is not charged to the run, and every other verdict is. Afterwards the
 server knows each verdict that a client got, and an undisturbed job passes. With --pairs, each trial
-has two faults: a process is killed, and a call fails."""
+has two faults: a process is killed, and a call fails. With --launcher, the device is a GPU with the
+fake driver, and the faults also strike launchers."""
 
 from __future__ import annotations
 
@@ -34,15 +36,13 @@ sys.path[:0] = [str(ROOT / "measurements"), str(HERE), str(HERE.parent / "crash"
 
 import processes  # noqa: E402
 from fault_list import Fault, all_faults, fault_pairs, traced_faults  # noqa: E402
-from fault_page import page, pairs_page  # noqa: E402
+from fault_page import launcher_page, page, pairs_page  # noqa: E402
 from injection import Faults  # noqa: E402
 from stdio_client import META, StdioClient  # noqa: E402
+from subject import ON_CPU, ON_FAKE_GPU, Subject  # noqa: E402
 from tracing import Trace, can_trace  # noqa: E402
 from trials import Matrix, Trial, earlier  # noqa: E402
 
-OPERATOR = "vector_add"
-CORRECT = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
-WRONG = CORRECT.replace("(x + y)", "(x + y + 1)")
 # The names of the errors that are Assay's own.
 OURS = ("internal_error", "device_unhealthy", "aborted")
 UNDISTURBED_S = 60.0  # after a fault, an undisturbed job passes within this time
@@ -50,25 +50,16 @@ LOCKED_S = 20.0
 SILENT_S = 120.0  # a server that says nothing for so long hangs
 
 
-def slowed(source: str) -> str:
-    """Returns the source with a pause in its import and in its entry function, so that a process
-    can be killed in these stages."""
-    paused = source.replace(
-        "    z = torch.empty_like(x)", "    time.sleep(0.4)\n    z = torch.empty_like(x)"
-    )
-    assert paused != source
-    return "import time\n\ntime.sleep(0.4)\n" + paused
-
-
 class Server:
     """A server on stdio whose system calls can be made to fail. It is restarted if it ended."""
 
-    def __init__(self, binary: str, folder: Path) -> None:
+    def __init__(self, binary: str, folder: Path, subject: Subject = ON_CPU) -> None:
+        self.subject = subject
         self.store = folder / "assay.db"
         self.faults = Faults(folder)
         self.log = folder / "server.log"
         self.command = [
-            binary, "serve", "--stdio", "--device", "cpu", "--store", str(self.store),
+            binary, "serve", "--stdio", *subject.options, "--store", str(self.store),
             "--log-file", str(self.log),
         ]  # fmt: skip
         self.environment = self.faults.environment(
@@ -94,14 +85,18 @@ class Server:
         return f"{error}; the server's exit status is {status}; its log: {lines}"
 
     def new_run(self) -> str:
-        request = {"agent": "faults", "model": "none", "track": "iterative", "suite": OPERATOR}
+        request = {"agent": "faults", "model": "none", "track": "iterative"}
+        request["suite"] = self.subject.operator
         run: str = self.client.call("start_run", request)["structuredContent"]["run"]
         return run
 
-    def code(self, source: str) -> str:
-        """Returns the source with a comment that no earlier job had, so that nothing is cached."""
+    def request(self, correct: bool = True, slowed: bool = False, run: str = "") -> dict[str, str]:
+        """Returns the arguments of a call. The source has a comment that no earlier job had, so
+        that nothing is cached."""
         self.count += 1
-        return f"{source}\n# {self.count} {os.urandom(8).hex()}\n"
+        code = f"{self.subject.code(correct, slowed)}\n# {self.count} {os.urandom(8).hex()}\n"
+        arguments = {"operator": self.subject.operator, "code": code}
+        return {**arguments, "run": run} if run else arguments
 
     def ask(self, tool: str, arguments: dict[str, Any], killer: Killer | None) -> dict[str, Any]:
         """Calls a tool and returns its response. Lets the killer see each stage."""
@@ -157,9 +152,7 @@ class Server:
         deadline = time.monotonic() + UNDISTURBED_S
         answer: dict[str, Any] = {}
         while time.monotonic() < deadline:
-            answer = self.verdict(
-                "run_tests", {"operator": OPERATOR, "code": self.code(CORRECT)}, None
-            )
+            answer = self.verdict("run_tests", self.request(), None)
             if answer.get("outcome") == "pass":
                 return ""
         return json.dumps(answer)[:300]
@@ -250,15 +243,10 @@ def attempt(
 ) -> Trial:
     """Sends a submission while one fault strikes, or two. At most one of the two is a kill, and at
     most one is a call of the server or of a judge."""
-    source = CORRECT if correct else WRONG
     run = server.new_run()
     disturbances = [disturb(server, one) for one in (fault, second) if one is not None]
     killer = next((one for one in disturbances if isinstance(one, Killer)), None)
-    arguments = {
-        "run": run,
-        "operator": OPERATOR,
-        "code": server.code(slowed(source) if killer else source),
-    }
+    arguments = server.request(correct, slowed=killer is not None, run=run)
     outcome, charged, problem = "none", None, ""
     with watchdog(server) as hung:
         try:
@@ -297,9 +285,9 @@ def judged(server: Server, correct: bool, answer: dict[str, Any]) -> tuple[str, 
 def calls_of_a_job(server: Server, tool: str) -> dict[str, dict[str, int]]:
     """Returns how often one undisturbed job calls each function, by role."""
     run = server.new_run()
-    roles = ("server", "judge")
+    roles = server.subject.failing
     before = {role: server.faults.counts(role) for role in roles}
-    server.verdict(tool, {"run": run, "operator": OPERATOR, "code": server.code(CORRECT)}, None)
+    server.verdict(tool, server.request(run=run), None)
     return {
         role: {
             call: count - before[role][call] for call, count in server.faults.counts(role).items()
@@ -309,11 +297,13 @@ def calls_of_a_job(server: Server, tool: str) -> dict[str, dict[str, int]]:
 
 
 def to_try(
-    calls: dict[str, dict[str, int]], most: int, repeat: int, pairs: bool
+    subject: Subject, calls: dict[str, dict[str, int]], most: int, repeat: int, pairs: bool
 ) -> Sequence[tuple[Fault, Fault | None]]:
     if pairs:
         return fault_pairs(calls, repeat)
-    single = all_faults(calls, most, repeat) + (traced_faults(most) if can_trace() else [])
+    single = all_faults(calls, most, repeat, subject.killed)
+    if can_trace() and "launcher" not in subject.failing:
+        single += traced_faults(most)
     return [(fault, None) for fault in single]
 
 
@@ -326,17 +316,20 @@ def run(
     verbose: bool = False,
     results: Path | None = None,
     pairs: bool = False,
+    subject: Subject = ON_CPU,
 ) -> Matrix:
     """Tries a random share of all faults or of all pairs, each with a correct and with a wrong
     submission. Appends each trial to `results`, and does not repeat the trials of this file."""
     matrix, rng = Matrix(earlier(results)), random.Random(seed)
     known = {(trial.fault, trial.second, trial.correct) for trial in matrix.trials}
     with tempfile.TemporaryDirectory(prefix="assay-faults-") as folder:
-        server = Server(binary, Path(folder))
+        server = Server(binary, Path(folder), subject)
         if why := server.recovers():
             raise SystemExit(f"no undisturbed job passes at the start: {why}")
         calls = calls_of_a_job(server, "submit")
-        chosen = [one for one in to_try(calls, most, repeat, pairs) if rng.random() < share]
+        chosen = [
+            one for one in to_try(subject, calls, most, repeat, pairs) if rng.random() < share
+        ]
         for number, (fault, second) in enumerate(chosen):
             for correct in (True, False):
                 tool = rng.choice(("run_tests", "submit"))
@@ -365,27 +358,31 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--binary", help="the server's program")
     parser.add_argument("--positions", type=int, default=6, help="calls of one function that fail")
     parser.add_argument("--share", type=float, default=1.0, help="the share of the faults to try")
     parser.add_argument("--pairs", action="store_true", help="two faults in each job")
+    parser.add_argument("--launcher", action="store_true", help="on a GPU with the fake driver")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument(
         "--results", type=Path, help="keep the trials in this file, and go on there"
     )
     parser.add_argument("--out", type=Path, help="write the page to this file")
     options = parser.parse_args()
+    subject = ON_FAKE_GPU if options.launcher else ON_CPU
     matrix = run(
-        options.binary,
+        options.binary or subject.binary,
         options.positions,
         options.seed,
         options.share,
         verbose=True,
         results=options.results,
         pairs=options.pairs,
+        subject=subject,
     )
     if options.out:
-        options.out.write_text((pairs_page if options.pairs else page)(matrix.trials))
+        write = pairs_page if options.pairs else launcher_page if options.launcher else page
+        options.out.write_text(write(matrix.trials))
     for problem in matrix.problems:
         print("problem:", problem)
     print(f"{len(matrix.trials)} trials, {len(matrix.problems)} problems")

@@ -15,6 +15,7 @@ import pytest
 from fault_list import fault_pairs, positions
 from fault_page import pairs_page
 from injection import CALLS, Faults
+from subject import ON_CPU, ON_FAKE_GPU
 from tracing import can_trace
 
 BINARY = os.environ.get("ASSAY_BIN", str(matrix.ROOT / "build/release/bin/assay"))
@@ -47,6 +48,25 @@ def test_a_new_zygote_that_gets_no_thread_does_not_end_the_server(tmp_path: Path
         trial = matrix.attempt(server, kill, "run_tests", correct, no_thread)
         assert trial.problem == "", trial
         assert trial.struck
+    server.client.close()
+
+
+def test_a_launcher_that_fails_or_is_killed_costs_the_submission_nothing(tmp_path: Path) -> None:
+    binary = str(Path(BINARY).with_name("assay_on_fake_gpu"))
+    server = matrix.Server(binary, tmp_path, ON_FAKE_GPU)
+    assert server.recovers() == ""
+    trials = [
+        matrix.attempt(server, fault, tool, correct)
+        for fault, tool in (
+            (matrix.Fault("launcher", "sendmsg", errno.ENOMEM), "submit"),
+            (matrix.Fault("launcher", "recvmsg", errno.ENOMEM, times=8), "submit"),
+            # A grade does not show its stages.
+            (matrix.Fault("launcher", stage="record"), "run_tests"),
+        )
+        for correct in (True, False)
+    ]
+    assert [trial.problem for trial in trials] == [""] * len(trials)
+    assert {trial.fault.call for trial in trials if trial.struck} == {"sendmsg", "recvmsg", ""}
     server.client.close()
 
 
@@ -124,8 +144,9 @@ def test_the_expectation_of_a_verdict(
 
 
 def test_the_wrong_submission_differs_from_the_correct_one() -> None:
-    assert matrix.WRONG != matrix.CORRECT
-    assert "time.sleep" in matrix.slowed(matrix.WRONG)
+    for subject in (ON_CPU, ON_FAKE_GPU):
+        assert subject.correct != subject.wrong
+        assert "time.sleep" in subject.code(correct=False, slowed=True)
 
 
 def test_a_fault_strikes_only_the_calls_that_it_names(tmp_path: Path) -> None:

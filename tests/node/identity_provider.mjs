@@ -3,6 +3,9 @@
 //
 //   node identity_provider.mjs '{"resource": "http://127.0.0.1:8080/mcp", "algorithm": "ES256"}'
 //
+// With "opaque": true, its access tokens are opaque instead of signed. The client resource-server may
+// ask about them (RFC 7662).
+//
 // The first line of output is {"issuer": URL}. The input {"rotate": true} replaces the signing key,
 // and the answer is {"rotated": true}. The end of the input ends the program. ASSAY_NODE_DIR is the
 // folder of the npm packages.
@@ -49,6 +52,14 @@ const start = (keys) => {
                 token_endpoint_auth_method: 'client_secret_basic',
             },
             {
+                client_id: 'resource-server',
+                client_secret: 'secret: of the server',
+                grant_types: [],
+                redirect_uris: [],
+                response_types: [],
+                token_endpoint_auth_method: 'client_secret_basic',
+            },
+            {
                 client_id: 'person',
                 application_type: 'native',
                 redirect_uris: ['http://127.0.0.1:1/callback'],
@@ -71,15 +82,21 @@ const start = (keys) => {
             devInteractions: { enabled: false },
             clientCredentials: { enabled: true },
             registration: { enabled: true },
+            introspection: {
+                enabled: true,
+                allowedPolicy: (_, client) => client.clientId === 'resource-server',
+            },
+            revocation: { enabled: true },
             resourceIndicators: {
                 enabled: true,
                 useGrantedResource: () => true,
                 getResourceServerInfo: (_, resource) => ({
                     scope: 'practice score',
                     audience: resource,
-                    accessTokenFormat: 'jwt',
                     accessTokenTTL: setup.lifetime_s ?? 300,
-                    jwt: { sign: { alg: setup.algorithm } },
+                    ...(setup.opaque
+                        ? { accessTokenFormat: 'opaque' }
+                        : { accessTokenFormat: 'jwt', jwt: { sign: { alg: setup.algorithm } } }),
                 }),
             },
         },

@@ -20,6 +20,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -234,7 +235,13 @@ int main(int argc, char** argv) {
   }
   const LauncherArguments& arguments = *parsed;
   if (arguments.probe) return probe(arguments);
-  const int status = run(arguments);
+  int status = kFailed;
+  try {
+    status = run(arguments);
+  } catch (const std::exception& error) {
+    // A signal would say that the driver crashed.
+    print_error(error.what());
+  }
   if (arguments.confined) return status;  // the tool must see a normal exit
   // _exit skips the exit handlers. The driver's handlers take long, and the context has already
   // been released.

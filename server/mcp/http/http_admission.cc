@@ -46,10 +46,18 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
   if (path == Path::open) return {};
   const std::string address_key = "address " + remote;
   if (!options_.tokens && !options_.oauth) return {limit(address_key, "address " + remote)};
-  auto caller = caller_of(secret_of(header("Authorization")));
+  const std::string token = secret_of(header("Authorization"));
+  // A request without a valid token counts against the rate limit of its address. So a client that
+  // guesses tokens does not use up the rate limit of a valid token. A token about which an identity
+  // provider must be asked counts before it is known to be valid, so that guesses do not become
+  // requests to the provider.
+  const bool asks = must_ask(token);
+  if (asks) {
+    if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
+  }
+  auto caller = caller_of(token);
   if (!caller) {
-    // A request without a valid token counts against the rate limit of its address. So a client
-    // that guesses tokens does not use up the rate limit of a valid token.
+    if (asks) return {std::move(caller.error())};
     if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
     return {std::move(caller.error())};
   }
@@ -58,6 +66,11 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
     return {std::move(refusal), std::move(*caller)};
   if ((*caller)->scopes.empty()) return {scope_reply(options_, **caller, "", nullptr)};
   return {std::nullopt, std::move(*caller)};
+}
+
+bool Admission::must_ask(const std::string& token) const {
+  return !token.empty() && options_.oauth && options_.oauth->tokens.must_ask(token) &&
+         !(options_.tokens && options_.tokens->find(token));
 }
 
 tl::expected<std::shared_ptr<const Caller>, Reply> Admission::caller_of(
@@ -71,7 +84,9 @@ tl::expected<std::shared_ptr<const Caller>, Reply> Admission::caller_of(
       return refuse("the token has expired");
     return caller;
   }
-  if (!options_.oauth || token.find('.') == std::string::npos) return refuse("unknown token");
+  if (!options_.oauth ||
+      (token.find('.') == std::string::npos && !options_.oauth->tokens.knows_opaque_tokens()))
+    return refuse("unknown token");
   auto verified = options_.oauth->tokens.verify(token);
   if (verified) return std::move(*verified);
   // The token may be valid, so the client must not throw it away.

@@ -40,6 +40,7 @@ class Admission {
       : options_(options), clock_(clock), limiter_(options.rate_limit, clock) {}
   /// Decides about one request. `remote` is the numeric address of the client.
   Decision decide(const HeaderLookup& header, const std::string& remote, Path path);
+  void set_rate_limit(const RateLimit& limit) { limiter_.set_limit(limit); }
   /// Forgets the rates of clients that have paused.
   void forget_paused() { limiter_.forget_full(); }
 
@@ -48,6 +49,8 @@ class Admission {
   bool known_host(const std::string& host) const;
   std::optional<Reply> limit(const std::string& key, const std::string& whose);
 
+  /// Returns true if an identity provider must be asked about the token.
+  bool must_ask(const std::string& token) const;
   /// Returns the client of a token, or the reply that refuses the token.
   tl::expected<std::shared_ptr<const Caller>, Reply> caller_of(const std::string& token) const;
 

@@ -58,21 +58,19 @@ void write_process(MetricsText& out) {
   const double page = static_cast<double>(::sysconf(_SC_PAGESIZE));
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string memory = read_small_file("/proc/self/statm");
-  std::string stat = read_small_file("/proc/self/stat");
-  // In the line of /proc/self/stat, the program's name is in parentheses and may contain any
-  // character, also spaces. Therefore the name and everything before it are removed first. After
-  // that, field 3 of the documentation (proc(5)) is field 1.
-  const std::size_t name_end = stat.rfind(')');
-  stat.erase(0, name_end == std::string::npos ? 0 : name_end + 2);
+  const auto stat = parse_process_stat(read_small_file("/proc/self/stat"));
+  const auto fact = [&stat](StatField field) {
+    return static_cast<double>(stat ? stat->value(field).value_or(0) : 0);
+  };
   const double uptime = number(field(read_small_file("/proc/uptime"), 1));
-  const double since_boot = number(field(stat, 20)) / ticks;
+  const double since_boot = fact(StatField::start_ticks) / ticks;
   out.gauge("process_resident_memory_bytes", "Resident memory size in bytes.",
             number(field(memory, 2)) * page);
-  out.gauge("process_threads", "Number of threads.", number(field(stat, 18)));
+  out.gauge("process_threads", "Number of threads.", fact(StatField::threads));
   out.family("process_cpu_seconds_total", "counter",
              "Total user and system CPU time spent in seconds.");
   out.sample("process_cpu_seconds_total", {},
-             (number(field(stat, 12)) + number(field(stat, 13))) / ticks);
+             (fact(StatField::user_ticks) + fact(StatField::system_ticks)) / ticks);
   out.gauge("process_start_time_seconds", "Start time of the process since unix epoch in seconds.",
             boot_time() + since_boot);
   out.gauge("process_open_fds", "Number of open file descriptors.", open_descriptors());

@@ -29,6 +29,7 @@
 #include "server/mcp/http/http_challenge.h"
 #include "server/mcp/http/http_cors.h"
 #include "server/mcp/http/http_endpoint.h"
+#include "server/mcp/http/http_limits.h"
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_pages.h"
 #include "server/mcp/http/http_request.h"
@@ -58,8 +59,7 @@ class HttpServer {
         options_(options),
         clock_(dispatcher_.clock()),
         admission_(options_, clock_),
-        head_limits_{static_cast<std::size_t>(options.max_header_bytes),
-                     static_cast<std::size_t>(options.max_headers)},
+        head_limits_(head_limits(options)),
         calls_({options.max_calls, options.principal_calls}),
         uploads_({options.max_uploads, options.principal_uploads}),
         upload_bytes_({options.max_upload_bytes, options.principal_upload_bytes}),
@@ -89,8 +89,19 @@ class HttpServer {
   }
 
  private:
-  /// Keeps streams alive. Also gives back what has expired, every kSweepMs milliseconds.
+  void take_over_new_limits() {
+    const auto newer = newer_limits(options_.live_limits.get(), limits_number_);
+    if (!newer) return;
+    admission_.set_rate_limit(newer->rate);
+    calls_.set_places(newer->calls);
+    uploads_.set_places(newer->uploads);
+    streams_.set_listeners(newer->listeners);
+  }
+
+  /// Takes over new limits and keeps streams alive. Also gives back what has expired, every
+  /// kSweepMs milliseconds.
   void tick() {
+    take_over_new_limits();
     streams_.keep_alive();
     if (clock_.monotonic_ns() < next_sweep_ns_) return;
     next_sweep_ns_ = in_ms(kSweepMs);
@@ -371,7 +382,7 @@ class HttpServer {
   const HeadLimits head_limits_;
   HttpMetrics metrics_;
   std::atomic<bool> stopping_{false};
-  std::int64_t next_sweep_ns_ = 0;
+  std::int64_t next_sweep_ns_ = 0, limits_number_ = 0;
   ShareLimiter calls_, uploads_, upload_bytes_;
   HttpSessions sessions_;
   HttpStreams streams_;

@@ -21,6 +21,7 @@ namespace assay::mcp {
 
 struct OAuth;
 class HttpPages;
+class LiveLimits;
 class Server;
 class MetricsText;
 class Tokens;
@@ -56,6 +57,9 @@ struct HttpOptions {
   std::shared_ptr<const OAuth> oauth;
   std::shared_ptr<const TlsContext> tls;  // socket_io.h; null: plain HTTP
   RateLimit rate_limit;  // the limit per token; per address for requests without a valid token
+  /// New values of the limits that can be changed while the server runs (http_limits.h). Null: they
+  /// stay as they are here.
+  std::shared_ptr<const LiveLimits> live_limits;
   std::function<void(int port)> listening;  // called after the port is bound
   /// Returns true if the server will stop soon. GET /healthz then answers with 503, so that a load
   /// balancer sends new clients to another server. All other requests are still answered. Null: the

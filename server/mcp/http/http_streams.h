@@ -54,6 +54,7 @@ class HttpStreams {
   /// Sends the events of the pages until they end or the client disconnects.
   void send_page_events(HttpPages& pages, const std::string& principal, ResponseWriter& response);
 
+  void set_listeners(ShareLimiter::Places places) { listeners_.set_places(places); }
   int open() const;
   /// Returns the number of open streams that belong to no call.
   int listening() const { return static_cast<int>(listeners_.inside()); }

@@ -14,6 +14,8 @@ using nlohmann::json;
 constexpr std::size_t kMaxSubjectBytes = 255;  // the limit of OpenID Connect
 constexpr std::size_t kMaxScopes = 256;
 constexpr double kMsPerSecond = 1000;
+// Begins the name of a principal that is a client without a subject. No subject begins so.
+constexpr std::string_view kClientPrefix = "client_id=";
 
 tl::unexpected<Error> invalid(const std::string& why) { return fail(ErrorCode::corrupt, why); }
 
@@ -41,17 +43,48 @@ Result<std::vector<std::string>> strings_of(const json& claim, const std::string
   return claim.get<std::vector<std::string>>();
 }
 
-/// Returns the token's subject. Refuses one with characters that a log or a terminal could
+/// Returns the name in a claim. Refuses one with characters that a log or a terminal could
 /// interpret.
-Result<std::string> subject_of(const json& claims) {
-  const auto found = claims.find("sub");
-  if (found == claims.end() || !found->is_string()) return invalid("the claim 'sub' is missing");
-  const auto& subject = found->get_ref<const std::string&>();
-  if (subject.empty() || subject.size() > kMaxSubjectBytes ||
-      subject.find_first_of("\t\n") != std::string::npos || escape_text(subject) != subject)
-    return invalid("the claim 'sub' must have 1 to " + std::to_string(kMaxSubjectBytes) +
+Result<std::string> name_in(const json& claims, const char* claim) {
+  const std::string what = std::string("the claim '") + claim + "'";
+  const auto found = claims.find(claim);
+  if (found == claims.end() || !found->is_string()) return invalid(what + " is missing");
+  const auto& name = found->get_ref<const std::string&>();
+  if (name.empty() || name.size() > kMaxSubjectBytes ||
+      name.find_first_of("\t\n") != std::string::npos || escape_text(name) != name)
+    return invalid(what + " must have 1 to " + std::to_string(kMaxSubjectBytes) +
                    " bytes of printable text");
-  return subject;
+  return name;
+}
+
+Result<std::string> subject_of(const json& claims) {
+  ASSAY_TRY(subject, name_in(claims, "sub"));
+  if (subject.rfind(kClientPrefix, 0) == 0)
+    return invalid("the claim 'sub' must not begin with " + std::string(kClientPrefix));
+  return std::move(subject);
+}
+
+/// Returns the subject of an opaque token. A token that a program got for itself may have none; the
+/// client is the subject then.
+Result<std::string> subject_or_client(const json& claims) {
+  if (claims.contains("sub")) return subject_of(claims);
+  ASSAY_TRY(client, name_in(claims, "client_id"));
+  return std::string(kClientPrefix) + client;
+}
+
+/// Checks the members that only the answer about an opaque token has.
+Status check_answer(const json& claims, const std::string& issuer) {
+  if (claims.contains("iss") && claims["iss"] != issuer)
+    return invalid("the token's issuer is not " + issuer);
+  const auto type = claims.find("token_type");
+  if (type == claims.end()) return {};
+  if (!type->is_string() || lower_case(type->get_ref<const std::string&>()) != "bearer")
+    return invalid("the token's type is not that of a bearer token");
+  return {};
+}
+
+bool is_visible(std::string_view token) {
+  return std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c < 0x7f; });
 }
 
 }  // namespace
@@ -69,14 +102,18 @@ Status AccessTokens::check_times(const json& claims) const {
   return {};
 }
 
-Status AccessTokens::check_claims(const Jwt& jwt) const {
+Status AccessTokens::check_type(const Jwt& jwt) const {
   const bool typed = jwt.type == "at+jwt";
   if (!typed && (rules_.require_type || (!jwt.type.empty() && jwt.type != "jwt")))
     return invalid(rules_.require_type ? "the token's type must be at+jwt"
                                        : "the token's type is not that of an access token");
-  ASSAY_RETURN_IF_ERROR(check_times(jwt.claims));
-  const auto audience = jwt.claims.find("aud");
-  if (audience == jwt.claims.end()) return invalid("the claim 'aud' is missing");
+  return {};
+}
+
+Status AccessTokens::check_claims(const json& claims) const {
+  ASSAY_RETURN_IF_ERROR(check_times(claims));
+  const auto audience = claims.find("aud");
+  if (audience == claims.end()) return invalid("the claim 'aud' is missing");
   ASSAY_TRY(audiences, strings_of(*audience, "aud"));
   if (std::find_first_of(audiences.begin(), audiences.end(), rules_.audiences.begin(),
                          rules_.audiences.end()) == audiences.end())
@@ -84,7 +121,7 @@ Status AccessTokens::check_claims(const Jwt& jwt) const {
                    join(rules_.audiences, " or "));
   // A token that is bound to a key of the client (RFC 8705, RFC 9449) is no bearer token. This
   // server cannot check the client's key.
-  if (jwt.claims.contains("cnf"))
+  if (claims.contains("cnf"))
     return invalid("tokens that are bound to a key of the client ('cnf') are not supported");
   return {};
 }
@@ -111,7 +148,47 @@ std::vector<std::string> AccessTokens::scopes_of(const json& claims) const {
   return ours;
 }
 
-Result<std::shared_ptr<const Caller>> AccessTokens::verify(std::string_view token) const {
+std::shared_ptr<const Caller> AccessTokens::caller_of(const Issuer& issuer,
+                                                      const std::string& subject,
+                                                      const json& claims) const {
+  return std::make_shared<const Caller>(Caller{
+      .name = issuer.url + " " + subject,
+      .scopes = scopes_of(claims),
+      .issuer = issuer.url,
+      .expires_unix_ms = static_cast<std::int64_t>(claims.at("exp").get<double>() * kMsPerSecond)});
+}
+
+const AccessTokens::Issuer* AccessTokens::asked_issuer() const {
+  const auto found = std::find_if(issuers_.begin(), issuers_.end(), [](const Issuer& issuer) {
+    return issuer.introspection != nullptr;
+  });
+  return found == issuers_.end() ? nullptr : &*found;
+}
+
+bool AccessTokens::is_opaque(std::string_view token) const {
+  return knows_opaque_tokens() && token.size() <= rules_.max_token_bytes && is_visible(token) &&
+         !has_jwt_form(token);
+}
+
+bool AccessTokens::must_ask(std::string_view token) const {
+  return is_opaque(token) && !asked_issuer()->introspection->knows(token);
+}
+
+AccessTokens::Verified AccessTokens::verify(std::string_view token) const {
+  return is_opaque(token) ? verify_opaque(*asked_issuer(), token) : verify_signed(token);
+}
+
+AccessTokens::Verified AccessTokens::verify_opaque(const Issuer& issuer,
+                                                   std::string_view token) const {
+  ASSAY_TRY(answer, issuer.introspection->claims_of(token));
+  const json& claims = *answer;
+  ASSAY_RETURN_IF_ERROR(check_answer(claims, issuer.url));
+  ASSAY_RETURN_IF_ERROR(check_claims(claims));
+  ASSAY_TRY(subject, subject_or_client(claims));
+  return caller_of(issuer, subject, claims);
+}
+
+AccessTokens::Verified AccessTokens::verify_signed(std::string_view token) const {
   ASSAY_TRY(jwt, parse_jwt(token, rules_.max_token_bytes));
   // The issuer selects the keys. The claim is not trustworthy yet: if it is false, none of these
   // keys has made the signature.
@@ -125,19 +202,16 @@ Result<std::shared_ptr<const Caller>> AccessTokens::verify(std::string_view toke
   if (!keys->has_key_for(jwt))
     return invalid("the issuer has no key with the token's key id and algorithm");
   if (!keys->verify(jwt)) return invalid("the token's signature is wrong");
-  ASSAY_RETURN_IF_ERROR(check_claims(jwt));
+  ASSAY_RETURN_IF_ERROR(check_type(jwt));
+  ASSAY_RETURN_IF_ERROR(check_claims(jwt.claims));
   ASSAY_TRY(subject, subject_of(jwt.claims));
-  return std::make_shared<const Caller>(
-      Caller{.name = issuer->url + " " + subject,
-             .scopes = scopes_of(jwt.claims),
-             .issuer = issuer->url,
-             .expires_unix_ms =
-                 static_cast<std::int64_t>(jwt.claims["exp"].get<double>() * kMsPerSecond)});
+  return caller_of(*issuer, subject, jwt.claims);
 }
 
 std::vector<Error> AccessTokens::reload() const {
   std::vector<Error> errors;
   for (const Issuer& issuer : issuers_) {
+    if (issuer.introspection) issuer.introspection->forget();
     if (!issuer.has_file)
       issuer.keys->expire();
     else if (const Status read = issuer.keys->reload(); !read)

@@ -102,6 +102,12 @@ Result<json> parse_strict_object(std::string_view text, const std::string& what)
   return object;
 }
 
+bool has_jwt_form(std::string_view token) {
+  constexpr std::ptrdiff_t kDots = 2;
+  return std::count(token.begin(), token.end(), '.') == kDots &&
+         decoded_object(token.substr(0, token.find('.')), "the token's header").has_value();
+}
+
 Result<Jwt> parse_jwt(std::string_view token, std::size_t max_bytes) {
   if (token.size() > max_bytes)
     return fail(ErrorCode::resource_exhausted,

@@ -37,6 +37,10 @@ struct Jwt {
   std::string signature;    // decoded
 };
 
+/// Returns true if the token has three parts between dots, and the first part is the header of a
+/// JWT. Every other token is opaque: only its issuer can say what it means.
+bool has_jwt_form(std::string_view token);
+
 /// Errors: resource_exhausted if the token has more than `max_bytes`; unsupported if it has an
 /// algorithm or a header that the server does not accept; corrupt if it is malformed.
 Result<Jwt> parse_jwt(std::string_view token, std::size_t max_bytes);

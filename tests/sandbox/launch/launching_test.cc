@@ -175,6 +175,27 @@ TEST_CASE("each error of a launch has its error of the verdict, under the same n
   }
 }
 
+TEST_CASE("only a signal of a crash is evidence that the driver crashed") {
+  using How = ExitStatus::How;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS}) {
+    CHECK(driver_crashed({How::killed, signal}));
+    CHECK(driver_crashed({How::dumped, signal}));
+    CHECK_FALSE(driver_crashed({How::exited, signal}));
+  }
+  for (const int signal : {SIGKILL, SIGTERM, SIGINT, SIGHUP, SIGXCPU})
+    CHECK_FALSE(driver_crashed({How::killed, signal}));
+}
+
+TEST_CASE("a launcher that others kill during a launch is no error of the submission") {
+  Counted gpu("killed-during-launch");
+  REQUIRE(gpu.execute(JobKind::test, kCopy, "run_a").outcome == Outcome::pass);
+  // The run's launcher is kept for its next job, which finds that it has gone.
+  for (const pid_t pid : gpu.started()) kill_and_wait(pid);
+  const Verdict verdict = gpu.execute(JobKind::test, kCopy, "run_a");
+  INFO(verdict.summary);
+  CHECK((verdict.outcome == Outcome::pass || verdict.error_kind == ErrorKind::internal_error));
+}
+
 TEST_CASE("a device that others have filled is an error of Assay") {
   CHECK(error_kind(LaunchErrorKind::device_full) == ErrorKind::internal_error);
 }

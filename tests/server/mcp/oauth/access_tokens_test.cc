@@ -266,4 +266,135 @@ TEST_CASE("access tokens: a reload reads files at once, and keeps old keys if a 
   CHECK_FALSE(tokens.verify(signed_token(verifier.claims())));
 }
 
+namespace {
+
+/// Issuers of which the second one is asked about opaque tokens, and a clock that the test moves.
+struct Asking {
+  Verifier verifier;
+  json answer = {{"active", true},
+                 {"sub", "alice"},
+                 {"client_id", "machine"},
+                 {"aud", kAudience},
+                 {"exp", verifier.now_s() + 300},
+                 {"scope", "practice team:score"}};
+  int status = 200;
+  int asked = 0;
+
+  AccessTokens tokens() {
+    const auto keys = std::make_shared<IssuerKeys>(
+        [] { return JwkSet::parse(signing_keys().key_set()); }, KeyLimits{}, verifier.clock);
+    const auto introspection = std::make_shared<Introspection>(
+        [this](const std::string&) -> Result<Introspection::Answer> {
+          ++asked;
+          return Introspection::Answer{status, answer.dump()};
+        },
+        IntrospectionLimits{.cache_ms = 0}, verifier.clock);
+    return AccessTokens({{kIssuer, keys}, {kOther, keys, false, introspection}}, verifier.rules,
+                        verifier.clock);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("access tokens: the client of an opaque token") {
+  Asking asking;
+  const AccessTokens tokens = asking.tokens();
+  CHECK(tokens.must_ask("opaque"));
+  const auto caller = tokens.verify("opaque");
+  REQUIRE(caller);
+  CHECK((*caller)->name == "https://other.example alice");
+  CHECK((*caller)->issuer == kOther);
+  CHECK((*caller)->scopes == std::vector<std::string>{"practice", "score"});
+  CHECK((*caller)->expires_unix_ms == asking.verifier.clock.unix_ms() + 300'000);
+  asking.answer.erase("sub");  // a program that got the token for itself
+  CHECK((*tokens.verify("opaque"))->name == "https://other.example client_id=machine");
+  asking.answer["sub"] = "client_id=machine";  // a person cannot be taken for the program
+  CHECK(mentions(reason(tokens, "opaque"), "must not begin"));
+  asking.answer.erase("sub");
+  asking.answer.erase("client_id");
+  CHECK(mentions(reason(tokens, "opaque"), "'client_id' is missing"));
+}
+
+TEST_CASE("access tokens: what an issuer says about an opaque token is checked like a JWT") {
+  Asking asking;
+  const AccessTokens tokens = asking.tokens();
+  const json fine = asking.answer;
+  const double now = asking.verifier.now_s();
+  const auto refused = [&](const char* claim, const json& value) {
+    asking.answer = fine;
+    if (value.is_discarded())
+      asking.answer.erase(claim);
+    else
+      asking.answer[claim] = value;
+    const auto caller = tokens.verify("opaque");
+    INFO(asking.answer.dump());
+    return !caller && caller.error().code == ErrorCode::corrupt;
+  };
+  const json missing(json::value_t::discarded);
+  CHECK(refused("active", false));
+  CHECK(refused("aud", missing));
+  CHECK(refused("aud", "https://x.example"));
+  CHECK(refused("exp", missing));
+  CHECK(refused("exp", now - 30));
+  CHECK(refused("nbf", now + 31));
+  CHECK(refused("iat", now + 31));
+  CHECK(refused("iss", kIssuer));  // the other issuer is not asked about its tokens
+  CHECK(refused("iss", 7));
+  CHECK(refused("sub", "a\nb"));
+  CHECK(refused("sub", nullptr));
+  CHECK(refused("cnf", {{"jkt", "x"}}));
+  CHECK(refused("token_type", "DPoP"));
+  CHECK(refused("token_type", "Refresh"));
+  CHECK(refused("token_type", 7));
+  CHECK_FALSE(refused("iss", kOther));
+  CHECK_FALSE(refused("token_type", "bearer"));
+  CHECK_FALSE(refused("scope", "none"));
+  CHECK((*tokens.verify("opaque"))->scopes.empty());
+  asking.answer = fine;
+  asking.status = 500;
+  CHECK(tokens.verify("opaque").error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("access tokens: an issuer is asked only about tokens that are no JWT") {
+  Asking asking;
+  const AccessTokens tokens = asking.tokens();
+  CHECK(tokens.verify(signed_token(asking.verifier.claims())));
+  const SigningKey stranger = SigningKey::p256("e");
+  CHECK_FALSE(tokens.verify(stranger.token({{"alg", "ES256"}}, asking.verifier.claims())));
+  CHECK_FALSE(tokens.verify(std::string((16 << 10) + 1, 'x')));
+  CHECK_FALSE(tokens.verify("two words"));
+  CHECK_FALSE(tokens.verify("a\x01"));
+  CHECK(asking.asked == 0);
+  for (const char* token : {"a.b", "a.b.c", "e30.e30", "bm90IGpzb24.b.c"})
+    CHECK(tokens.verify(token));
+  CHECK(asking.asked == 4);
+  CHECK_FALSE(asking.verifier.tokens().must_ask("opaque"));
+}
+
+TEST_CASE("access tokens: an opaque token that has expired is refused although it is remembered") {
+  ManualClock clock;
+  int asked = 0;
+  const json answer = {{"active", true},
+                       {"sub", "alice"},
+                       {"aud", kAudience},
+                       {"exp", static_cast<double>(clock.unix_ms()) / 1000 + 60}};
+  const auto introspection = std::make_shared<Introspection>(
+      [&](const std::string&) -> Result<Introspection::Answer> {
+        ++asked;
+        return Introspection::Answer{200, answer.dump()};
+      },
+      IntrospectionLimits{.cache_ms = 3'600'000}, clock);
+  Verifier verifier;
+  const auto keys =
+      std::make_shared<IssuerKeys>([] { return JwkSet::parse(signing_keys().key_set()); });
+  const AccessTokens tokens({{kIssuer, keys, false, introspection}}, verifier.rules, clock);
+  CHECK(tokens.verify("opaque"));
+  CHECK_FALSE(tokens.must_ask("opaque"));
+  clock.advance_ms(90'000);
+  CHECK(reason(tokens, "opaque") == "the token has expired");
+  CHECK(asked == 1);
+  CHECK(tokens.reload().empty());
+  CHECK(tokens.must_ask("opaque"));
+}
+
 }  // namespace assay::mcp

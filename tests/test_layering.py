@@ -241,6 +241,20 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
     + ("server/runs", "server/store", "tools/answer", "tools/json", "tools/model"),
+    "server/evaluate": (
+        "base",
+        "operators",
+        "reference_agents/core",
+        "sandbox/job",
+        "server/mcp/core",
+        "server/mcp/http",
+        "server/mcp/protocol",
+        "server/mcp/schema",
+        "tools",
+        "tools/answer",
+        "tools/call",
+        "tools/model",
+    ),
     "server/commands": (
         "base",
         "operators",
@@ -252,6 +266,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/app",
         "server/bench",
         "server/conformance",
+        "server/evaluate",
         "server/lint",
         "server/mcp/client",
         "server/mcp/core",

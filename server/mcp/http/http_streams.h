@@ -20,6 +20,7 @@
 #include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/http/event_stream.h"
+#include "server/mcp/http/http_application.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_response.h"
 #include "server/mcp/http/http_session.h"
@@ -46,6 +47,10 @@ class HttpStreams {
   /// replaces it.
   void resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
               ResponseWriter& response);
+
+  /// Sends the events of `write` to the client. The stream ends when `write` returns. The token
+  /// that `write` gets is stopped if the client disconnects or the server stops.
+  void answer_events(ResponseWriter& response, const WriteEvents& write);
 
   int open() const;
   /// Returns the number of open streams that belong to no call.

@@ -27,6 +27,15 @@ constexpr std::string_view kRoot = "/v1";
 constexpr std::int64_t kCancelWaitMs = 2'000;
 constexpr std::int64_t kSweepMs = 200;  // the time between two looks at all evaluations of a stream
 
+struct Route {
+  std::string_view path, methods;
+};
+constexpr std::array kRoutes = {
+    Route{"/v1/evaluate", "POST"}, Route{"/v1/evaluations", "GET, DELETE"},
+    Route{"/v1/runs", "POST"},     Route{"/v1/operators", "GET"},
+    Route{"/v1/policies", "GET"},  Route{"/v1/openapi.json", "GET"},
+};
+
 mcp::Reply json_reply(const json& document, int status = 200) {
   return {.status = status, .body = json_text(document)};
 }
@@ -60,30 +69,25 @@ mcp::ApplicationAnswer EvaluateApi::answer(mcp::ApplicationRequest request) {
   return {.reply = std::move(*answer), .stream = std::move(stream)};
 }
 
+std::optional<mcp::Reply> EvaluateApi::refusal_of_head(const mcp::HttpRequest& request) const {
+  const auto* const route = std::find_if(
+      kRoutes.begin(), kRoutes.end(), [&](const Route& one) { return one.path == request.path; });
+  if (route == kRoutes.end())
+    return reply_of({ProblemType::not_found,
+                     "there is no such path; valid: " + join(kRoutes, ", ", [](const Route& one) {
+                       return std::string(one.path);
+                     })});
+  const std::vector<std::string> methods = split(route->methods, ", ");
+  const std::string method = request.method == "HEAD" ? "GET" : request.method;
+  if (std::find(methods.begin(), methods.end(), method) != methods.end()) return std::nullopt;
+  mcp::Reply reply = reply_of({ProblemType::method, "valid: " + std::string(route->methods)});
+  reply.headers.emplace_back("Allow", route->methods);
+  return reply;
+}
+
 EvaluateApi::Answer EvaluateApi::dispatch(const mcp::ApplicationRequest& request,
                                           mcp::WriteEvents& stream) {
-  struct Route {
-    std::string_view path, methods;
-  };
-  static constexpr std::array kRoutes = {
-      Route{"/v1/evaluate", "POST"}, Route{"/v1/evaluations", "GET, DELETE"},
-      Route{"/v1/runs", "POST"},     Route{"/v1/operators", "GET"},
-      Route{"/v1/policies", "GET"},  Route{"/v1/openapi.json", "GET"},
-  };
   const std::string& path = request.request.path;
-  const auto* const route = std::find_if(kRoutes.begin(), kRoutes.end(),
-                                         [&](const Route& one) { return one.path == path; });
-  if (route == kRoutes.end())
-    return refuse(ProblemType::not_found,
-                  "there is no such path; valid: " +
-                      join(kRoutes, ", ", [](const Route& one) { return std::string(one.path); }));
-  const std::vector<std::string> methods = split(route->methods, ", ");
-  const std::string method = request.request.method == "HEAD" ? "GET" : request.request.method;
-  if (std::find(methods.begin(), methods.end(), method) == methods.end()) {
-    mcp::Reply reply = reply_of({ProblemType::method, "valid: " + std::string(route->methods)});
-    reply.headers.emplace_back("Allow", route->methods);
-    return reply;
-  }
   if (path == "/v1/evaluate") return evaluate(request);
   if (path == "/v1/evaluations") return evaluations(request, stream);
   if (path == "/v1/runs") return start_run(request);

@@ -32,6 +32,7 @@ class EvaluateApi final : public mcp::HttpApplication {
 
   bool owns(std::string_view path) const override;
   mcp::Reply refused(const mcp::Reply& refusal) const override;
+  std::optional<mcp::Reply> refusal_of_head(const mcp::HttpRequest& request) const override;
   mcp::ApplicationAnswer answer(mcp::ApplicationRequest request) override;
 
  private:

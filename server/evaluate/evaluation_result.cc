@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/model/public_verdict.h"
 
@@ -125,8 +126,7 @@ void add_verdict(json& result, const Verdict& verdict, const operators::Operator
 
 }  // namespace
 
-json result_of(const tools::Services& services, const tools::Principal& principal,
-               const tools::JobStatus& status) {
+json result_of(const tools::Services& services, const tools::JobStatus& status) {
   json result = {{"id", status.job},
                  {"state", to_string(status.state)},
                  {"stage", status.stage},
@@ -140,8 +140,11 @@ json result_of(const tools::Services& services, const tools::Principal& principa
   result["mode"] = sandbox::to_string(verdict.kind);
   result["elapsed_ms"] = tools::shown_elapsed_ms(verdict.kind, status.elapsed_ms);
   add_verdict(result, verdict, op);
-  result["feedback"] =
-      tools::status_answer(services, principal, status, tools::Format::concise).text;
+  tools::JobStatus known = status;
+  known.elapsed_ms = result["elapsed_ms"];
+  result["feedback"] = cut_middle(tools::verdict_text(verdict, known, tools::Format::concise, op) +
+                                      "\nnext: " + tools::next_step(verdict, op),
+                                  static_cast<std::size_t>(services.limits.concise_chars));
   return result;
 }
 

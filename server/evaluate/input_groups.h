@@ -28,7 +28,7 @@ namespace assay::server {
 
 class InputGroups {
  public:
-  static constexpr std::size_t kMostGroups = 65'536;  // the group that was used first is forgotten
+  static constexpr std::size_t kMostGroups = 65'536;  // the one unused for longest is forgotten
 
   explicit InputGroups(const Clock& clock) : clock_(clock) {}
 

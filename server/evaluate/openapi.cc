@@ -36,15 +36,11 @@ json responses(json own) {
   own["401"] = problem("A valid token is needed");
   own["403"] = problem("A rule or the token's scope forbids this");
   own["404"] = problem("There is nothing of this name or id");
-  own["429"] = problem("A limit is reached; Retry-After says when to try again");
-  own["503"] = problem("The server cannot do this now");
-  return own;
-}
-
-json with_body(json own) {
-  own["411"] = problem("Content-Length is missing");
+  own["411"] = problem("The length of the body is missing");
   own["413"] = problem("The body is too large");
   own["415"] = problem("The body must be application/json without compression");
+  own["429"] = problem("A limit is reached; Retry-After says when to try again");
+  own["503"] = problem("The server cannot do this now");
   return own;
 }
 
@@ -109,7 +105,7 @@ json evaluate_path() {
              "Evaluates one to 256 sources. If every member is refused, the answer is "
              "the problem of the first one"},
             {"requestBody", body_of("EvaluateRequest")},
-            {"responses", with_body(responses(std::move(own)))}}}};
+            {"responses", responses(std::move(own))}}}};
 }
 
 json simple_get(const std::string& id, const std::string& summary, const std::string& schema,
@@ -134,7 +130,7 @@ json openapi_document() {
                      {{"operationId", "startRun"},
                       {"summary", "Starts a run, as the tool start_run does"},
                       {"requestBody", body_of("RunRequest")},
-                      {"responses", with_body(responses({{"201", answer("The run", "Run")}}))}}}};
+                      {"responses", responses({{"201", answer("The run", "Run")}})}}}};
   json paths = {
       {"/v1/evaluate", evaluate_path()},
       {"/v1/evaluations", evaluations_path()},

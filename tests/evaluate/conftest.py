@@ -14,9 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 for folder in ("tests/e2e", "examples", "python"):
     sys.path.insert(0, str(ROOT / folder))
 
-from http_serving import Server, new_token, serving  # noqa: E402
-
 import assay  # noqa: E402
+from http_serving import Server, new_token, serving  # noqa: E402
 
 FAST = assay.Retry(attempts=3, first_pause_s=0.01, longest_pause_s=0.05)
 

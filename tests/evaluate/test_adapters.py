@@ -20,7 +20,7 @@ REQUIREMENTS = {
     "openenv": ("openenv-core==0.3.0", "httpx"),
     "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0", "httpx"),
     "nemo_gym": ("nemo-gym", "httpx"),
-    "harbor": ("harbor", "httpx"),
+    "harbor": ("harbor==0.26.0", "httpx"),  # needs Python 3.13
 }
 
 

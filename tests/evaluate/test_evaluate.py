@@ -6,10 +6,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import assay
 import pytest
 from http_serving import Server, running_jobs, wait_until
-
-import assay
 
 PASS = "# fake: pass\n"
 FAIL = "# fake: fail\n"

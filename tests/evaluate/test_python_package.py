@@ -11,14 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import assay
 import pytest
 import train_tiny_policy
-from http_serving import Server
-
-import assay
 from assay.adapters import harbor_tasks, trainer_rewards
 from assay.mcp_client import connect
 from assay.protocol import httpx
+from http_serving import Server
 
 PASS = "# fake: pass\n"
 FAIL = "# fake: fail\n"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import assay
 import pytest
 from harness.judging.case_state import seed_of
 from http_serving import Server, serving
-
-import assay
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

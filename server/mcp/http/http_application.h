@@ -16,6 +16,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -52,6 +53,12 @@ class HttpApplication {
   /// Returns `refusal` in the form of the application. The refusal is a JSON-RPC error without an
   /// id, which the server sends for /mcp.
   virtual Reply refused(const Reply& refusal) const = 0;
+  /// Returns the reply to a request that is refused whatever its body is: there is no such path, or
+  /// the path does not have this method. The server then does not read the body.
+  virtual std::optional<Reply> refusal_of_head(const HttpRequest& request) const {
+    static_cast<void>(request);
+    return std::nullopt;
+  }
   virtual ApplicationAnswer answer(ApplicationRequest request) = 0;
 };
 

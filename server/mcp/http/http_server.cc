@@ -251,18 +251,20 @@ class HttpServer {
     ResponseWriter& response = exchange.response;
     const auto refuse = [&](Reply refusal) {
       refusal.close = refusal.close || request.has_body();
-      response.reply(application.refused(refusal));
+      response.reply(refusal);
     };
-    if (auto preflight = preflight_reply(request, options_)) return response.reply(*preflight);
+    if (auto preflight = preflight_reply(request, options_)) return refuse(std::move(*preflight));
     Admission::Decision decision = admission_.decide(
         exchange.header, response.connection().remote().host, Admission::Path::protocol);
     exchange.caller = std::move(decision.caller);
-    if (decision.refusal) return refuse(std::move(*decision.refusal));
+    if (decision.refusal) return refuse(application.refused(*decision.refusal));
+    if (const auto refusal = application.refusal_of_head(request)) return refuse(*refusal);
     tl::expected<std::string, Reply> body;
     if (request.has_body()) body = read_body(exchange);
-    if (!body) return refuse(body.error());
+    if (!body) return refuse(application.refused(body.error()));
     const ShareLimiter::Pass place = calls_.enter(name_of(exchange.caller));
-    if (!place) return refuse(busy_reply(place.refusal(), "calls are running"));
+    if (!place)
+      return refuse(application.refused(busy_reply(place.refusal(), "calls are running")));
     const std::stop_source gone;
     listener_.watch_hang_up(response.connection(), gone);
     const ApplicationAnswer answer =

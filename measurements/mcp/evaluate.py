@@ -1,7 +1,7 @@
 """Measures POST /v1/evaluate on the device `fake`: evaluations a second of a trivial job in batches,
 and a load in the shape of GRPO (groups of rollouts with several turns), over HTTP and over MCP.
 
-    python measurements/evaluate.py --out measurements/results/evaluate-cpu2.json
+    python measurements/mcp/evaluate.py --out measurements/results/evaluate-cpu2.json
 
 The clients run on the same machine as the server, so they take a part of its processor time."""
 
@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import http.client
 import json
+import os
 import sys
 import tempfile
 import threading
@@ -19,14 +20,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from environment import environment
-
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/e2e")]
-
-from http_serving import serving  # noqa: E402
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / folder) for folder in ("python", "tests/e2e", "measurements")]
 
 import assay  # noqa: E402
+from environment import environment  # noqa: E402
+from http_serving import serving  # noqa: E402
 
 GROUPS, ROLLOUTS, TURNS = 64, 16, 8
 
@@ -60,6 +59,20 @@ class Connection:
             if result["structuredContent"].get("outcome"):
                 return
             time.sleep(0.05)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Returns the processor time that a process has used. Unlike the rate, it hardly depends on
+    other load of the machine."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def with_cpu(pid: int, work: Callable[[], dict[str, Any]], count: str) -> dict[str, Any]:
+    """Runs a measurement, and adds the server's processor time for each of its units."""
+    begin = cpu_seconds(pid)
+    row = work()
+    return {**row, "server_cpu_ms_each": (cpu_seconds(pid) - begin) * 1000 / row[count]}
 
 
 def in_threads(count: int, work: Callable[[int], None]) -> float:
@@ -167,12 +180,22 @@ def main() -> None:
         with serving(arguments.binary, Path(folder)) as server:
             port = server.port
             batches(port, 16, 1, 2, "warm")
+            pid = server.process.pid
             results["batches"] = [
-                batches(port, size, clients, arguments.each, f"{size}x{clients}")
+                with_cpu(
+                    pid,
+                    lambda size=size, clients=clients: batches(
+                        port, size, clients, arguments.each, f"{size}x{clients}"
+                    ),
+                    "evaluations",
+                )
                 for size, clients in [(1, 1), (16, 1), (256, 1), (128, 2), (128, 4)]
             ]
             results["client"] = asyncio.run(client_rate(port, 2048))
-            results["grpo"] = [grpo(port, False, "http"), grpo(port, True, "mcp")]
+            results["grpo"] = [
+                with_cpu(pid, lambda: grpo(port, False, "http"), "rollout_turns"),
+                with_cpu(pid, lambda: grpo(port, True, "mcp"), "rollout_turns"),
+            ]
     arguments.out.write_text(json.dumps(results, indent=1) + "\n")
     for row in [*results["batches"], results["client"], *results["grpo"]]:
         print({key: value for key, value in row.items() if not isinstance(value, list)})

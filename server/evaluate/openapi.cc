@@ -37,6 +37,7 @@ json responses(json own) {
   own["403"] = problem("A rule or the token's scope forbids this");
   own["404"] = problem("There is nothing of this name or id");
   own["411"] = problem("The length of the body is missing");
+  own["414"] = {{"description", "The query is too long. The body is the error of /mcp"}};
   own["413"] = problem("The body is too large");
   own["415"] = problem("The body must be application/json without compression");
   own["429"] = problem("A limit is reached; Retry-After says when to try again");

@@ -19,7 +19,7 @@ REQUIREMENTS = {
     "verifiers": ("verifiers==0.4.0", "httpx"),
     "openenv": ("openenv-core==0.3.0", "httpx"),
     "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0", "httpx"),
-    "nemo_gym": ("nemo-gym", "httpx"),
+    "nemo_gym": ("nemo-gym==0.4.0", "httpx"),  # needs Python 3.12
     "harbor": ("harbor==0.26.0", "httpx"),  # needs Python 3.13
 }
 

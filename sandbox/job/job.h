@@ -201,6 +201,9 @@ struct Job {
   // The store does not keep the next two members as part of the request.
   std::string caller = {};       // the name of the caller's token; empty: callers have no names
   std::string traceparent = {};  // the span of the call (base/trace_parent.h), or empty
+  /// Orders the waiting jobs of one caller and run: a job with a higher number is run first. The
+  /// store does not keep it.
+  int priority = 0;
   JobKind kind = JobKind::test;
   std::string operator_name;  // of a check: "check:" and the name of its reference
   std::string operator_dir;   // absolute path; trusted: the judge runs its reference.py
@@ -219,6 +222,9 @@ struct Job {
   std::string adapter = {};
   std::string source;              // UTF-8, untrusted
   std::vector<CaseRequest> cases;  // the verdict names the cases that the device skips
+  /// Secret text from which the judge derives the seeds of the first inputs of all cases. Two jobs
+  /// with the same text and the same operator get the same first inputs. Empty: fresh seeds.
+  std::string input_seed = {};
   // The targets of a compile job, or of a profile that is computed without a run: "cuda:90",
   // "hip:gfx942", ... If the list is empty, the device's own target is used.
   std::vector<std::string> targets;

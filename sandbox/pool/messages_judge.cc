@@ -277,11 +277,13 @@ json describe_header(const Job& job, bool without_inputs) {
 }
 
 json prepare_header(const Job& job, const std::string& device) {
-  return {{"type", "prepare"},
-          {"job", job.id},
-          {"operator_dir", job.operator_dir},
-          {"device", device},
-          {"cases", cases_json(job.cases)}};
+  json header = {{"type", "prepare"},
+                 {"job", job.id},
+                 {"operator_dir", job.operator_dir},
+                 {"device", device},
+                 {"cases", cases_json(job.cases)}};
+  if (!job.input_seed.empty()) header["seed"] = job.input_seed;
+  return header;
 }
 
 json reference_header(const CheckReference& reference, std::int64_t wall_ms,

@@ -32,6 +32,8 @@
 #include "server/commands/print_config.h"
 #include "server/commands/serve_options.h"
 #include "server/conformance/fixtures.h"
+#include "server/evaluate/evaluate_api.h"
+#include "server/evaluate/input_groups.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_server.h"
@@ -269,7 +271,21 @@ int serve(const ServeOptions& options) {
                                     .examples = examples->get(),
                                     .guides = &*guides,
                                     .source_folder = folder ? &*folder : nullptr};
-  if (const Status added = register_all(server, services, *guides); !added)
+  // The tools note which verdicts were read, so that the inputs of a group are not used again.
+  InputGroups groups(services.clock);
+  WatchedJobs watched((*backend)->jobs(), groups);
+  tools::Services tool_services{.catalog = services.catalog,
+                                .runs = services.runs,
+                                .jobs = watched,
+                                .artifacts = services.artifacts,
+                                .limits = services.limits,
+                                .job_limits = services.job_limits,
+                                .examples = services.examples,
+                                .guides = services.guides,
+                                .source_folder = services.source_folder};
+  EvaluateApi api(services, groups);
+  if (http) http->options.application = &api;
+  if (const Status added = register_all(server, tool_services, *guides); !added)
     return print_error("serve", kInternal, added.error().message);
   if (http)
     http->options.more_metrics = [&](mcp::MetricsText& text) {

@@ -72,7 +72,7 @@ void DeviceQueue::push_recovered(const std::shared_ptr<ActiveJob>& job) {
 
 void DeviceQueue::add(const std::shared_ptr<ActiveJob>& job) {
   const sandbox::Job& made = job->job();
-  queue_.push(share_of(made), {made.id, made.kind});
+  queue_.push(share_of(made), {made.id, made.kind, made.priority});
   waiting_[made.id] = job;
   pushed_.notify_one();
 }
@@ -118,7 +118,10 @@ void JobQueue::push(const Share& share, Waiting waiting) {
   Lane& lane = lanes_[share.principal];
   principals_.add(share.principal);
   lane.runs.add(share.run);
-  lane.jobs[share.run].push_back(std::move(waiting));
+  std::deque<Waiting>& jobs = lane.jobs[share.run];
+  auto place = jobs.end();
+  while (place != jobs.begin() && std::prev(place)->priority < waiting.priority) --place;
+  jobs.insert(place, std::move(waiting));
   ++size_;
 }
 

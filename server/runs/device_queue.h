@@ -39,7 +39,8 @@ struct Share {
 };
 
 /// Orders the jobs that wait for one device by the shares of principals and runs (fair_shares.h),
-/// and estimates how long the jobs wait. Jobs of the same share keep their order. Not thread-safe.
+/// and estimates how long the jobs wait. Jobs of the same share and priority keep their order. Not
+/// thread-safe.
 ///
 ///   JobQueue queue(2);  // the device runs two jobs at once
 ///   queue.push({"alice", "run_a"}, {"job_1", sandbox::JobKind::test});
@@ -51,6 +52,7 @@ class JobQueue {
   struct Waiting {
     std::string job;
     sandbox::JobKind kind;
+    int priority = 0;  // within the share, a job with a higher number is run first
   };
 
   /// `workers` is the number of jobs that the device runs simultaneously. It must be at least 1.

@@ -188,29 +188,9 @@ std::shared_ptr<ActiveJob> StoredJobs::active(const tools::Principal& principal,
 
 Result<std::string> StoredJobs::submit(const tools::Principal& principal, sandbox::Job job,
                                        const std::string& run, const std::string& device) {
-  DeviceQueue* queue = queue_of(device);
-  if (queue == nullptr) {
-    return fail(ErrorCode::invalid_argument, "unknown device '" + device + "'; valid: " +
-                                                 (queues_.empty() ? "none" : join(devices())));
-  }
-  if (job.reference && (job.kind == sandbox::JobKind::grade || !run.empty()))
-    return fail(ErrorCode::permission_denied, "a check is never scored and belongs to no run");
-  ASSAY_RETURN_IF_ERROR(check_accepts_jobs());
-  ASSAY_RETURN_IF_ERROR(recover_if_pending());
-  if (job.id.empty()) job.id = new_handle("job");
-  job.run = run;
-  job.caller = principal.name;
-  std::string id = job.id;
-  ASSAY_RETURN_IF_ERROR(queue->reserve(principal.name));
-  writer_.write_unstored();  // an error of the server must not use up the budget of the run
-  if (const Status accepted = runs_.accept(principal, job, queue->name()); !accepted) {
-    queue->release(principal.name);
-    return fail(accepted.error());
-  }
-  const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);
-  add(active);  // before push(), because a worker may finish the job immediately
-  queue->push(active);
-  return id;
+  std::vector<tools::NewJob> jobs;
+  jobs.push_back({std::move(job), run, device});
+  return std::move(submit_all(principal, std::move(jobs)).front());
 }
 
 Result<JobStatus> StoredJobs::wait(const tools::Principal& principal, const std::string& job,

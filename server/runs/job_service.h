@@ -74,6 +74,8 @@ class StoredJobs final : public tools::JobService {
 
   Result<std::string> submit(const tools::Principal& principal, sandbox::Job job,
                              const std::string& run, const std::string& device) override;
+  std::vector<Result<std::string>> submit_all(const tools::Principal& principal,
+                                              std::vector<tools::NewJob> jobs) override;
   Result<tools::JobStatus> wait(const tools::Principal& principal, const std::string& job,
                                 std::int64_t wait_ms,
                                 const std::function<bool(const tools::JobStatus&)>& progress,
@@ -116,6 +118,8 @@ class StoredJobs final : public tools::JobService {
   Result<Recovered> recover();
 
  private:
+  /// Checks the job, fills its members and reserves a place for it. Returns its queue.
+  Result<DeviceQueue*> admit(const tools::Principal& principal, tools::NewJob& offered);
   void work(DeviceQueue& queue);
   void execute(DeviceQueue& queue, ActiveJob& active);
   /// Runs the job on the device, and runs it again after an infrastructure error.

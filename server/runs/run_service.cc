@@ -143,11 +143,40 @@ Status StoredRuns::not_over(const tools::RunInfo& run) {
 
 Status StoredRuns::accept(const tools::Principal& principal, const sandbox::Job& job,
                           const std::string& device) {
-  const std::int64_t now = clock_.unix_ms();
-  if (job.run.empty()) {
-    ASSAY_TRY(stored, store_.accept(job, device, {}, now));
-    return stored.accepted() ? Status() : no_space(false);
+  return std::move(accept_all(principal, {{&job, device}}).front());
+}
+
+std::vector<Status> StoredRuns::accept_all(const tools::Principal& principal,
+                                           std::vector<OfferedJob> jobs) {
+  std::vector<Status> answers(jobs.size());
+  std::vector<tools::RunInfo> runs(jobs.size());
+  std::vector<OfferedJob> offered;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!jobs[i].job->run.empty()) {
+      Result<tools::RunInfo> run = charged_run(principal, *jobs[i].job);
+      if (!run) {
+        answers[i] = fail(run.error());
+        continue;
+      }
+      runs[i] = std::move(*run);
+      jobs[i].charge = {.limit = limit_of(runs[i].budgets, jobs[i].job->kind),
+                        .locks_source = tools::rules_of(runs[i].request.track).locks_source};
+    }
+    offered.push_back(jobs[i]);
+    indices.push_back(i);
   }
+  if (offered.empty()) return answers;
+  const auto stored = store_.accept_all(offered, clock_.unix_ms());
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    const std::size_t i = indices[n];
+    answers[i] = stored ? error_of((*stored)[n], runs[i], jobs[i]) : fail(stored.error());
+  }
+  return answers;
+}
+
+Result<tools::RunInfo> StoredRuns::charged_run(const tools::Principal& principal,
+                                               const sandbox::Job& job) {
   ASSAY_TRY(run, find(principal, job.run));
   ASSAY_RETURN_IF_ERROR(tools::check_scope(principal, run.request.track));
   ASSAY_RETURN_IF_ERROR(not_over(run));
@@ -157,13 +186,16 @@ Status StoredRuns::accept(const tools::Principal& principal, const sandbox::Job&
                 job.operator_name + " is not in this run's suite ('" + run.request.suite + "', " +
                     std::to_string(run.operators.size()) + " operators); `scorecard` lists them");
   }
-  const Charge charge = {.limit = limit_of(run.budgets, job.kind),
-                         .locks_source = tools::rules_of(run.request.track).locks_source};
-  ASSAY_TRY(stored, store_.accept(job, device, charge, now));
+  return std::move(run);
+}
+
+Status StoredRuns::error_of(const Acceptance& stored, const tools::RunInfo& run,
+                            const OfferedJob& offered) {
+  const sandbox::Job& job = *offered.job;
   switch (stored.refusal) {
     case Acceptance::Refusal::none: return {};
     case Acceptance::Refusal::no_space:
-      return no_space(run.request.track != tools::Track::practice);
+      return no_space(!job.run.empty() && run.request.track != tools::Track::practice);
     case Acceptance::Refusal::refunds:
       return fail(ErrorCode::permission_denied,
                   "this run takes no more calls for " + job.operator_name +
@@ -177,7 +209,7 @@ Status StoredRuns::accept(const tools::Principal& principal, const sandbox::Job&
     case Acceptance::Refusal::budget: break;
   }
   return fail(ErrorCode::permission_denied,
-              over_budget(run, job.operator_name, job.kind, stored.used, charge.limit));
+              over_budget(run, job.operator_name, job.kind, stored.used, offered.charge.limit));
 }
 
 Result<tools::CallsLeft> StoredRuns::calls_left(const tools::Principal& principal,

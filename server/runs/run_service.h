@@ -61,6 +61,8 @@ class StoredRuns final : public tools::RunService {
   /// owner of the job, `job.caller`, must be the principal.
   Status accept(const tools::Principal& principal, const sandbox::Job& job,
                 const std::string& device);
+  /// Does the same for several jobs in one transaction. Returns the answer to each job.
+  std::vector<Status> accept_all(const tools::Principal& principal, std::vector<OfferedJob> jobs);
   /// Returns an error if the principal lacks the scope that the run's track needs.
   Status check_scope_of(const tools::Principal& principal, const std::string& run);
 
@@ -71,6 +73,11 @@ class StoredRuns final : public tools::RunService {
   /// Returns 0 and counts a start, or the time until the principal may start its next run.
   std::chrono::milliseconds wait_to_start(const tools::Principal& principal);
   Status not_over(const tools::RunInfo& run);
+  /// Returns the job's run if the principal may charge the job to it.
+  Result<tools::RunInfo> charged_run(const tools::Principal& principal, const sandbox::Job& job);
+  /// Returns the error for an acceptance that was refused.
+  static Status error_of(const Acceptance& stored, const tools::RunInfo& run,
+                         const OfferedJob& offered);
 
   Store& store_;
   const operators::Catalog& catalog_;

@@ -82,6 +82,13 @@ struct Acceptance {
   std::string locked_to = {};  // the SHA-256 of the operator's first source
 };
 
+/// A job that is offered to accept_all().
+struct OfferedJob {
+  const sandbox::Job* job;
+  std::string device;
+  Charge charge = {};
+};
+
 /// A job in the store, whoever owns it and whether it is finished or not.
 struct StoredJob {
   std::string job, run, operator_name, kind, device;  // an empty run: unscored practice
@@ -156,6 +163,10 @@ class Store {
   /// function returns, the write is durable (fsync).
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
+  /// Accepts several jobs in one transaction, in their order. A job that is not accepted does not
+  /// disturb the others.
+  Result<std::vector<Acceptance>> accept_all(const std::vector<OfferedJob>& jobs,
+                                             std::int64_t now_unix_ms);
   /// Stores the verdict, and those of its artifacts that ArtifactLimits allow. If the verdict has
   /// artifacts, also removes expired artifacts, and older artifacts of practice jobs whose room is
   /// needed. If the artifacts cannot be written, stores the verdict without them. If `refund` is

@@ -84,6 +84,34 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
   return found;
 }
 
+/// Checks and stores one job.
+Acceptance accept_one(SQLite::Database& db, const OfferedJob& offered, const std::string& sha256,
+                      const std::string& document, const JobLimits& limits,
+                      std::int64_t now_unix_ms) {
+  const sandbox::Job& job = *offered.job;
+  Acceptance allowed =
+      job.run.empty() ? Acceptance() : check(db, job, sha256, offered.charge, limits);
+  if (!allowed.accepted()) return allowed;
+  const auto bytes = static_cast<std::int64_t>(job.source.size() + document.size());
+  if (!make_room_for_job(db, job, bytes, limits)) {
+    allowed.refusal = Acceptance::Refusal::no_space;
+    return allowed;
+  }
+  const std::string kind(sandbox::to_string(job.kind));
+  SQLite::Statement insert(db,
+                           "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
+  bind_all(insert, job.id, job.run, job.operator_name, kind, offered.device, job.source, sha256,
+           document, now_unix_ms, job.caller);
+  insert.exec();
+  if (job.run.empty()) return allowed;
+  SQLite::Statement call(db,
+                         "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, "
+                         "at_unix_ms) VALUES (?,?,?,?,?,?)");
+  bind_all(call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
+  call.exec();
+  return allowed;
+}
+
 constexpr const char* kStoredJobColumns =
     "SELECT s.job, s.run, s.operator, s.kind, s.device, s.state, s.source, s.source_sha256, "
     "s.queued_unix_ms, s.finished_unix_ms, v.document FROM submissions s LEFT JOIN verdicts v ON "
@@ -122,32 +150,24 @@ Result<sandbox::Verdict> verdict_of(const std::string& document, const std::stri
 
 Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& device,
                                  const Charge& charge, std::int64_t now_unix_ms) {
-  json request = tools::job_to_json(job);
-  request.erase("source");
-  const std::string document = dump(request);
-  const std::string sha256 = sha256_hex(job.source);
-  return connection_->write_durably([&](SQLite::Database& db) -> Result<Acceptance> {
-    Acceptance allowed =
-        job.run.empty() ? Acceptance() : check(db, job, sha256, charge, limits_.jobs);
-    if (!allowed.accepted()) return allowed;
-    const auto bytes = static_cast<std::int64_t>(job.source.size() + document.size());
-    if (!make_room_for_job(db, job, bytes, limits_.jobs)) {
-      allowed.refusal = Acceptance::Refusal::no_space;
-      return allowed;
-    }
-    const std::string kind(sandbox::to_string(job.kind));
-    SQLite::Statement insert(
-        db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
-    bind_all(insert, job.id, job.run, job.operator_name, kind, device, job.source, sha256, document,
-             now_unix_ms, job.caller);
-    insert.exec();
-    if (job.run.empty()) return allowed;
-    SQLite::Statement call(db,
-                           "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, "
-                           "at_unix_ms) VALUES (?,?,?,?,?,?)");
-    bind_all(call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
-    call.exec();
-    return allowed;
+  ASSAY_TRY(accepted, accept_all({{&job, device, charge}}, now_unix_ms));
+  return std::move(accepted.front());
+}
+
+Result<std::vector<Acceptance>> Store::accept_all(const std::vector<OfferedJob>& jobs,
+                                                  std::int64_t now_unix_ms) {
+  std::vector<std::string> documents, hashes;
+  for (const OfferedJob& offered : jobs) {
+    json request = tools::job_to_json(*offered.job);
+    request.erase("source");
+    documents.push_back(dump(request));
+    hashes.push_back(sha256_hex(offered.job->source));
+  }
+  return connection_->write_durably([&](SQLite::Database& db) -> Result<std::vector<Acceptance>> {
+    std::vector<Acceptance> all;
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      all.push_back(accept_one(db, jobs[i], hashes[i], documents[i], limits_.jobs, now_unix_ms));
+    return all;
   });
 }
 

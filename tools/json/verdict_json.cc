@@ -349,6 +349,7 @@ void fields(Archive& archive, Job& job) {
   archive("adapter", tools::Newer{job.adapter});
   archive("source", tools::Verbatim{job.source});
   archive("cases", job.cases);
+  archive("input_seed", tools::Newer{job.input_seed});
   archive("targets", job.targets);
   archive("baseline", tools::Newer{job.baseline});
   archive("baseline_source", tools::Verbatim{job.baseline_source});

@@ -29,4 +29,13 @@ std::string_view to_string(JobState state) {
   return "?";
 }
 
+std::vector<Result<std::string>> JobService::submit_all(const Principal& principal,
+                                                        std::vector<NewJob> jobs) {
+  std::vector<Result<std::string>> handles;
+  handles.reserve(jobs.size());
+  for (NewJob& one : jobs)
+    handles.push_back(submit(principal, std::move(one.job), one.run, one.device));
+  return handles;
+}
+
 }  // namespace assay::tools

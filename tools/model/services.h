@@ -141,6 +141,12 @@ struct JobSource {
   std::string language;
 };
 
+/// A job with the run that is charged and the device; both can be empty.
+struct NewJob {
+  sandbox::Job job;
+  std::string run, device;
+};
+
 /// The functions find only runs and jobs of `principal`, and return the error not_found for any
 /// other handle of a run or a job.
 class JobService {
@@ -152,6 +158,10 @@ class JobService {
   /// the job is on disk and survives a restart. An empty `run` means practice.
   virtual Result<std::string> submit(const Principal& principal, sandbox::Job job,
                                      const std::string& run, const std::string& device) = 0;
+  /// Submits several jobs, which costs less than a submit() for each. Returns a handle or an error
+  /// for each job. A job that is refused does not disturb the others.
+  virtual std::vector<Result<std::string>> submit_all(const Principal& principal,
+                                                      std::vector<NewJob> jobs);
   /// Waits at most `wait_ms` until the job ends. Calls `progress`, which may be null, when the
   /// stage changes and when a case finishes the stage. If `progress` returns false, or if `stop` is
   /// requested, the wait ends and the job continues.

@@ -9,6 +9,7 @@ to `describe`, `prepare` and `compare`.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
 from collections.abc import Callable
@@ -69,6 +70,14 @@ def scaled_rules(operator: Operator, rules: list[Rule], expected: list[torch.Ten
     ]
 
 
+def seed_of(text: str, case_id: str) -> int:
+    """Returns the seed of a case. It is random if `text` is empty."""
+    if not text:
+        return int.from_bytes(os.urandom(SEED_BYTES), "little")
+    digest = hashlib.sha256(f"{text} {case_id}".encode()).digest()
+    return int.from_bytes(digest[:SEED_BYTES], "little")
+
+
 def bytes_of(value: Any) -> int:
     return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0
 
@@ -85,12 +94,17 @@ class CaseState:
     """The state of one case. Only the judge uses it."""
 
     def __init__(
-        self, operator: Operator, case: Case, shapes: dict[str, Any] | None = None
+        self,
+        operator: Operator,
+        case: Case,
+        shapes: dict[str, Any] | None = None,
+        seed_text: str = "",
     ) -> None:
         """Draws inputs from a new seed. If `shapes` is given, draws no inputs, and the state has
-        the arguments `shapes`, which have no values."""
+        the arguments `shapes`, which have no values. If `seed_text` is given, the seed follows from
+        it and from the case, so that several jobs get the same inputs."""
         self.operator = operator
-        self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
+        self.seed = seed_of(seed_text, case.id)
         self.fixed = shapes is not None  # True if nothing in the state depends on the seed
         self.arguments = operator.inputs(case, self.seed) if shapes is None else shapes
         self.case = case if self.fixed else operator.with_output_axes(case, self.arguments)

@@ -222,7 +222,9 @@ class Judge:
             self._owned[str(header["job"])] = shared
         try:
             for position, wire in enumerate(header["cases"]):
-                state = CaseState(operator, operator.case(wire, device))
+                state = CaseState(
+                    operator, operator.case(wire, device), seed_text=str(header.get("seed", ""))
+                )
                 fd, entry = state.prepared(shared is not None, position)
                 fds.append(fd)
                 cases.append(entry)

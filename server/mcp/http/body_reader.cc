@@ -62,4 +62,25 @@ tl::expected<std::string, Reply> read_chunks(Connection& connection, std::int64_
   }
 }
 
+tl::expected<std::string, Reply> Uploads::read(Connection& connection, const HttpRequest& request,
+                                               const BodyFraming& framing,
+                                               const std::string& principal,
+                                               std::int64_t until_ns) {
+  if (!framing.chunked && connection.input().size() >= framing.bytes) {
+    std::string body(connection.input().substr(0, framing.bytes));
+    connection.consume(framing.bytes);
+    return body;
+  }
+  // The place is given back before the call begins.
+  const ShareLimiter::Pass upload = uploads_.enter(principal);
+  if (!upload) return tl::unexpected(busy_reply(upload.refusal(), "requests are being received"));
+  ShareLimiter::Pass held = bytes_.enter(principal, 0);
+  if (!request.http_1_0 && connection.input().empty() &&
+      same_name(request.header("Expect").value_or(""), "100-continue"))
+    connection.write("HTTP/1.1 100 Continue\r\n\r\n");
+  connection.flush();  // the client may wait for "100 Continue" or for earlier answers
+  return framing.chunked ? read_chunks(connection, until_ns, options_, held)
+                         : read_bytes(connection, until_ns, framing.bytes, held);
+}
+
 }  // namespace assay::mcp

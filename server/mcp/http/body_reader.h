@@ -4,7 +4,9 @@
 //   tl::expected<std::string, Reply> body = read_bytes(connection, until_ns, 1'000, held);
 //   if (!body) return response.reply(body.error());
 //
-// The functions have no state; a connection belongs to one thread.
+// Uploads reads the body of a request, whether it has arrived whole or not, and limits how many
+// bodies arrive at the same time. The functions have no state; a connection belongs to one thread.
+// Uploads is thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +16,7 @@
 
 #include "base/share_limiter.h"
 #include "server/mcp/http/connection.h"
+#include "server/mcp/http/http_request.h"
 #include "server/mcp/http/http_response.h"
 #include "server/mcp/http/http_server.h"
 
@@ -28,5 +31,29 @@ tl::expected<std::string, Reply> read_bytes(Connection& connection, std::int64_t
 /// Reads a body in chunks. Also refuses a body that is malformed or exceeds a limit of `options`.
 tl::expected<std::string, Reply> read_chunks(Connection& connection, std::int64_t until_ns,
                                              const HttpOptions& options, ShareLimiter::Pass& held);
+
+class Uploads {
+ public:
+  /// The options must outlive the object.
+  explicit Uploads(const HttpOptions& options)
+      : options_(options),
+        uploads_({options.max_uploads, options.principal_uploads}),
+        bytes_({options.max_upload_bytes, options.principal_upload_bytes}) {}
+
+  /// Returns the body of a request of `principal`. If the body cannot be read, returns the reply
+  /// that refuses the request. check_body_headers() makes the framing.
+  tl::expected<std::string, Reply> read(Connection& connection, const HttpRequest& request,
+                                        const BodyFraming& framing, const std::string& principal,
+                                        std::int64_t until_ns);
+  void set_places(ShareLimiter::Places places) { uploads_.set_places(places); }
+
+  /// The numbers of bodies that are being received, and of their bytes that have arrived.
+  std::int64_t running() const { return uploads_.inside(); }
+  std::int64_t bytes() const { return bytes_.inside(); }
+
+ private:
+  const HttpOptions& options_;
+  ShareLimiter uploads_, bytes_;
+};
 
 }  // namespace assay::mcp

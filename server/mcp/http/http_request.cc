@@ -90,6 +90,9 @@ ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits,
   head.request.method = method;
   const std::string_view path = absolute ? absolute->path : target;
   head.request.path = path.substr(0, path.find_first_of("?#"));
+  const std::string_view before_fragment = path.substr(0, path.find('#'));
+  if (const std::size_t mark = before_fragment.find('?'); mark != std::string_view::npos)
+    head.request.query = before_fragment.substr(mark + 1);
   head.request.http_1_0 = version == "HTTP/1.0";
   return head;
 }

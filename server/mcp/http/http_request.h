@@ -35,6 +35,7 @@ struct HeadLimits {
 struct HttpRequest {
   std::string method;
   std::string path;       // the path as sent, without query, fragment, scheme and authority
+  std::string query;      // the text between "?" and "#", as sent
   bool http_1_0 = false;  // false: HTTP/1.1
   std::vector<std::pair<std::string, std::string>> headers;  // values are trimmed
 

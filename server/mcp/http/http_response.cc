@@ -95,6 +95,13 @@ void ResponseWriter::reply(const Reply& reply) {
   connection_.write(reply.body);
 }
 
+void ResponseWriter::fail() {
+  if (!begun_)
+    reply(
+        error_reply(500, kInternalError, "internal error; the server's log has the details", true));
+  usable_ = false;
+}
+
 void ResponseWriter::begin_stream() {
   if (request_.http_1_0)
     usable_ = false;  // HTTP/1.0 has no chunks, so closing the connection ends the stream

@@ -63,6 +63,9 @@ class ResponseWriter {
   /// Writes a complete reply. The caller must flush the connection.
   void reply(const Reply& reply);
 
+  /// Answers that the server failed, unless a response has begun. Gives up the connection.
+  void fail();
+
   /// Sends the head of an event stream, from which the client learns that its call runs.
   void begin_stream();
   /// Sends a part of the stream immediately. Returns false when the client has disconnected.

@@ -26,6 +26,7 @@
 #include "server/mcp/http/body_reader.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_admission.h"
+#include "server/mcp/http/http_application.h"
 #include "server/mcp/http/http_challenge.h"
 #include "server/mcp/http/http_cors.h"
 #include "server/mcp/http/http_endpoint.h"
@@ -61,8 +62,7 @@ class HttpServer {
         admission_(options_, clock_),
         head_limits_(head_limits(options)),
         calls_({options.max_calls, options.principal_calls}),
-        uploads_({options.max_uploads, options.principal_uploads}),
-        upload_bytes_({options.max_upload_bytes, options.principal_upload_bytes}),
+        uploads_(options_),
         sessions_(dispatcher_, options.sessions),
         streams_(dispatcher_,
                  [this](const Connection& connection, std::stop_source gone) {
@@ -70,7 +70,7 @@ class HttpServer {
                  },
                  {options.max_listeners, options.principal_listeners}),
         listener_(
-            limits_of(options),
+            listener_limits(options),
             [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
             [this](Connection& connection) { return serve(connection); },
             options.tls ? "" : closing_reply(busy_reply("too many connections")), clock_) {}
@@ -172,10 +172,10 @@ class HttpServer {
       answer(exchange);
     } catch (const std::exception& error) {
       log::error("an HTTP handler threw an exception", {{"error", error.what()}});
-      fail_request(response);
+      response.fail();
     } catch (...) {
       log::error("an HTTP handler threw something that is no std::exception");
-      fail_request(response);
+      response.fail();
     }
     if (options_.request_ended)
       options_.request_ended({.address = connection.remote().host,
@@ -199,13 +199,6 @@ class HttpServer {
                               .start_unix_ms = clock_.unix_ms()});
   }
 
-  static void fail_request(ResponseWriter& response) {
-    if (!response.begun())
-      response.reply(error_reply(500, kInternalError,
-                                 "internal error; the server's log has the details", true));
-    response.give_up_connection();
-  }
-
   /// Answers a request that needs no body. Passes any other request on to post().
   void answer(Exchange& exchange) {
     const HttpRequest& request = exchange.request;
@@ -217,6 +210,8 @@ class HttpServer {
       exchange.response.reply(answer);
     };
     add_cors_headers(exchange.header, options_, exchange.response);
+    if (options_.application && options_.application->owns(request.path))
+      return answer_application(exchange);
     auto document = open_document(request, options_);
     using Access = HttpPages::Access;
     const bool asks_pages = get && !has_body && options_.pages != nullptr;
@@ -249,42 +244,63 @@ class HttpServer {
     if (request.method == "POST") return post(exchange);
     if (exchange.header(kHeaderSession) && !has_body) {
       if (request.method == "GET") return resume(exchange);
-      if (request.method == "DELETE") return end_session(exchange);
+      if (request.method == "DELETE")
+        return reply(sessions_.end(*exchange.header(kHeaderSession), name_of(exchange.caller))
+                         ? Reply{.status = 204}
+                         : unknown_session());
     }
     Reply refusal = error_reply(405, kInvalidRequest, "use POST");
     refusal.headers.emplace_back("Allow", "POST");
     reply(std::move(refusal));
   }
 
-  /// Returns the body of a request. If the body cannot be read, returns the reply that refuses the
-  /// request.
-  tl::expected<std::string, Reply> read_body(const Exchange& exchange, const BodyFraming& framing) {
-    Connection& connection = exchange.response.connection();
-    if (!framing.chunked && connection.input().size() >= framing.bytes) {
-      std::string body(connection.input().substr(0, framing.bytes));
-      connection.consume(framing.bytes);
-      return body;
-    }
-    // The place is given back before the call begins.
-    const ShareLimiter::Pass upload = uploads_.enter(name_of(exchange.caller));
-    if (!upload) return tl::unexpected(busy_reply(upload.refusal(), "requests are being received"));
-    ShareLimiter::Pass held = upload_bytes_.enter(name_of(exchange.caller), 0);
-    if (!exchange.request.http_1_0 && connection.input().empty() &&
-        same_name(exchange.header("Expect").value_or(""), "100-continue"))
-      connection.write("HTTP/1.1 100 Continue\r\n\r\n");
-    connection.flush();  // the client may wait for "100 Continue" or for earlier answers
-    return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns, options_, held)
-                           : read_bytes(connection, exchange.body_deadline_ns, framing.bytes, held);
+  /// Returns the body of a request, or the reply that refuses it.
+  tl::expected<std::string, Reply> read_body(const Exchange& exchange) {
+    const auto framing = check_body_headers(exchange.request, options_);
+    if (!framing) return tl::unexpected<Reply>(framing.error());
+    // A proxy could see the end of a chunked body at a different position. Therefore the server
+    // never parses the bytes after such a body as a request.
+    if (framing->chunked) exchange.response.give_up_connection();
+    return uploads_.read(exchange.response.connection(), exchange.request, *framing,
+                         name_of(exchange.caller), exchange.body_deadline_ns);
+  }
+
+  /// Answers a request for a path of the application.
+  void answer_application(Exchange& exchange) {
+    HttpApplication& application = *options_.application;
+    const HttpRequest& request = exchange.request;
+    ResponseWriter& response = exchange.response;
+    const auto refuse = [&](Reply refusal) {
+      refusal.close = refusal.close || request.has_body();
+      response.reply(refusal);
+    };
+    if (auto preflight = preflight_reply(request, options_)) return refuse(std::move(*preflight));
+    Admission::Decision decision = admission_.decide(
+        exchange.header, response.connection().remote().host, Admission::Path::protocol);
+    exchange.caller = std::move(decision.caller);
+    if (decision.refusal) return refuse(application.refused(*decision.refusal));
+    if (const auto refusal = application.refusal_of_head(request)) return refuse(*refusal);
+    tl::expected<std::string, Reply> body;
+    if (request.has_body()) body = read_body(exchange);
+    if (!body) return refuse(application.refused(body.error()));
+    const ShareLimiter::Pass place = calls_.enter(name_of(exchange.caller));
+    if (!place)
+      return refuse(application.refused(busy_reply(place.refusal(), "calls are running")));
+    const std::stop_source gone;
+    listener_.watch_hang_up(response.connection(), gone);
+    const ApplicationAnswer answer =
+        application.answer({.request = request,
+                            .body = std::move(*body),
+                            .caller = exchange.caller,
+                            .traceparent = exchange.header("traceparent").value_or(""),
+                            .gone = gone.get_token()});
+    if (answer.stream) return streams_.answer_events(response, answer.stream);
+    response.reply(answer.reply);
   }
 
   void post(Exchange& exchange) {
     ResponseWriter& response = exchange.response;
-    const auto framing = check_body_headers(exchange.request, options_);
-    if (!framing) return response.reply(framing.error());
-    // A proxy could see the end of a chunked body at a different position. Therefore the server
-    // never parses the bytes after such a body as a request.
-    if (framing->chunked) response.give_up_connection();
-    auto body = read_body(exchange, *framing);
+    auto body = read_body(exchange);
     if (!body) return response.reply(body.error());
     Interpretation meaning = interpret(*body, exchange.header, dispatcher_, options_);
     std::string().swap(*body);  // the call may take long and does not need the text
@@ -340,39 +356,17 @@ class HttpServer {
     text.gauge("assay_listeners_open", "Event streams that belong to no call.",
                streams_.listening());
     text.gauge("assay_sessions_open", "Legacy sessions.", static_cast<double>(sessions_.size()));
-    text.gauge("assay_uploads_running", "Bodies that are being received.", uploads_.inside());
-    text.gauge("assay_upload_bytes", "Bytes of these bodies that have arrived.",
-               upload_bytes_.inside());
+    text.gauge("assay_uploads_running", "Bodies that are being received.", uploads_.running());
+    text.gauge("assay_upload_bytes", "Bytes of these bodies that have arrived.", uploads_.bytes());
     if (options_.more_metrics) options_.more_metrics(text);
     return text.text();
   }
 
-  /// Answers a GET of /mcp with an event stream. If the client names the last event that it
-  /// received (Last-Event-ID), sends the rest of the broken stream. Otherwise sends the events that
-  /// belong to no request.
+  /// Answers a GET of /mcp with an event stream.
   void resume(Exchange& exchange) {
-    const HeaderLookup& header = exchange.header;
-    ResponseWriter& response = exchange.response;
-    const auto session =
-        sessions_.find(header(kHeaderSession).value_or(""), name_of(exchange.caller));
-    if (!session) return response.reply(unknown_session());
-    if (!accepts(header("Accept").value_or(""), "text/event-stream"))
-      return response.reply(error_reply(406, kInvalidRequest, "accept text/event-stream"));
-    EventLog::Place place{0, session->standalone_delivered};
-    if (const auto last = header("Last-Event-ID")) {
-      const auto found = session->log.find(*last);
-      if (!found)
-        return response.reply(
-            error_reply(400, kInvalidRequest, "Last-Event-ID is no event of this session"));
-      place = *found;
-    }
-    streams_.resume(session, place, response);
-  }
-
-  void end_session(Exchange& exchange) {
-    const bool ended =
-        sessions_.end(exchange.header(kHeaderSession).value_or(""), name_of(exchange.caller));
-    exchange.response.reply(ended ? Reply{.status = 204} : unknown_session());
+    const auto wanted = sessions_.listen(exchange.header, name_of(exchange.caller));
+    if (!wanted) return exchange.response.reply(wanted.error());
+    streams_.resume(wanted->session, wanted->place, exchange.response);
   }
 
   Dispatcher& dispatcher_;
@@ -383,7 +377,8 @@ class HttpServer {
   HttpMetrics metrics_;
   std::atomic<bool> stopping_{false};
   std::int64_t next_sweep_ns_ = 0, limits_number_ = 0;
-  ShareLimiter calls_, uploads_, upload_bytes_;
+  ShareLimiter calls_;
+  Uploads uploads_;
   HttpSessions sessions_;
   HttpStreams streams_;
   Listener listener_;  // the last member: its workers use all members above

@@ -19,6 +19,7 @@
 
 namespace assay::mcp {
 
+class HttpApplication;
 struct OAuth;
 class HttpPages;
 class LiveLimits;
@@ -68,6 +69,9 @@ struct HttpOptions {
   /// Learns of each request, after its answer was written. Workers call it simultaneously. Null:
   /// nobody observes the requests.
   std::function<void(const HttpRecord& record)> request_ended;
+  /// Answers the requests for the paths of the application (http_application.h). Null: there are
+  /// none. It must outlive the server.
+  HttpApplication* application = nullptr;
   /// Adds metrics of the application to the answer of GET /metrics. Null: the application has none.
   std::function<void(MetricsText& text)> more_metrics;
   /// Pages of the application besides MCP (http_pages.h). Null: the application has none. Otherwise

@@ -112,6 +112,23 @@ std::shared_ptr<HttpSession> HttpSessions::create(const std::string& principal) 
   return session;
 }
 
+tl::expected<HttpSessions::Listening, Reply> HttpSessions::listen(const HeaderLookup& header,
+                                                                  const std::string& principal) {
+  auto session = find(header(kHeaderSession).value_or(""), principal);
+  if (!session) return tl::unexpected(unknown_session());
+  if (!accepts(header("Accept").value_or(""), "text/event-stream"))
+    return tl::unexpected(error_reply(406, kInvalidRequest, "accept text/event-stream"));
+  EventLog::Place place{0, session->standalone_delivered};
+  if (const auto last = header("Last-Event-ID")) {
+    const auto found = session->log.find(*last);
+    if (!found)
+      return tl::unexpected(
+          error_reply(400, kInvalidRequest, "Last-Event-ID is no event of this session"));
+    place = *found;
+  }
+  return Listening{std::move(session), place};
+}
+
 std::shared_ptr<HttpSession> HttpSessions::find(const std::string& id,
                                                 const std::string& principal) {
   Removed removed;

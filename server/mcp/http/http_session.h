@@ -17,6 +17,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <tl/expected.hpp>
 #include <vector>
 
 #include "base/mutex.h"
@@ -88,6 +89,16 @@ class HttpSessions {
   /// Returns the session with this id. Returns null if the session is unknown, has ended, or
   /// belongs to another caller than `principal`.
   std::shared_ptr<HttpSession> find(const std::string& id, const std::string& principal);
+  /// A session, and the event of it after which a client wants to go on.
+  struct Listening {
+    std::shared_ptr<HttpSession> session;
+    EventLog::Place place;
+  };
+  /// Returns what a GET of `principal` asks for. If the client names the last event that it
+  /// received (Last-Event-ID), that is the rest of the broken stream. Otherwise it is the events
+  /// that belong to no request. Returns the reply that refuses the request if it names no session
+  /// or event.
+  tl::expected<Listening, Reply> listen(const HeaderLookup& header, const std::string& principal);
   /// Ends a session: cancels its calls and ends its streams. Returns false if find() would return
   /// null.
   bool end(const std::string& id, const std::string& principal);

@@ -115,6 +115,12 @@ void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSessio
   });
 }
 
+void HttpStreams::answer_events(ResponseWriter& response, const WriteEvents& write) {
+  answer(response, [&](EventStream& events, const std::stop_source& end) {
+    write([&events](std::string_view data) { events.send(data); }, end.get_token());
+  });
+}
+
 void HttpStreams::resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
                          ResponseWriter& response) {
   const ShareLimiter::Pass listener = listeners_.enter(session->principal);

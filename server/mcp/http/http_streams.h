@@ -23,6 +23,7 @@
 #include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/http/event_stream.h"
+#include "server/mcp/http/http_application.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_pages.h"
 #include "server/mcp/http/http_response.h"
@@ -55,6 +56,10 @@ class HttpStreams {
   void send_page_events(HttpPages& pages, const std::string& principal, ResponseWriter& response);
 
   void set_listeners(ShareLimiter::Places places) { listeners_.set_places(places); }
+  /// Sends the events of `write` to the client. The stream ends when `write` returns. The token
+  /// that `write` gets is stopped if the client disconnects or the server stops.
+  void answer_events(ResponseWriter& response, const WriteEvents& write);
+
   int open() const;
   /// Returns the number of open streams that belong to no call.
   int listening() const { return static_cast<int>(listeners_.inside()); }

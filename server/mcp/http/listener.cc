@@ -66,7 +66,7 @@ int bound_port(int fd) {
 
 }  // namespace
 
-ListenerLimits limits_of(const HttpOptions& options) {
+ListenerLimits listener_limits(const HttpOptions& options) {
   ListenerLimits limits;
   limits.threads = options.threads;
   limits.max_connections = options.max_connections;

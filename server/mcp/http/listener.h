@@ -43,8 +43,8 @@ struct ListenerLimits {
   std::chrono::milliseconds drain_timeout{2'000};
 };
 
-/// Returns the limits that the options of the HTTP server contain.
-ListenerLimits limits_of(const HttpOptions& options);
+/// Returns the limits that the options contain.
+ListenerLimits listener_limits(const HttpOptions& options);
 
 /// The next step of the listener for a connection.
 enum class Next {

@@ -1,0 +1,172 @@
+#include "server/evaluate/evaluation_result.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text.h"
+#include "tools/answer/verdict_answer.h"
+#include "tools/model/public_verdict.h"
+
+namespace assay::server {
+namespace {
+
+using nlohmann::json;
+using sandbox::CaseRecord;
+using sandbox::ErrorKind;
+using sandbox::HintKind;
+using sandbox::Outcome;
+using sandbox::Stage;
+using sandbox::Verdict;
+
+/// The error kinds and hints of results that look like an attempt to score without the work.
+constexpr std::array kSuspectErrors = {ErrorKind::unattributed, ErrorKind::floor_violation,
+                                       ErrorKind::canary_violation, ErrorKind::protocol_error,
+                                       ErrorKind::invalid_plan};
+constexpr std::array kSuspectHints = {HintKind::no_own_kernel, HintKind::unattributed_run,
+                                      HintKind::times_not_trusted};
+
+/// Returns the geometric mean of a ratio over the cases that have one.
+std::optional<double> mean_ratio(
+    const Verdict& verdict, const std::function<std::optional<double>(const CaseRecord&)>& ratio) {
+  double sum = 0;
+  int count = 0;
+  for (const CaseRecord& record : verdict.cases) {
+    const std::optional<double> value = ratio(record);
+    if (!value || !(*value > 0) || !std::isfinite(*value)) continue;
+    sum += std::log(*value);
+    ++count;
+  }
+  if (count == 0) return std::nullopt;
+  return tools::shown_perf(std::exp(sum / count));
+}
+
+/// Returns a function for mean_ratio() that divides `time` by the submission's time.
+std::function<std::optional<double>(const CaseRecord&)> by_latency(
+    std::optional<double> CaseRecord::*time) {
+  return [time](const CaseRecord& record) -> std::optional<double> {
+    if (!record.latency || !(record.*time)) return std::nullopt;
+    return *(record.*time) / record.latency->median_ns;
+  };
+}
+
+json number_or_null(const std::optional<double>& value) { return value ? json(*value) : json(); }
+
+json suspicions_of(const Verdict& verdict) {
+  json found = json::array();
+  if (std::find(kSuspectErrors.begin(), kSuspectErrors.end(), verdict.error_kind) !=
+      kSuspectErrors.end())
+    found.push_back(sandbox::to_string(verdict.error_kind));
+  for (const sandbox::Hint& hint : verdict.hints) {
+    if (std::find(kSuspectHints.begin(), kSuspectHints.end(), hint.kind) != kSuspectHints.end())
+      found.push_back(sandbox::to_string(hint.kind));
+  }
+  return found;
+}
+
+bool has_compiled(const Verdict& verdict) {
+  if (verdict.outcome == Outcome::pass) return true;
+  if (verdict.error_kind == ErrorKind::compilation_error ||
+      verdict.error_kind == ErrorKind::not_recordable ||
+      verdict.error_kind == ErrorKind::unsupported)
+    return false;
+  return verdict.stage >= Stage::launch || verdict.error_kind == ErrorKind::hidden_case;
+}
+
+/// Returns the number of cases that the device was to judge. If the job ended early, the verdict
+/// has no records of them.
+std::size_t case_count(const Verdict& verdict, const operators::Operator* op) {
+  const std::size_t records = verdict.cases.size();
+  const bool judges =
+      verdict.kind == sandbox::JobKind::test || verdict.kind == sandbox::JobKind::grade;
+  if (op == nullptr || !judges) return records;
+  std::size_t all = 0;
+  for (const operators::Case& one : op->cases) all += one.hidden ? 0 : 1;
+  for (const sandbox::SkippedCases& skipped : verdict.skipped_cases)
+    all -= std::min(all, skipped.ids.size());
+  return std::max(records, all);
+}
+
+void add_verdict(json& result, const Verdict& verdict, const operators::Operator* op) {
+  std::int64_t passed = 0;
+  std::int64_t own = 0;
+  double own_share = 0;
+  for (const CaseRecord& record : verdict.cases) {
+    passed += record.outcome == Outcome::pass ? 1 : 0;
+    if (!record.own_share) continue;
+    ++own;
+    own_share += *record.own_share;
+  }
+  json suspicions = suspicions_of(verdict);
+  const bool infra = sandbox::is_infrastructure_error(verdict.error_kind);
+  result["outcome"] = sandbox::to_string(verdict.outcome);
+  result["error_kind"] = sandbox::to_string(verdict.error_kind);
+  result["stage"] = sandbox::to_string(verdict.stage);
+  result["summary"] = verdict.summary;
+  result["compiled"] = has_compiled(verdict);
+  result["correct"] = verdict.outcome == Outcome::pass;
+  result["cases"] = case_count(verdict, op);
+  result["cases_passed"] = passed;
+  result["perf"] = number_or_null(tools::shown_perf(verdict.perf));
+  result["pytorch"] = number_or_null(mean_ratio(verdict, by_latency(&CaseRecord::pytorch_ns)));
+  result["sol"] = number_or_null(mean_ratio(verdict, by_latency(&CaseRecord::floor_ns)));
+  result["own_share"] =
+      own == 0 ? json() : json(*tools::shown_perf(own_share / static_cast<double>(own)));
+  result["tier"] = sandbox::to_string(verdict.tier);
+  result["device"] = verdict.provenance.device;
+  result["suspect"] = !suspicions.empty();
+  result["suspicions"] = std::move(suspicions);
+  result["infra"] = infra;
+  result["masked"] = infra || sandbox::is_inconclusive(verdict.error_kind);
+}
+
+}  // namespace
+
+json result_of(const tools::Services& services, const tools::JobStatus& status) {
+  json result = {{"id", status.job},
+                 {"state", to_string(status.state)},
+                 {"stage", status.stage},
+                 {"elapsed_ms", status.elapsed_ms}};
+  if (status.state == tools::JobState::queued) result["queue_position"] = status.queue_position;
+  if (!status.verdict) return result;
+  const operators::Operator* op = services.catalog.find(status.verdict->operator_name);
+  const tools::PublicVerdict shown = tools::public_verdict(*status.verdict, op);
+  const Verdict& verdict = shown.verdict();
+  result["operator"] = verdict.operator_name;
+  result["mode"] = sandbox::to_string(verdict.kind);
+  result["elapsed_ms"] = tools::shown_elapsed_ms(verdict.kind, status.elapsed_ms);
+  add_verdict(result, verdict, op);
+  tools::JobStatus known = status;
+  known.elapsed_ms = result["elapsed_ms"];
+  result["feedback"] = cut_middle(tools::verdict_text(verdict, known, tools::Format::concise, op) +
+                                      "\nnext: " + tools::next_step(verdict, op),
+                                  static_cast<std::size_t>(services.limits.concise_chars));
+  return result;
+}
+
+void add_rewards(json& result, const RewardPolicies& policies) {
+  if (policies.empty() || !result.contains("outcome")) return;
+  if (result["masked"] == true) {
+    result["rewards"] = policies.masked();
+    return;
+  }
+  const auto number = [&](const char* key) {
+    const json& value = result[key];
+    if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
+    return value.is_number() ? value.get<double>() : 0.0;
+  };
+  const double pytorch = number("pytorch");
+  Expression::Variables variables;
+  for (const char* key :
+       {"compiled", "correct", "cases", "cases_passed", "perf", "sol", "own_share", "suspect"})
+    variables[key] = number(key);
+  variables["timed"] = result["perf"].is_null() && result["pytorch"].is_null() ? 0 : 1;
+  variables["speedup"] = pytorch > 0 ? pytorch : number("perf");
+  result["rewards"] = policies.rewards(variables);
+}
+
+}  // namespace assay::server

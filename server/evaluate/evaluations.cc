@@ -1,0 +1,249 @@
+#include "server/evaluate/evaluations.h"
+
+#include <algorithm>
+
+#include "base/handle.h"
+#include "base/log.h"
+#include "server/evaluate/evaluation_result.h"
+
+namespace assay::server {
+namespace {
+
+using nlohmann::json;
+using tl::unexpected;
+
+constexpr std::size_t kInputsDigits = 12;
+constexpr std::int64_t kLongestPauseMs = 60'000;  // between two looks at the deadlines
+
+}  // namespace
+
+Evaluations::Evaluations(const tools::Services& services, InputGroups& groups,
+                         const EvaluationLimits& limits)
+    : services_(services),
+      groups_(groups),
+      limits_(limits),
+      canceller_([this](std::stop_token stop) { cancel_overdue(stop); }) {}
+
+Evaluations::~Evaluations() {
+  canceller_.request_stop();
+  canceller_.join();
+}
+
+std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& principal,
+                                                       const std::vector<Wanted>& members) {
+  std::vector<Accepted> answers(members.size());
+  std::vector<Place> places(members.size());
+  std::vector<tools::NewJob> jobs;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const Wanted& wanted = members[i];
+    if (wanted.problem) {
+      answers[i].problem = wanted.problem;
+      continue;
+    }
+    places[i] = reserve(principal, wanted);
+    if (places[i].answer) {
+      answers[i] = *places[i].answer;
+      if (answers[i].duplicate)
+        set_deadline(principal, answers[i].id, wanted.deadline_unix_ms, true);
+      continue;
+    }
+    sandbox::Job job = wanted.job;
+    job.id = places[i].id;
+    if (!wanted.group.empty()) {
+      job.input_seed = groups_.secret_of(principal.name, wanted.group, job.id);
+      const MutexLock lock(mutex_);
+      Known& known = known_[places[i].key];
+      known.group = wanted.group;
+      known.inputs = sha256_hex(job.input_seed).substr(0, kInputsDigits);
+    }
+    jobs.push_back({std::move(job), wanted.run, wanted.device});
+    indices.push_back(i);
+  }
+  const std::vector<Result<std::string>> stored =
+      services_.jobs.submit_all(principal, std::move(jobs));
+  std::map<std::string, Problem> refused;  // by the id that the job would have had
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    const std::size_t i = indices[n];
+    settle(places[i].key, stored[n].has_value());
+    if (stored[n]) {
+      answers[i].id = *stored[n];
+      set_deadline(principal, *stored[n], members[i].deadline_unix_ms, false);
+    } else {
+      answers[i].problem = problem_of(stored[n].error());
+      refused[places[i].id] = *answers[i].problem;
+    }
+  }
+  for (Accepted& answer : answers) {
+    const auto found = refused.find(answer.id);
+    if (answer.duplicate && found != refused.end()) answer = {.id = "", .problem = found->second};
+  }
+  return answers;
+}
+
+bool Evaluations::says_nothing(const tools::Principal& principal, const std::string& id) {
+  const auto status = services_.jobs.wait(principal, id, 0, nullptr, {});
+  if (!status) return status.error().code == ErrorCode::not_found;
+  return status->verdict && sandbox::is_inconclusive(status->verdict->error_kind);
+}
+
+Evaluations::Place Evaluations::reserve(const tools::Principal& principal, const Wanted& wanted) {
+  const Key key{principal.name, wanted.key};
+  MutexLock lock(mutex_);
+  forget_old();
+  const auto found = known_.find(key);
+  if (found != known_.end()) {
+    const Known known = found->second;
+    if (known.digest != wanted.digest)
+      return {.answer = Accepted{.problem = Problem{ProblemType::key_reused,
+                                                    "the idempotency key '" + wanted.key +
+                                                        "' belongs to another evaluation; use "
+                                                        "another key"}}};
+    bool stale = false;
+    if (known.accepted) {
+      lock.unlock();
+      stale = says_nothing(principal, known.id);
+      lock.lock();
+    }
+    const auto now = known_.find(key);
+    if (!stale && now != known_.end() && now->second.id == known.id)
+      return {.answer = Accepted{.id = known.id, .duplicate = true}};
+    if (now != known_.end() && now->second.id != known.id)
+      return {.answer = Accepted{.id = now->second.id, .duplicate = true}};
+    if (now != known_.end()) forget(key);
+  }
+  Known known;
+  known.id = new_handle("job");
+  known.digest = wanted.digest;
+  known.since_ns = services_.clock.monotonic_ns();
+  keys_[known.id] = key;
+  by_age_.emplace(known.since_ns, key);
+  Place place{.answer = std::nullopt, .key = key, .id = known.id};
+  known_[key] = std::move(known);
+  return place;
+}
+
+void Evaluations::settle(const Key& key, bool accepted) {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = known_.find(key);
+    if (found == known_.end()) return;
+    found->second.accepted = true;
+    if (!accepted) forget(key);
+  }
+  settled_.notify_all();
+}
+
+void Evaluations::forget(const Key& key) {
+  const auto found = known_.find(key);
+  if (found == known_.end()) return;
+  const auto [begin, end] = by_age_.equal_range(found->second.since_ns);
+  for (auto it = begin; it != end; ++it) {
+    if (it->second != key) continue;
+    by_age_.erase(it);
+    break;
+  }
+  keys_.erase(found->second.id);
+  overdue_.erase(found->second.id);
+  known_.erase(found);
+}
+
+void Evaluations::forget_old() {
+  const std::int64_t oldest_ns = services_.clock.monotonic_ns() - limits_.keep_ms * kNsPerMs;
+  while (!by_age_.empty() &&
+         (known_.size() >= limits_.most_keys || by_age_.begin()->first < oldest_ns))
+    forget(Key(by_age_.begin()->second));
+}
+
+tl::expected<json, Problem> Evaluations::look(const tools::Principal& principal,
+                                              const std::string& id, std::int64_t wait_ms,
+                                              const std::stop_token& stop) {
+  {
+    // The job may be that of another request, which is storing it.
+    MutexLock lock(mutex_);
+    settled_.wait(lock, stop, [&]() ASSAY_REQUIRES(mutex_) {
+      const auto key = keys_.find(id);
+      return key == keys_.end() || known_[key->second].accepted;
+    });
+  }
+  const auto status = services_.jobs.wait(principal, id, wait_ms, nullptr, stop);
+  if (!status) return unexpected<Problem>(problem_of(status.error()));
+  if (status->verdict) groups_.note_read(id);
+  json result = result_of(services_, *status);
+  const MutexLock lock(mutex_);
+  const auto key = keys_.find(id);
+  if (key == keys_.end()) return result;
+  const Known& known = known_[key->second];
+  result["key"] = key->second.second;
+  if (!known.group.empty()) {
+    result["group"] = known.group;
+    result["inputs"] = known.inputs;
+  }
+  if (overdue_.count(id) > 0) result["deadline_passed"] = true;
+  return result;
+}
+
+tl::expected<void, Problem> Evaluations::cancel(const tools::Principal& principal,
+                                                const std::string& id) {
+  if (const Status done = services_.jobs.cancel(principal, id); !done)
+    return unexpected<Problem>(problem_of(done.error()));
+  return {};
+}
+
+void Evaluations::set_deadline(const tools::Principal& principal, const std::string& id,
+                               const std::optional<std::int64_t>& deadline, bool duplicate) {
+  {
+    const MutexLock lock(mutex_);
+    const auto found = deadlines_.find(id);
+    if (duplicate && found == deadlines_.end()) return;  // the first request has no deadline
+    if (!deadline) {
+      deadlines_.erase(id);
+      return;
+    }
+    ++deadline_changes_;
+    if (found != deadlines_.end())
+      found->second.unix_ms = std::max(found->second.unix_ms, *deadline);
+    else
+      deadlines_[id] = {*deadline, principal};
+  }
+  deadline_added_.notify_one();
+}
+
+void Evaluations::cancel_overdue(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    std::vector<std::pair<std::string, tools::Principal>> due;
+    {
+      MutexLock lock(mutex_);
+      const std::int64_t changes = deadline_changes_;
+      std::int64_t next_ms = services_.clock.unix_ms() + kLongestPauseMs;
+      for (const auto& [id, deadline] : deadlines_) next_ms = std::min(next_ms, deadline.unix_ms);
+      const std::int64_t pause_ms = next_ms - services_.clock.unix_ms();
+      if (pause_ms > 0)
+        services_.clock.wait_until(
+            deadline_added_, lock, stop, services_.clock.monotonic_ns() + pause_ms * kNsPerMs,
+            [&]() ASSAY_REQUIRES(mutex_) { return deadline_changes_ != changes; });
+      const std::int64_t now_ms = services_.clock.unix_ms();
+      for (auto it = deadlines_.begin(); it != deadlines_.end();) {
+        if (it->second.unix_ms > now_ms) {
+          ++it;
+          continue;
+        }
+        due.emplace_back(it->first, it->second.principal);
+        it = deadlines_.erase(it);
+      }
+    }
+    for (const auto& [id, principal] : due) {
+      const auto status = services_.jobs.wait(principal, id, 0, nullptr, {});
+      if (!status || status->verdict) continue;
+      {
+        const MutexLock lock(mutex_);
+        overdue_.insert(id);
+      }
+      if (const Status done = services_.jobs.cancel(principal, id); !done)
+        log::warning("an evaluation was not cancelled at its deadline",
+                     {{"job", id}, {"error", done.error().message}});
+    }
+  }
+}
+
+}  // namespace assay::server

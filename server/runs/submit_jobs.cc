@@ -1,0 +1,66 @@
+// Implements StoredJobs::submit_all(): checks the jobs, stores all of them in one transaction, and
+// queues them.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/handle.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "server/runs/job_service.h"
+
+namespace assay::server {
+
+Result<DeviceQueue*> StoredJobs::admit(const tools::Principal& principal, tools::NewJob& offered) {
+  DeviceQueue* queue = queue_of(offered.device);
+  if (queue == nullptr)
+    return fail(ErrorCode::invalid_argument, "unknown device '" + offered.device + "'; valid: " +
+                                                 (queues_.empty() ? "none" : join(devices())));
+  sandbox::Job& job = offered.job;
+  if (job.reference && (job.kind == sandbox::JobKind::grade || !offered.run.empty()))
+    return fail(ErrorCode::permission_denied, "a check is never scored and belongs to no run");
+  ASSAY_RETURN_IF_ERROR(check_accepts_jobs());
+  ASSAY_RETURN_IF_ERROR(recover_if_pending());
+  if (job.id.empty()) job.id = new_handle("job");
+  job.run = offered.run;
+  job.caller = principal.name;
+  ASSAY_RETURN_IF_ERROR(queue->reserve(principal.name));
+  return queue;
+}
+
+std::vector<Result<std::string>> StoredJobs::submit_all(const tools::Principal& principal,
+                                                        std::vector<tools::NewJob> jobs) {
+  std::vector<Result<std::string>> answers(jobs.size());
+  std::vector<DeviceQueue*> queues(jobs.size(), nullptr);
+  std::vector<OfferedJob> offered;
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Result<DeviceQueue*> queue = admit(principal, jobs[i]);
+    if (!queue) {
+      answers[i] = fail(queue.error());
+      continue;
+    }
+    queues[i] = *queue;
+    offered.push_back({&jobs[i].job, (*queue)->name()});
+    indices.push_back(i);
+  }
+  if (offered.empty()) return answers;
+  writer_.write_unstored();  // an error of the server must not use up the budget of the run
+  const std::vector<Status> accepted = runs_.accept_all(principal, std::move(offered));
+  for (std::size_t n = 0; n < indices.size(); ++n) {
+    const std::size_t i = indices[n];
+    if (!accepted[n]) {
+      queues[i]->release(principal.name);
+      answers[i] = fail(accepted[n].error());
+      continue;
+    }
+    answers[i] = jobs[i].job.id;
+    const auto active = std::make_shared<ActiveJob>(std::move(jobs[i].job), *queues[i], clock_);
+    add(active);  // before push(), because a worker may finish the job immediately
+    queues[i]->push(active);
+  }
+  return answers;
+}
+
+}  // namespace assay::server

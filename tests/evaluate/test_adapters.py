@@ -1,0 +1,89 @@
+"""Tries the adapters with the real libraries from PyPI. `./run clients` runs this file; the normal
+suite leaves it out, because the libraries are large. A library that has no version for this Python
+is skipped."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/clients"))
+REQUIREMENTS = {
+    "verifiers": ("verifiers==0.4.0", "httpx"),
+    "openenv": ("openenv-core==0.3.0", "httpx"),
+    "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0", "httpx"),
+    "nemo_gym": ("nemo-gym==0.4.0", "httpx"),  # needs Python 3.12
+    "harbor": ("harbor==0.26.0", "httpx"),  # needs Python 3.13
+}
+
+
+def python_of(name: str) -> str:
+    """Returns the Python that has the library: ASSAY_ADAPTERS/NAME/bin/python, or a new one."""
+    folder = os.environ.get("ASSAY_ADAPTERS")
+    if folder:
+        found = Path(folder) / name / "bin/python"
+        if not found.exists():
+            pytest.skip(f"{found} does not exist")
+        return str(found)
+    from python_clients import python_with
+
+    try:
+        return str(python_with(*REQUIREMENTS[name]))
+    except subprocess.CalledProcessError:
+        pytest.skip(f"pip cannot install {REQUIREMENTS[name][0]} for this Python")
+
+
+def seen(name: str, url: str, tmp_path: Path) -> Any:
+    script = Path(__file__).parent / "adapter_checks.py"
+    done = subprocess.run(
+        [python_of(name), str(script), name, url, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_verifiers(url: str, tmp_path: Path) -> None:
+    found = seen("verifiers", url, tmp_path)
+    assert sorted(found["names"]) == ["relu", "vector_add"]
+    assert found["pass"]["rewards"] == {"kevin": 0.3}
+    assert found["fail"]["rewards"] == {"kevin": 0.0}
+    assert found["ours"]["error"] == "TaskError" and 0.0 not in found["ours"]["rewards"].values()
+
+
+def test_openenv(url: str, tmp_path: Path) -> None:
+    found = seen("openenv", url, tmp_path)
+    assert found["operator"] == "vector_add" and found["count"] == 3
+    assert found["steps"] == [
+        [None, False, False, True],
+        [0.0, True, False, False],
+        [0.3, True, True, False],
+    ]
+    assert "completion" in found["action"] and found["health"] == 200
+
+
+def test_inspect_ai(url: str, tmp_path: Path) -> None:
+    found = seen("inspect_ai", url, tmp_path)
+    assert found["status"] == "success", found["error"]
+    assert {"finish", "submit", "run_tests"} <= set(found["tools"])
+    assert found["scores"] == [{"correct": 1, "reward": 0.3}]
+
+
+def test_nemo_gym(url: str, tmp_path: Path) -> None:
+    found = seen("nemo_gym", url, tmp_path)
+    assert found["verdicts"] == [[0.3, False, True], [0.0, False, False], [0.0, True, False]]
+
+
+def test_harbor(url: str, tmp_path: Path) -> None:
+    found = seen("harbor", url, tmp_path)
+    assert found == {"name": "assay/vector_add", "instruction": True, "timeout": 600.0}

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "server/mcp/http/http_request.h"
 #include "server/mcp/http/http_response.h"
 
 namespace assay::mcp {
@@ -27,6 +28,12 @@ class HttpPages {
   };
 
   virtual ~HttpPages() = default;
+  /// Says how a request of any method is answered. `pages` may be null.
+  static Access access(const HttpPages* pages, const HttpRequest& request) {
+    const bool get = request.method == "GET" || request.method == "HEAD";
+    const bool asks = pages != nullptr && get && !request.has_body();
+    return asks ? pages->access_of(request.path) : Access::none;
+  }
   /// Says how the path is answered. `path` is the path of a GET request, without its query.
   virtual Access access_of(std::string_view path) const = 0;
   /// Answers a request for an open or a guarded path. `principal` is the name of the client's

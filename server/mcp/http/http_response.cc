@@ -55,6 +55,11 @@ Reply error_reply(int status, int code, const std::string& message, bool close) 
   return {.status = status, .body = dump(make_error(nullptr, code, message)), .close = close};
 }
 
+Reply health_reply(bool draining) {
+  if (draining) return {.status = 503, .body = R"({"status":"draining"})"};
+  return {.body = R"({"status":"ok"})"};
+}
+
 Reply busy_reply(const std::string& what) {
   Reply reply = error_reply(503, kInternalError, what + "; retry in a second", true);
   reply.headers.emplace_back("Retry-After", "1");

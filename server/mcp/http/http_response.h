@@ -37,6 +37,9 @@ struct Reply {
 /// reply answers a request whose message was not read.
 Reply error_reply(int status, int code, const std::string& message, bool close = false);
 
+/// Returns the answer to a health check.
+Reply health_reply(bool draining);
+
 /// Returns the reply to a request that exceeds a limit. The reply asks the client to try again
 /// after a second. `what` names the limit.
 Reply busy_reply(const std::string& what);

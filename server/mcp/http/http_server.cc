@@ -44,9 +44,8 @@ namespace assay::mcp {
 namespace {
 
 constexpr int kPortInUse = 71;
-/// The time that a worker waits for the next request on its connection, before it returns the
-/// connection to the listener. Such a short wait costs less than returning the connection and
-/// fetching it again.
+/// The time that a worker waits for the next request on its connection. A short wait costs less
+/// than returning the connection to the listener and fetching it again.
 constexpr std::chrono::milliseconds kLinger{10};
 /// The number of pipelined requests of one connection that a worker answers before it serves other
 /// connections. The limit applies only if no other worker is free.
@@ -98,8 +97,7 @@ class HttpServer {
     streams_.set_listeners(newer->listeners);
   }
 
-  /// Takes over new limits and keeps streams alive. Also gives back what has expired, every
-  /// kSweepMs milliseconds.
+  /// Takes over new limits, keeps streams alive, and every kSweepMs gives back what has expired.
   void tick() {
     take_over_new_limits();
     streams_.keep_alive();
@@ -214,8 +212,7 @@ class HttpServer {
       return answer_application(exchange);
     auto document = open_document(request, options_);
     using Access = HttpPages::Access;
-    const bool asks_pages = get && !has_body && options_.pages != nullptr;
-    const Access page = asks_pages ? options_.pages->access_of(request.path) : Access::none;
+    const Access page = HttpPages::access(options_.pages.get(), request);
     const bool guarded = messages || request.path == "/metrics" || request.path == "/whoami" ||
                          page == Access::guarded || page == Access::events;
     Admission::Decision decision =
@@ -225,9 +222,7 @@ class HttpServer {
     if (decision.refusal) return reply(std::move(*decision.refusal));
     if (document) return reply(std::move(*document));
     if (request.path == "/healthz" && get)
-      return reply(options_.draining && options_.draining()
-                       ? Reply{.status = 503, .body = R"({"status":"draining"})"}
-                       : Reply{.body = R"({"status":"ok"})"});
+      return reply(health_reply(options_.draining && options_.draining()));
     if (request.path == "/metrics" && get && !has_body)
       return reply({.body = metrics_text(), .content_type = MetricsText::kContentType});
     if (request.path == "/whoami" && get && !has_body)
@@ -280,8 +275,7 @@ class HttpServer {
     exchange.caller = std::move(decision.caller);
     if (decision.refusal) return refuse(application.refused(*decision.refusal));
     if (const auto refusal = application.refusal_of_head(request)) return refuse(*refusal);
-    tl::expected<std::string, Reply> body;
-    if (request.has_body()) body = read_body(exchange);
+    auto body = request.has_body() ? read_body(exchange) : tl::expected<std::string, Reply>();
     if (!body) return refuse(application.refused(body.error()));
     const ShareLimiter::Pass place = calls_.enter(name_of(exchange.caller));
     if (!place)

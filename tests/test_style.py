@@ -37,7 +37,6 @@ FOREIGN: dict[str, str] = {
     "sandbox/jail/gpu_nodes.cc": "files of the NVIDIA driver",
     "sandbox/jail/root_filesystem.cc": "file names of Python",
     "sandbox/launch/counters.cc": "the report of Nsight Compute",
-    "sandbox/launcher/process/main.cc": "device files of the kernel",
     "sandbox/profile/sass.cc": "listings of nvdisasm and of compilers",
     "sandbox/record/candidate_error.cc": "messages of Python, torch and the CUDA driver",
     "server/conformance/input_tools.cc": "state that the client hands back",

@@ -9,7 +9,9 @@
 
 #include "sandbox/device/cpu.h"
 #include "sandbox/device/cuda.h"
+#include "sandbox/device/emulated.h"
 #include "sandbox/device/fake.h"
+#include "sandbox/device/hip.h"
 
 namespace assay::sandbox {
 namespace {
@@ -20,6 +22,8 @@ Made make_cpu(const SandboxConfig& config, int) { return make_cpu_device(config)
 Made make_cuda(const SandboxConfig& config, int index) {
   return make_cuda_device(config, {.index = index, .driver = "cuda", .judge_device = ""});
 }
+Made make_hip(const SandboxConfig& config, int index) { return make_hip_device(config, index); }
+Made make_emulated(const SandboxConfig& config, int) { return make_emulated_device(config); }
 Made make_fake(const SandboxConfig&, int) { return make_fake_device(); }
 
 struct DeviceRow {
@@ -34,6 +38,8 @@ struct DeviceRow {
 constexpr std::array kDevices{
     DeviceRow{"cpu", false, true, false, make_cpu},
     DeviceRow{"cuda:N", true, true, true, make_cuda},
+    DeviceRow{"hip:N", true, true, false, make_hip},
+    DeviceRow{"emulated", false, true, false, make_emulated},
     DeviceRow{"fake", false, false, false, make_fake},
 };
 constexpr std::string_view kNumbered = ":N";

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "sandbox/jail/amd_nodes.h"
 #include "sandbox/jail/gpu_nodes.h"
 
 namespace assay::sandbox {
@@ -13,8 +14,8 @@ namespace {
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 
-/// Returns true if the options name a device for the judge. Only tests do so, and they have a
-/// single judge.
+/// Returns true if the options name a device for the judge. Only tests and the emulated device do
+/// so, and they have a single judge.
 bool has_test_judge(const CudaOptions& options) { return !options.judge_device.empty(); }
 
 /// Returns the configuration for candidates without a GPU. Such candidates mostly compile, so they
@@ -24,9 +25,16 @@ SandboxConfig with_yielding_candidates(SandboxConfig config) {
   return config;
 }
 
+/// Returns the name by which a user knows the device.
+std::string device_name(const CudaOptions& options) {
+  if (options.driver == "emulated") return options.driver;
+  return (options.driver == "hip" ? "hip:" : "cuda:") + std::to_string(options.index);
+}
+
 /// Returns the device files that CUDA opens for this GPU, if they exist on this machine.
 GpuAccess gpu_access(const CudaOptions& options) {
   GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
+  if (options.driver == "hip") access.devices = amd_device_files();
   if (options.driver != "cuda") return access;
   const std::string node = gpu_node(options.index).value_or("");
   access.ordinal = gpu_ordinal(node).value_or(0);
@@ -70,7 +78,7 @@ std::vector<std::unique_ptr<Judge>> start_judges(const SandboxConfig& config, Sp
 GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& cuda_options)
     : config(sandbox_config),
       options(cuda_options),
-      name("cuda:" + std::to_string(options.index)),
+      name(device_name(options)),
       jobs(job_count(config)),
       scheduler({.sharers = config.gpu_sharers}),
       judge_queue(judge_limits(judge_count(config, options))),

@@ -53,7 +53,7 @@ class GpuContext {
 
   const SandboxConfig config;
   const CudaOptions options;
-  const std::string name;  // "cuda:0"
+  const std::string name;  // "cuda:0", "hip:0" or "emulated"
   const int jobs;          // maximum number of jobs that the device runs at a time
   GpuScheduler scheduler;
   JudgeQueue judge_queue;

@@ -62,7 +62,7 @@ def main(argv: list[str]) -> int:
     zygote.add_argument("--control-fd", type=int, required=True)
     judge = roles.add_parser("judge", help="makes inputs and compares outputs")
     judge.add_argument("--socket-fd", type=int, required=True)
-    judge.add_argument("--device", default="cpu", help="cpu or cuda:N")
+    judge.add_argument("--device", default="cpu", help="cpu, cuda:N or hip:N")
     arguments = parser.parse_args(argv)
     gc.disable()  # until the imports have ended; collecting their little garbage is not worth it
     try:

@@ -48,7 +48,9 @@ std::vector<std::string> writable_files(std::vector<std::string> devices) {
 
 Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   LayerList layers(config.strict);
-  layers.apply("launch_descriptors", [&] { return close_other_descriptors({config.keep_fd}); });
+  layers.apply("launch_descriptors", [&] {
+    return close_other_descriptors({config.keep_fd, config.emulator_fd});
+  });
   layers.apply("launch_session", enter_session);
   const Result<SeccompFilter> filter =
       SeccompFilter::build(config.profile ? SeccompProfile::profiler : SeccompProfile::launcher);

@@ -27,7 +27,8 @@ struct LaunchJail {
   std::vector<std::string> devices;  // device files that the process may use
   // Folders of libraries that are not in the system's library folders.
   std::vector<std::string> libraries;
-  int keep_fd = -1;  // the supervisor's socket
+  int keep_fd = -1;      // the supervisor's socket
+  int emulator_fd = -1;  // the emulator's socket; -1 if there is no emulator
   // True if a profiler or a sanitizer runs in the jail and starts the launcher. This tool and the
   // launcher communicate by named pipes in /tmp, and by TCP over the jail's own loopback interface.
   bool profile = false;

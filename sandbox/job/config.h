@@ -97,8 +97,9 @@ struct SandboxConfig {
 
 struct CudaOptions {
   int index = 0;
-  std::string driver = "cuda";  // the launcher's driver; "fake" in tests
-  std::string judge_device;     // the judge's device; empty for the same GPU; "cpu" in tests
+  std::string driver = "cuda";  // the launcher's driver: "cuda", "hip", "emulated" or "fake"
+  // The judge's device. It is empty for the same GPU, and "cpu" in tests and for an emulator.
+  std::string judge_device;
 };
 
 }  // namespace assay::sandbox

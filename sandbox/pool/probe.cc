@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "base/unique_fd.h"
+#include "sandbox/jail/amd_nodes.h"
 #include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/process.h"
 #include "sandbox/wire/launch_reply.h"
@@ -64,7 +65,14 @@ DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver)
   if (output->empty()) return {driver, {}, config.launcher + " --probe gave no answer"};
   Result<LauncherProbe> found = parse_launcher_probe(*output);
   if (!found) return {driver, {}, config.launcher + " --probe: " + found.error().message};
-  return {driver, std::move(found->devices), std::move(found->reason)};
+  std::string reason = std::move(found->reason);
+  // The kernel driver's tables say more than the runtime's error, for example which group is
+  // missing.
+  if (driver == "hip" && found->devices.empty()) {
+    if (const std::string problem = amd_problem(read_amd_machine()); !problem.empty())
+      reason = problem + " (" + reason + ")";
+  }
+  return {driver, std::move(found->devices), std::move(reason)};
 }
 
 Probe probe(const SandboxConfig& config) {

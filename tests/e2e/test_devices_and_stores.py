@@ -52,7 +52,7 @@ def test_the_default_device_needs_no_gpu_and_a_message_names_the_device(
     assert asked["tier_reason"].startswith("device cpu: ")
     unknown = assay("eval", "vector_add", str(source), "--device", "gpu")
     assert unknown.returncode == 67
-    assert "unknown device 'gpu'; valid: cpu, cuda:N, fake, auto" in unknown.stderr
+    assert "unknown device 'gpu'; valid: cpu, cuda:N, hip:N, emulated, fake, auto" in unknown.stderr
     for command in ("eval", "serve", "bench"):
         assert "auto (the first GPU, or cpu if no GPU is usable)" in " ".join(
             assay(command, "--help").stdout.split()

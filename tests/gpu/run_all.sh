@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
 # Runs every test that needs a GPU, and the measurements. ./run gpu-test calls it after set-up:
 #   tests/gpu/run_all.sh PYTHON [OUT_DIR]
+#   tests/gpu/run_all.sh PYTHON --device hip:N   the doctor and the oracles on an AMD GPU; the other
+#                                                tests have CUDA kernels
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 python=$1
+device=cuda:0
+[[ ${2:-} != --device ]] || { device=$3; set -- "$1"; }
 out=${2:-bench-out/gpu}
 mkdir -p "$out"
 failed=0
@@ -11,6 +15,11 @@ step() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
 
 step "doctor"
 build/release/bin/assay doctor
+
+if [[ $device == hip:* ]]; then
+  step "oracles in the plan tier"
+  exec "$python" measurements/oracles.py --device "$device" --out "$out/oracles.json"
+fi
 
 step "launcher tests"
 cmake -S . -B build/release -DASSAY_GPU_TESTS=ON >/dev/null \

@@ -337,7 +337,10 @@ def test_doctor_starts_a_worker_of_each_pool(binary: str, tmp_path: Path) -> Non
             '[[pool]]\nname = "a"\ncommand = "x"\ncolour = 1\n',
             "unknown field `colour`; valid: name",
         ),
-        ('[[pool]]\nname = "a"\ncommand = "x"\ndevice = "tpu"\n', "valid: cpu, cuda:N, fake"),
+        (
+            '[[pool]]\nname = "a"\ncommand = "x"\ndevice = "tpu"\n',
+            "valid: cpu, cuda:N, hip:N, emulated, fake",
+        ),
     ],
 )
 def test_a_bad_file_of_workers_is_refused(

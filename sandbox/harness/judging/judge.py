@@ -28,6 +28,7 @@ from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, open_shared_buffers, place
+from harness.judging.torch_device import torch_device
 from harness.operator import NeedsGpu, Operator
 from harness.wire.device_memory import OUT_OF_MEMORY
 from harness.wire.frames import Channel, Frame, FrameError
@@ -80,7 +81,7 @@ class Judge:
     """The judge of one device. `answer` handles one request (see the module's docstring)."""
 
     def __init__(self, device: str) -> None:
-        self.device = torch.device(device)
+        self.device = torch_device(device)
         # One thread is enough, because large tensors are computed on the GPU, and `operators lint`
         # runs several judges at once. More threads would wait for each other in busy loops. On two
         # cores, a comparison of small tensors would take up to four times the processor time.

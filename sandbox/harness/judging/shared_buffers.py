@@ -79,7 +79,7 @@ def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:
 def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
     """Creates the memory that is shared with the launcher. Returns None if this device cannot share
     memory."""
-    if device.type != "cuda":
+    if device.type != "cuda" or torch.version.hip:  # for HIP, sharing is not implemented
         return None
     try:
         return SharedBuffersPool(lambda: SharedBuffers(device))

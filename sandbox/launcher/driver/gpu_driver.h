@@ -101,9 +101,11 @@ class GpuDriver {
   virtual LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
                                   std::uint64_t pattern) = 0;
 
-  /// Compiles PTX text to an image for this device, so that load() and reload() need not compile.
-  /// Errors: launch_failure. A driver without a compiler for PTX returns the text.
-  virtual LaunchResult<std::string> compile(std::string_view ptx) { return std::string(ptx); }
+  /// Returns true if compile() takes HIP C++, and false if it takes PTX.
+  virtual bool compiles_hip() const { return false; }
+  /// Compiles a text to an image for this device, so that load() and reload() need not compile.
+  /// Errors: launch_failure, internal_error. A driver without a compiler returns the text.
+  virtual LaunchResult<std::string> compile(std::string_view text) { return std::string(text); }
   /// Loads an image, and returns its function `kernel`. Errors: launch_failure if the image does
   /// not load or has no such function.
   virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,

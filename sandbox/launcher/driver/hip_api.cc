@@ -9,6 +9,8 @@
 #include <map>
 #include <sstream>
 
+#include "sandbox/jail/amd_nodes.h"
+
 namespace assay::sandbox::hip {
 namespace {
 
@@ -42,7 +44,6 @@ Result<HipApi> load() {
 }
 
 constexpr const char* kTopology = "/sys/class/kfd/kfd/topology/nodes";
-constexpr std::int64_t kMajorStep = 10'000, kMinorStep = 100;
 
 std::optional<std::int64_t> number(std::string_view text, int base) {
   std::int64_t value = 0;
@@ -91,7 +92,9 @@ std::string HipApi::describe(HipResult result) const {
   const char* name = hipGetErrorName(result);
   const char* text = hipGetErrorString(result);
   if (name == nullptr) return "hipError_t " + std::to_string(result);
-  return text == nullptr ? name : std::string(name) + " (" + text + ")";
+  // HIP 5 returns the name as the text, too.
+  const bool same = text == nullptr || std::string_view(text) == name;
+  return same ? name : std::string(name) + " (" + text + ")";
 }
 
 Result<const HipApi*> open_hip_api() {
@@ -111,14 +114,7 @@ std::string library_folder() {
 }
 
 std::string target_of_version(std::int64_t gfx_target_version) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto digit = [&](std::int64_t value) {
-    return value >= 0 && value < 16 ? std::string(1, kDigits[static_cast<std::size_t>(value)])
-                                    : std::to_string(value);
-  };
-  return "hip:gfx" + std::to_string(gfx_target_version / kMajorStep) +
-         digit(gfx_target_version / kMinorStep % kMinorStep) +
-         digit(gfx_target_version % kMinorStep);
+  return amd_target_of_version(gfx_target_version);
 }
 
 std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place) {
@@ -135,8 +131,12 @@ std::optional<std::int64_t> version_at(std::string_view properties, std::string_
 
 Result<int> count_devices(const HipApi& api) {
   int count = 0;
-  if (const HipResult result = api.hipInit(0); result != kSuccess)
-    return fail(ErrorCode::unavailable, "hipInit: " + api.describe(result));
+  if (const HipResult result = api.hipInit(0); result != kSuccess) {
+    const bool none = result == kNoDevice || result == kInvalidDevice;
+    return fail(ErrorCode::unavailable,
+                std::string(none ? "the HIP runtime finds no AMD GPU: " : "") +
+                    "hipInit: " + api.describe(result));
+  }
   if (const HipResult result = api.hipGetDeviceCount(&count); result != kSuccess)
     return fail(ErrorCode::unavailable, "hipGetDeviceCount: " + api.describe(result));
   if (count == 0)

@@ -38,6 +38,7 @@ inline constexpr HipResult kOutOfMemory = 2;
 inline constexpr HipResult kNotInitialized = 3;
 inline constexpr HipResult kDeinitialized = 4;
 inline constexpr HipResult kNoDevice = 100;
+inline constexpr HipResult kInvalidDevice = 101;
 inline constexpr HipResult kEccNotCorrectable = 214;
 inline constexpr HipResult kIllegalAddress = 700;
 inline constexpr HipResult kLaunchTimeOut = 702;

@@ -2,10 +2,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include "sandbox/launcher/driver/hip_api.h"
+#include "sandbox/launcher/driver/hip_arguments.h"
+#include "sandbox/launcher/driver/hip_rtc.h"
 #include "sandbox/launcher/driver/open_driver.h"
 
 namespace assay::sandbox::hip {
@@ -13,11 +14,6 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 constexpr std::uint32_t kWholeValue = 0xFFFFFFFF;
-// The size of the buffer for kernel parameters. The runtime copies as many bytes as the image
-// declares. If an image declares more bytes than the plan passes, the runtime copies zeros from the
-// rest of this buffer and no other memory of this process.
-constexpr std::size_t kParameterRoomBytes = 64 << 10;
-
 struct LoadedKernel {
   HipModule module = nullptr;
   HipFunction function = nullptr;
@@ -32,7 +28,7 @@ void* at(DevicePtr memory) {
 class HipDriver final : public GpuDriver {
  public:
   HipDriver(const HipApi& api, DeviceFacts facts)
-      : api_(api), facts_(std::move(facts)), parameters_(kParameterRoomBytes) {}
+      : api_(api), facts_(std::move(facts)), parameters_(kHipArgumentRoomBytes) {}
   HipDriver(const HipDriver&) = delete;
   HipDriver& operator=(const HipDriver&) = delete;
 
@@ -151,6 +147,10 @@ class HipDriver final : public GpuDriver {
     return {};
   }
 
+  bool compiles_hip() const override { return true; }
+  LaunchResult<std::string> compile(std::string_view text) override {
+    return compile_text(text, facts_.target);
+  }
   LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
                                   std::uint32_t) override {
     LaunchResult<LoadedKernel> loaded = load_module(image, kernel);
@@ -177,14 +177,11 @@ class HipDriver final : public GpuDriver {
 
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                             std::span<const ParamValue> params) override {
-    const bool clustered = shape.cluster != std::array<std::uint32_t, 3>{1, 1, 1};
-    if (clustered || shape.dependent_launch)
-      return launch_fail(LaunchErrorKind::launch_failure,
-                         "launch: AMD GPUs have neither clusters nor dependent launches");
+    if (LaunchStatus s = check_hip_shape(shape); !s) return s;
     if (shape.cooperative)
       return launch_fail(LaunchErrorKind::launch_failure,
                          "launch: cooperative launches are not implemented for HIP");
-    LaunchResult<std::size_t> size = pack(params);
+    LaunchResult<std::size_t> size = pack_hip_arguments(params, parameters_);
     if (!size) return tl::unexpected(size.error());
     const auto key = [](std::uintptr_t value) {
       return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr)
@@ -236,24 +233,6 @@ class HipDriver final : public GpuDriver {
   LaunchStatus check(HipResult result, const std::string& doing) const {
     if (result == kSuccess) return {};
     return tl::unexpected(classify(api_, result, doing));
-  }
-
-  /// Writes each value at an offset that is a multiple of the value's size, which is the layout of
-  /// kernel arguments. Returns the size of all values together.
-  LaunchResult<std::size_t> pack(std::span<const ParamValue> params) {
-    std::size_t end = 0;
-    for (const ParamValue& param : params) {
-      if (param.map)
-        return launch_fail(LaunchErrorKind::launch_failure, "launch: AMD GPUs have no tensor maps");
-      end = (end + param.bytes - 1) / param.bytes * param.bytes;
-      if (end + param.bytes > parameters_.size())
-        return launch_fail(LaunchErrorKind::invalid_plan, "launch: the parameters are over 64 KiB");
-      std::memcpy(parameters_.data() + end, &param.value, param.bytes);
-      end += param.bytes;
-    }
-    std::fill(parameters_.begin() + static_cast<std::ptrdiff_t>(end), parameters_.end(),
-              std::byte{0});
-    return end;
   }
 
   /// Allocates the word for which a blocked stream waits. Some devices do not support stream waits.

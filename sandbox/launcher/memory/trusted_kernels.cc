@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/launcher/memory/trusted_hip.h"
 #include "sandbox/launcher/memory/trusted_ptx.h"
 
 namespace assay::sandbox {
@@ -46,8 +47,11 @@ LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
       {"assay_touch", ptx::kTouchText, 0},        {"assay_differ", ptx::kDifferText, 0},
       {"assay_mask", ptx::kMaskText, 0},          {"assay_fill", ptx::kFillText, 0},
       {"assay_copy_memory", ptx::kCopyText, 0}};
+  // The HIP C++ text of all kernels is one image. Each kernel is loaded from its own copy of it.
+  LaunchResult<std::string> whole;
+  if (gpu.compiles_hip()) whole = gpu.compile(hip::kTrustedText);
   for (const auto& [name, text, shared_bytes] : texts) {
-    LaunchResult<std::string> image = gpu.compile(text);
+    LaunchResult<std::string> image = gpu.compiles_hip() ? whole : gpu.compile(text);
     if (!image) return tl::unexpected(image.error());
     LaunchResult<KernelHandle> handle = gpu.load(*image, name, shared_bytes);
     if (!handle) return tl::unexpected(handle.error());

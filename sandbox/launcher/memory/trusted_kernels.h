@@ -12,9 +12,9 @@
 // there. On a large GPU these values are tens of megabytes, enough to pass outputs from one sample
 // to the next.
 //
-// The kernels are PTX text (trusted_ptx.h). The driver compiles the text when a launcher starts,
-// before the launcher has a job. The fake device cannot run these kernels. Not thread-safe. The
-// GpuDriver must outlive the object.
+// The kernels are PTX text (trusted_ptx.h), or HIP C++ for AMD's GPUs (trusted_hip.h). The driver
+// compiles the text when a launcher starts, before the launcher has a job. The fake device cannot
+// run these kernels. Not thread-safe. The GpuDriver must outlive the object.
 //
 // Device code of a submission runs in the same context and can overwrite the code of these kernels
 // (docs/explanation/threat-model.md). refresh() loads the code again from the host, so what the

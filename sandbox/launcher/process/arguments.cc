@@ -25,9 +25,9 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
   if (name == "--driver") {
     arguments.driver = value;
     if (value != "cuda" && value != "hip" && value != "fake" && value != kSickDriver &&
-        value != kFullDriver)
+        value != kFullDriver && value != kEmulatedDriver)
       return "driver '" + std::string(value) +
-             "' is unknown; valid: cuda, hip, fake, fake-sick, fake-full";
+             "' is unknown; valid: cuda, hip, emulated, fake, fake-sick, fake-full";
     return std::nullopt;
   }
   if (name == "--counters" || name == "--sanitizer") {

@@ -22,6 +22,9 @@ inline constexpr std::string_view kSickDriver = "fake-sick";
 // The name of a driver for tests: a fake device whose memory is nearly all in use.
 inline constexpr std::string_view kFullDriver = "fake-full";
 
+// The name of the driver that uses an emulator (sandbox/launcher/driver/emulated_driver.h).
+inline constexpr std::string_view kEmulatedDriver = "emulated";
+
 struct LauncherArguments {
   int socket = -1;
   int device = -1;

@@ -10,8 +10,8 @@
 // launcher serves frames inside Nsight Compute, which writes its report to standard output at the
 // end. With --sanitizer, the launcher serves frames inside Compute Sanitizer, and then sends the
 // sanitizer's report in a last frame. The second form prints one line of JSON about the devices.
-// DRIVER is cuda, hip, fake, fake-sick or fake-full; ISOLATION is strict or best_effort; TOOL is
-// memcheck, racecheck, initcheck or synccheck.
+// DRIVER is cuda, hip, emulated, fake, fake-sick or fake-full; ISOLATION is strict or best_effort;
+// TOOL is memcheck, racecheck, initcheck or synccheck.
 //
 // Exit status: 0 after serving to the end of the stream, or after finding devices; 1 if the peer
 // broke the protocol or the device failed; 2 for wrong arguments; 3 if --probe found no device.
@@ -28,12 +28,15 @@
 
 #include "base/clock.h"
 #include "base/stderr_line.h"
+#include "sandbox/jail/amd_nodes.h"
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/jail/launch_jail.h"
 #include "sandbox/launcher/driver/cuda_api.h"
+#include "sandbox/launcher/driver/emulated_driver.h"
 #include "sandbox/launcher/driver/fake_driver.h"
 #include "sandbox/launcher/driver/gpu_driver.h"
 #include "sandbox/launcher/driver/hip_api.h"
+#include "sandbox/launcher/driver/hip_rtc.h"
 #include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/process/arguments.h"
 #include "sandbox/launcher/process/ncu.h"
@@ -55,10 +58,11 @@ constexpr int kNoDevice = 3;
 constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
-    "cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters NCU | "
+    "cuda|hip|emulated|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters NCU "
+    "| "
     "--sanitizer COMPUTE_SANITIZER --tool memcheck|racecheck|initcheck|synccheck]\n       "
     "assay-launcher --probe "
-    "[--driver cuda|hip|fake|fake-sick|fake-full]";
+    "[--driver cuda|hip|emulated|fake|fake-sick|fake-full]";
 
 int print_error(const std::string& message) {
   stderr_line("assay-launcher: " + message);
@@ -82,18 +86,10 @@ int probe(const LauncherArguments& arguments) {
   return devices ? kOk : kNoDevice;
 }
 
-/// Returns the existing device files that a driver opens for one GPU. HIP opens the files of all
-/// GPUs.
+/// Returns the existing device files that a driver opens for one GPU.
 std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
+  if (arguments.driver == "hip") return amd_device_files();
   std::vector<std::string> files;
-  if (arguments.driver == "hip") {
-    std::error_code error;
-    if (::access("/dev/kfd", F_OK) == 0) files.emplace_back("/dev/kfd");
-    for (std::filesystem::directory_iterator file("/dev/dri", error), end; !error && file != end;
-         file.increment(error)) {
-      if (file->path().filename().string().starts_with("renderD")) files.push_back(file->path());
-    }
-  }
   if (arguments.driver != "cuda") return files;
   for (const std::string& path :
        {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), node}) {
@@ -109,7 +105,7 @@ std::string own_path() {
 }
 
 Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
-                                         const std::string& node) {
+                                         const std::string& node, int emulator) {
   if (::fcntl(arguments.socket, F_GETFD) < 0)
     return fail_errno("--socket-fd " + std::to_string(arguments.socket));
   const bool in_tool = !arguments.ncu.empty() || !arguments.sanitizer.empty();
@@ -125,6 +121,7 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
                   .devices = device_files(arguments, node),
                   .libraries = {},
                   .keep_fd = arguments.socket,
+                  .emulator_fd = emulator,
                   .profile = in_tool};
   if (jail.profile) {
     jail.libraries =
@@ -140,6 +137,7 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
   if (arguments.driver == "hip") {
     if (Result<const hip::HipApi*> api = hip::open_hip_api(); !api) return fail(api.error());
     jail.libraries.push_back(hip::library_folder());
+    if (Status rtc = hip::open_hip_rtc(); !rtc) return fail(rtc.error());
   }
   return enter_launch_jail(jail);
 }
@@ -151,13 +149,18 @@ Result<std::string> node_of(const LauncherArguments& arguments) {
 
 /// Makes the CUDA driver number the GPUs in the same order as gpu_ordinal(). Must be called before
 /// the first thread starts.
-Status count_by_address() {
+Status count_by_address(const LauncherArguments& arguments) {
+  // HIP obeys CUDA_VISIBLE_DEVICES too. The judge and the launcher number AMD's GPUs in the same
+  // way only if both keep the variable.
+  if (arguments.driver == "hip") return {};
   if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0)
     return fail_errno("setenv");
   return {};
 }
 
-LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& arguments) {
+LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& arguments,
+                                                     EmulatorProcess emulator) {
+  if (arguments.driver == kEmulatedDriver) return make_emulated_driver(std::move(emulator));
   if (arguments.driver == "cuda") return open_cuda_driver(arguments.device);
   if (arguments.driver == "hip") return open_hip_driver(arguments.device);
   auto fake = std::make_unique<FakeDriver>();
@@ -197,8 +200,16 @@ int run(LauncherArguments arguments) {
   const std::string launcher = own_path();
   const Result<std::string> node = node_of(arguments);
   if (!node) return print_error(node.error().message);
-  if (Status counted = count_by_address(); !counted) return print_error(counted.error().message);
-  const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
+  if (Status counted = count_by_address(arguments); !counted)
+    return print_error(counted.error().message);
+  EmulatorProcess emulator;
+  if (arguments.driver == kEmulatedDriver) {
+    // The emulator is started outside of the jail, in which no program can be started.
+    Result<EmulatorProcess> started = start_emulator_of_environment();
+    if (!started) return print_error(started.error().message);
+    emulator = std::move(*started);
+  }
+  const Result<std::vector<LayerReport>> layers = confine(arguments, *node, emulator.socket.get());
   if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
     // Inside the jail only this GPU is visible, so its number can differ from the number outside.
@@ -216,7 +227,7 @@ int run(LauncherArguments arguments) {
     if (!arguments.sanitizer.empty()) return sanitize(arguments, launcher);
     return print_error(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
   }
-  LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
+  LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments, std::move(emulator));
   if (!gpu) return print_error(gpu.error().message);
   if (LaunchStatus well = check_health(**gpu); !well) return print_error(well.error().message);
   const SystemClock clock;

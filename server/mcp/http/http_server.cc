@@ -212,7 +212,7 @@ class HttpServer {
       return answer_application(exchange);
     auto document = open_document(request, options_);
     using Access = HttpPages::Access;
-    const Access page = HttpPages::access(options_.pages.get(), request);
+    const Access page = HttpPages::access(options_.pages, request);
     const bool guarded = messages || request.path == "/metrics" || request.path == "/whoami" ||
                          page == Access::guarded || page == Access::events;
     Admission::Decision decision =

@@ -41,7 +41,8 @@ TEST_CASE("an unknown value of --device is named with the valid ones") {
   for (const char* good : {"auto", "cpu", "cuda:1", "fake"}) CHECK(check_device_option(good));
   const Status known = check_device_option("gpu");
   REQUIRE_FALSE(known);
-  CHECK(known.error().message == "unknown device 'gpu'; valid: cpu, cuda:N, fake, auto");
+  CHECK(known.error().message ==
+        "unknown device 'gpu'; valid: cpu, cuda:N, hip:N, emulated, fake, auto");
   CHECK(device_option_help() ==
-        "auto (the first GPU, or cpu if no GPU is usable), cpu, cuda:N or fake");
+        "auto (the first GPU, or cpu if no GPU is usable), cpu, cuda:N, hip:N, emulated or fake");
 }

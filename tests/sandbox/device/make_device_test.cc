@@ -9,22 +9,25 @@ using namespace assay;
 using namespace assay::sandbox;
 
 TEST_CASE("the device names are those of the table, with a number if the pattern has one") {
-  for (const char* good : {"cpu", "fake", "cuda:0", "cuda:12", "cuda:999"})
+  for (const char* good : {"cpu", "fake", "emulated", "cuda:0", "cuda:12", "cuda:999", "hip:0"})
     CHECK(check_device_name(good));
-  for (const char* bad : {"", "tpu", "CPU", "cpu:0", "cuda", "cuda:", "cuda:N", "cuda:x", "cuda:1x",
-                          "cuda:-1", "cuda:+1", "cuda: 1", "cuda:9999", "cuda:99999999999"}) {
+  for (const char* bad :
+       {"", "tpu", "CPU", "cpu:0", "cuda", "cuda:", "cuda:N", "cuda:x", "cuda:1x", "cuda:-1",
+        "cuda:+1", "cuda: 1", "cuda:9999", "cuda:99999999999", "hip", "hip:x"}) {
     INFO(bad);
     const Status known = check_device_name(bad);
     REQUIRE_FALSE(known);
     CHECK(known.error().code == ErrorCode::invalid_argument);
     CHECK(known.error().message ==
-          "unknown device '" + std::string(bad) + "'; valid: cpu, cuda:N, fake");
+          "unknown device '" + std::string(bad) + "'; valid: cpu, cuda:N, hip:N, emulated, fake");
   }
-  CHECK(device_names_help() == "cpu, cuda:N or fake");
+  CHECK(device_names_help() == "cpu, cuda:N, hip:N, emulated or fake");
 }
 
 TEST_CASE("only a GPU measures times") {
   CHECK(can_time("cuda:0"));
+  CHECK(can_time("hip:0"));
+  CHECK_FALSE(can_time("emulated"));
   CHECK_FALSE(can_time("cpu"));
   CHECK_FALSE(can_time("fake"));
   CHECK_FALSE(can_time("tpu"));

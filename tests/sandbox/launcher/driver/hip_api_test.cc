@@ -36,7 +36,8 @@ ASSAY_HIP_FUNCTIONS(ASSAY_CHECK_CALL)
 #undef ASSAY_CHECK_CALL
 
 static_assert(hip_abi::kSuccess == hipSuccess && hip_abi::kOutOfMemory == hipErrorOutOfMemory &&
-              hip_abi::kNoDevice == hipErrorNoDevice);
+              hip_abi::kNoDevice == hipErrorNoDevice &&
+              hip_abi::kInvalidDevice == hipErrorInvalidDevice);
 static_assert(hip_abi::kNotInitialized == hipErrorNotInitialized &&
               hip_abi::kDeinitialized == hipErrorDeinitialized);
 static_assert(hip_abi::kEccNotCorrectable == hipErrorECCNotCorrectable &&
@@ -107,6 +108,22 @@ TEST_CASE("the target comes from the kernel driver's description of the GPU at i
       hip_abi::version_at("location_id 49408\ndomain 0\ngfx_target_version 0\n", "0000:c1:00.0"));
   for (const char* broken : {"", "0000", "0000:c1", "0000:c1:00", "x:y:z.w"})
     CHECK_FALSE(hip_abi::version_at(properties, broken));
+}
+
+TEST_CASE("the real HIP library has each function, and says why it finds no GPU") {
+  const auto api = hip_abi::open_hip_api();
+  if (!api) {
+    WARN("not tested, because there is no HIP library: " << api.error().message);
+    return;
+  }
+  // open_hip_api() has found each function. The calls below need no GPU.
+  CHECK((*api)->describe(hip_abi::kNoDevice).find("hipErrorNoDevice") == 0);
+  CHECK((*api)->describe(hip_abi::kIllegalAddress).find("hipErrorIllegalAddress") == 0);
+  CHECK(hip_abi::library_folder().find("/lib") != std::string::npos);
+  const auto devices = hip_abi::count_devices(**api);
+  if (devices) return;  // this machine has an AMD GPU
+  CHECK(devices.error().code == assay::ErrorCode::unavailable);
+  CHECK(devices.error().message.find("the HIP runtime finds no AMD GPU") == 0);
 }
 
 TEST_CASE("the error without the HIP library names it") {

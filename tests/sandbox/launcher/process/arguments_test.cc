@@ -40,7 +40,7 @@ TEST_CASE("the launcher names what is wrong with an argument") {
   CHECK(error_of({"--device", "-1"}) == "--device '-1' is no number from 0 up");
   CHECK(error_of({"--device", "cuda:x"}) == "--device 'x' is no number from 0 up");
   CHECK(error_of({"--driver", "metal", "--probe"}) ==
-        "driver 'metal' is unknown; valid: cuda, hip, fake, fake-sick, fake-full");
+        "driver 'metal' is unknown; valid: cuda, hip, emulated, fake, fake-sick, fake-full");
   CHECK(error_of({"--isolation", "some", "--probe"}) ==
         "isolation 'some' is unknown; valid: strict, best_effort");
   CHECK(error_of({"--tool", "leakcheck", "--probe"}) ==

@@ -363,7 +363,7 @@ TEST_CASE("wrong arguments get a message and status 2") {
            {"--socket-fd 3 --device gpu", "--device 'gpu' is no number from 0 up"},
            {"--socket-fd -1 --device 0", "--socket-fd '-1' is no number from 0 up"},
            {"--socket-fd", "--socket-fd needs a value"},
-           {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, hip, fake"},
+           {"--driver metal --probe", "driver 'metal' is unknown; valid: cuda, hip, emulated"},
            {"--what", "argument '--what' is unknown"}}) {
     const Ended ended = run_launcher(arguments);
     INFO(arguments << ": " << ended.text);

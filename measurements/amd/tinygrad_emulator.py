@@ -1,0 +1,324 @@
+"""Connects the launcher's driver `emulated` to tinygrad's emulator of AMD's machine code.
+
+    tinygrad_emulator.py --emulator TINYGRAD_FOLDER --memory-fd 3 --socket-fd 4 \\
+        --base ADDRESS --bytes SIZE --target hip:gfx942
+
+`./run emulate-amd --emulator TINYGRAD_FOLDER` starts it. The emulator (test/mockgpu/amd/emu.py of
+https://github.com/tinygrad/tinygrad, MIT) is no part of this project, and is only imported here.
+docs/explanation/amd.md describes the messages, with which any other emulator can be connected.
+
+This file loads a code object as AMD's runtime does: it places the segments, reads the kernel's
+descriptor, and sets the registers that the descriptor asks for. It also corrects the emulator where
+it departs from AMD's documents (class Corrections)."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import importlib
+import json
+import mmap
+import os
+import re
+import select
+import socket
+import struct
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+# The architectures that the emulator decodes, by target.
+ARCHITECTURES = {"hip:gfx942": "cdna", "hip:gfx950": "cdna"}
+LDS_GRANULE_BYTES = 512
+LDS_FIELD_SHIFT, LDS_FIELD_MASK = 15, 0x1FF
+USER_REGISTERS_SHIFT, USER_REGISTERS_MASK = 1, 0x1F
+# The bits of a descriptor's kernel_code_properties, and the registers that each bit asks for.
+KERNARG_POINTER = 1 << 3
+PROPERTIES = ((1 << 0, 4), (1 << 1, 2), (1 << 2, 2), (1 << 3, 2), (1 << 4, 2), (1 << 5, 2))
+GUARD_BYTES = 8192  # behind the code, because the emulator decodes ahead
+LANES = 64
+FREE_REGISTER = 255  # no kernel of ours uses the last vector register
+
+
+class Image:
+    """A loaded code object. The segments lie in memory as their addresses say."""
+
+    def __init__(self, image: bytes) -> None:
+        self._image = image
+        table, section_table = struct.unpack_from("<2Q", image, 0x20)
+        entry, count, _, sections = struct.unpack_from("<4H", image, 0x36)
+        segments = [struct.unpack_from("<2I6Q", image, table + i * entry) for i in range(count)]
+        loaded = [one for one in segments if one[0] == 1]
+        self._memory = mmap.mmap(-1, max(one[3] + one[6] for one in loaded) + GUARD_BYTES)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        for _, _, offset, virtual, _, in_file, _, _ in loaded:
+            self._memory[virtual : virtual + in_file] = image[offset : offset + in_file]
+        self._sections = [
+            struct.unpack_from("<2I4Q2I2Q", image, section_table + i * 64) for i in range(sections)
+        ]
+        relocations = [one for one in self._sections if one[1] in (4, 9) and one[5] > 0]
+        if relocations:
+            raise ValueError("the code object has relocations, which are not implemented here")
+
+    def symbol(self, name: str) -> int:
+        for section in self._sections:
+            if section[1] not in (2, 11):  # SHT_SYMTAB, SHT_DYNSYM
+                continue
+            names = self._sections[section[6]][4]
+            for at in range(section[4], section[4] + section[5], 24):
+                text, _, _, _, value, _ = struct.unpack_from("<IBBHQQ", self._image, at)
+                end = self._image.index(b"\0", names + text)
+                if self._image[names + text : end].decode() == name:
+                    return int(value)
+        raise ValueError(f"the code object has no symbol {name}")
+
+    def descriptor(self, kernel: str) -> tuple[int, bytes]:
+        at = self.symbol(f"{kernel}.kd")
+        return self.address + at, bytes(self._memory[at : at + 64])
+
+
+class Corrections:
+    """Replaces instructions of CDNA for which the emulator's result differs from AMD's documents
+    ("CDNA3 Instruction Set Architecture" and "AMD matrix instruction calculator"):
+
+    - DPP row_bcast:15 and row_bcast:31 read lane 15 of the row before, and lane 31.
+    - DPP with the same source and destination register reads all lanes before it writes any.
+    - MFMA of 32x32 outputs distributes the rows of the result over the lanes in blocks of four."""
+
+    def __init__(self, emulator: Any) -> None:
+        self._emulator = emulator
+        self._lane_control = emulator._dpp16_ctrl
+        self._decode = emulator._decode_at
+        emulator._dpp16_ctrl = self._control
+        emulator._decode_at = self._decoded
+
+    def _control(self, lane: Any, control: int, rows: int, banks: int, size: int) -> Any:
+        source, enabled, valid = self._lane_control(lane, control, rows, banks, size)
+        emulator = self._emulator
+        number = lane.cast(emulator.dtypes.int)
+
+        def constant(value: int) -> Any:
+            return emulator._c(value, emulator.dtypes.int)
+
+        if control == 0x142:
+            row = number // constant(16)
+            source, valid = row * constant(16) - constant(1), number >= constant(16)
+        elif control == 0x143:
+            source, valid = number * constant(0) + constant(31), number >= constant(32)
+        return source, enabled, valid
+
+    def _decoded(self, address: int, architecture: str) -> Any:
+        (program, runtime), instruction = self._decode(address, architecture)
+        kind = type(instruction)
+        if hasattr(kind, "dpp") and hasattr(kind, "vsrc0"):
+            source, target = _register(instruction.vsrc0), _register(instruction.vdst)
+            if source == target:
+                return self._from_copy(address, program, runtime, source), instruction
+        return (program, runtime), instruction
+
+    @staticmethod
+    def _from_copy(address: int, program: Any, runtime: Any, source: int) -> Any:
+        """Makes the instruction read a copy of its source in the last register. The emulator reads
+        the register's number from the code, at each execution."""
+        ctypes.c_uint8.from_address(address + 4).value = FREE_REGISTER
+        position = list(program.arg.globals).index(1)  # the vector registers
+        function: Callable[..., Any] = runtime.fxn
+
+        class Copying:
+            @staticmethod
+            def fxn(*buffers: Any) -> None:
+                registers, row = buffers[position].value, 4 * LANES
+                ctypes.memmove(registers + FREE_REGISTER * row, registers + source * row, row)
+                function(*buffers)
+
+        return program, Copying
+
+
+def _register(operand: Any) -> int:
+    return int(getattr(operand, "offset", operand)) & 0xFF
+
+
+class Mfma:
+    """Executes the floating-point MFMA instructions with the layouts of AMD's documents, in place
+    of the emulator's version."""
+
+    NAME = re.compile(r"V_MFMA_F32_(16X16|32X32)X(\d+)_?(F16|BF16)(?:_1K)?$")
+
+    def __init__(self, emulator: Any) -> None:
+        self._emulator = emulator
+        self._decode = emulator._decode_at
+        emulator._decode_at = self._decoded
+
+    def _decoded(self, address: int, architecture: str) -> Any:
+        instruction = self._emulator.decode_inst(
+            bytes((ctypes.c_char * 16).from_address(address).raw), architecture
+        )
+        name = self._emulator._op_name(instruction)
+        known = self.NAME.match(name.replace("_E64", ""))
+        if known is None:
+            return self._decode(address, architecture)
+        side, depth, dtype = int(known[1][:2]), int(known[2]), known[3]
+        words = struct.unpack("<2I", bytes((ctypes.c_char * 8).from_address(address).raw))
+        return self._runner(words, side, depth, dtype), instruction
+
+    def _runner(self, words: tuple[int, int], side: int, depth: int, dtype: str) -> Any:
+        import numpy
+
+        first, second = words
+        target, sums_in_accumulators = first & 0xFF, bool(first >> 15 & 1)
+        a, b, c = second & 0x1FF, second >> 9 & 0x1FF, second >> 18 & 0x1FF
+        a_in_accumulators, b_in_accumulators = bool(second >> 27 & 1), bool(second >> 28 & 1)
+        groups = LANES // side
+        each = depth // groups  # values of a lane
+        count = side * side // LANES
+        lane = numpy.arange(LANES)
+        index = numpy.arange(count)
+        rows = (
+            8 * (index[:, None] // 4) + 4 * (lane // side) + index[:, None] % 4
+            if side == 32
+            else 4 * (lane // side) + index[:, None]
+        )
+        columns = numpy.broadcast_to(lane % side, (count, LANES))
+        emulator = self._emulator
+
+        def values(file: Any, register: int) -> Any:
+            """Returns the matrix of side x depth values that the lanes hold."""
+            raw = file[register : register + each // 2]  # two values in each register
+            halves = numpy.ascontiguousarray(raw.T).view(numpy.uint16)  # lanes x each
+            if dtype == "F16":
+                wide = halves.view(numpy.float16).astype(numpy.float32)
+            else:
+                wide = (halves.astype(numpy.uint32) << 16).view(numpy.float32)
+            return wide.reshape(groups, side, each).transpose(1, 0, 2).reshape(side, depth)
+
+        class Program:
+            class arg:
+                globals = [0, 1, 5]  # scalar, vector and accumulation registers
+
+        class Runtime:
+            @staticmethod
+            def fxn(scalars: Any, vectors: Any, accumulators: Any) -> None:
+                files = [
+                    numpy.ctypeslib.as_array(
+                        ctypes.cast(one.value, ctypes.POINTER(ctypes.c_uint32)), (256, LANES)
+                    )
+                    for one in (vectors, accumulators)
+                ]
+                left = values(files[a_in_accumulators], a & 0xFF)
+                right = values(files[b_in_accumulators], b & 0xFF)
+                product = left.astype(numpy.float64) @ right.astype(numpy.float64).T
+                sums = files[sums_in_accumulators]
+                if c >= 256:
+                    added = sums[c & 0xFF : (c & 0xFF) + count].view(numpy.float32)
+                elif c == 128:
+                    added = numpy.zeros((count, LANES), numpy.float32)
+                else:
+                    raise RuntimeError(f"an MFMA instruction with the source operand {c}")
+                result = (product[rows, columns] + added).astype(numpy.float32)
+                sums[target : target + count] = result.view(numpy.uint32)
+                scalar = ctypes.cast(scalars.value, ctypes.POINTER(ctypes.c_uint32))
+                low, high = emulator.PC_LO_IDX, emulator.PC_HI_IDX
+                at = (scalar[low] | scalar[high] << 32) + 8
+                scalar[low], scalar[high] = at & 0xFFFFFFFF, at >> 32
+
+        return Program, Runtime
+
+
+class Device:
+    def __init__(self, emulator: Any, target: str) -> None:
+        self._emulator, self._architecture = emulator, ARCHITECTURES[target]
+        self._images: dict[bytes, Image] = {}
+
+    def launch(self, request: dict[str, Any]) -> None:
+        # Code is changed while it runs (Corrections), so each launch loads the image again.
+        image = Image(ctypes.string_at(*request["image"]))
+        address, descriptor = image.descriptor(request["kernel"])
+        static_lds, scratch, _, _, entry = struct.unpack_from("<4Iq", descriptor, 0)
+        _, _, resources = struct.unpack_from("<3I", descriptor, 44)
+        (properties,) = struct.unpack_from("<H", descriptor, 56)
+        arguments = int(request["arguments"][0])
+        registers: list[int] = []
+        for bit, count in PROPERTIES:
+            if properties & bit:
+                given = [arguments & 0xFFFFFFFF, arguments >> 32]
+                registers += given if bit == KERNARG_POINTER else [0] * count
+        # Arguments that the hardware would have loaded into registers are loaded by the code that
+        # stands before the kernel's own code.
+        wanted = resources >> USER_REGISTERS_SHIFT & USER_REGISTERS_MASK
+        registers += [0] * (wanted - len(registers))
+        lds = -(-(static_lds + int(request["shared_bytes"])) // LDS_GRANULE_BYTES)
+        resources &= ~(LDS_FIELD_MASK << LDS_FIELD_SHIFT)
+        resources |= lds << LDS_FIELD_SHIFT
+        self._emulator.run_asm(
+            address + entry,
+            0,
+            *request["grid"],
+            *request["block"],
+            arguments,
+            resources,
+            scratch,
+            self._architecture,
+            registers,
+        )
+
+
+def map_memory(fd: int, base: int, size: int) -> None:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int),
+        *(ctypes.c_int, ctypes.c_long),
+    ]
+    shared, fixed = mmap.MAP_SHARED, 0x100000  # MAP_FIXED_NOREPLACE
+    got = library.mmap(base, size, mmap.PROT_READ | mmap.PROT_WRITE, shared | fixed, fd, 0)
+    if got != base:
+        raise OSError(ctypes.get_errno(), f"the memory could not be mapped at {base:#x}")
+
+
+def end_with(peer: socket.socket) -> None:
+    """Ends this process when the launcher has ended, even while a kernel runs."""
+    poll = select.poll()
+    poll.register(peer, select.POLLRDHUP)
+    poll.poll()
+    os._exit(0)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--emulator", required=True, help="a checkout of tinygrad")
+    for name in ("--memory-fd", "--socket-fd", "--base", "--bytes"):
+        parser.add_argument(name, type=int, required=True)
+    parser.add_argument("--target", required=True)
+    options = parser.parse_args()
+    if options.target not in ARCHITECTURES:
+        parser.error(f"target '{options.target}' is unknown; valid: {', '.join(ARCHITECTURES)}")
+    map_memory(options.memory_fd, options.base, options.bytes)
+    peer = socket.socket(fileno=options.socket_fd)
+    threading.Thread(target=end_with, args=(peer,), daemon=True).start()
+    os.environ.setdefault("DEV", "CPU")
+    sys.path.insert(0, options.emulator)
+    emulator = importlib.import_module("test.mockgpu.amd.emu")
+    Corrections(emulator)
+    Mfma(emulator)
+    device = Device(emulator, options.target)
+    stream = peer.makefile("rw", encoding="utf-8")
+
+    def answer(reply: dict[str, Any]) -> None:
+        stream.write(json.dumps(reply) + "\n")
+        stream.flush()
+
+    answer({"ready": "tinygrad"})
+    for line in stream:
+        began = time.monotonic()
+        try:
+            device.launch(json.loads(line))
+        except (RuntimeError, ValueError, NotImplementedError, KeyError, AssertionError) as error:
+            answer({"error": f"{type(error).__name__}: {error}"[:2000]})
+        else:
+            answer({"seconds": time.monotonic() - began})
+
+
+if __name__ == "__main__":
+    main()

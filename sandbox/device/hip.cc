@@ -1,0 +1,39 @@
+#include "sandbox/device/hip.h"
+
+#include <algorithm>
+#include <string>
+
+#include "sandbox/device/cuda.h"
+#include "sandbox/jail/amd_nodes.h"
+#include "sandbox/job/target.h"
+#include "sandbox/pool/probe.h"
+
+namespace assay::sandbox {
+namespace {
+
+/// Returns why hip:`index` cannot be used. Returns an empty text if it can.
+std::string problem_of(const SandboxConfig& config, int index) {
+  if (std::string problem = amd_problem(read_amd_machine()); !problem.empty()) return problem;
+  const DriverProbe found = probe_driver(config, "hip");
+  if (found.gpus.empty()) return found.reason;
+  const std::size_t count = found.gpus.size();
+  if (static_cast<std::size_t>(index) >= count)
+    return "valid: hip:0 to hip:" + std::to_string(count - 1) +
+           " (HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES choose the GPUs that are counted)";
+  const std::string& target = found.gpus[static_cast<std::size_t>(index)].target;
+  if (std::find(kTargets.begin(), kTargets.end(), target) == kTargets.end())
+    return "its target " + target + " is unknown; valid: " + target_names();
+  return "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> make_hip_device(const SandboxConfig& config, int index) {
+  if (const std::string problem = problem_of(config, index); !problem.empty())
+    return fail(ErrorCode::unavailable, "device hip:" + std::to_string(index) +
+                                            " cannot be used: " + problem +
+                                            "; `assay doctor` lists this machine's devices");
+  return make_cuda_device(config, {.index = index, .driver = "hip", .judge_device = ""});
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,30 @@
+// Lays out the arguments of a kernel for an AMD GPU. The HIP runtime and an emulator get the
+// arguments as one block of bytes. AMD's compiler places each argument at a multiple of its size.
+//
+//   std::vector<std::byte> room(kHipArgumentRoomBytes);
+//   LaunchResult<std::size_t> bytes = pack_hip_arguments(params, room);
+//
+// Pure functions, thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "sandbox/launcher/driver/gpu_driver.h"
+
+namespace assay::sandbox::hip {
+
+// The size of the buffer for kernel arguments. The runtime copies as many bytes as the image
+// declares. If an image declares more bytes than the plan passes, the runtime copies zeros from the
+// rest of this buffer and no other memory of this process.
+inline constexpr std::size_t kHipArgumentRoomBytes = 64 << 10;
+
+/// Writes the values into `room` and zeros behind them. Returns the size of the values together.
+/// Errors: launch_failure for a tensor map; invalid_plan if `room` is too small.
+LaunchResult<std::size_t> pack_hip_arguments(std::span<const ParamValue> params,
+                                             std::span<std::byte> room);
+
+/// Refuses by name what AMD's GPUs lack: clusters and dependent launches. Error: launch_failure.
+LaunchStatus check_hip_shape(const LaunchShape& shape);
+
+}  // namespace assay::sandbox::hip

@@ -1,13 +1,29 @@
 // Implements the program `assay`: registers the sub-commands, which are in server/commands/, and
 // runs the chosen sub-command.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
+#include <string>
+#include <string_view>
 
 #include "base/stderr_line.h"
 #include "server/commands/commands.h"
+#include "server/commands/configuration.h"
+
+namespace {
+
+/// A wrong configuration must not hide the help.
+bool asks_for_help(int argc, char** argv) {
+  return std::any_of(argv, argv + argc, [](const std::string_view word) {
+    return word == "--help" || word == "-h" || word == "--version";
+  });
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
+  using namespace assay;
   using namespace assay::server;
   // A write beyond the limit of file sizes must fail, as a write to a full disk does. By default it
   // ends the process.
@@ -17,6 +33,7 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
   int status = kPass;
+  Settings settings;
   add_serve(app, status);
   add_worker(app, status);
   add_eval(app, status);
@@ -35,6 +52,12 @@ int main(int argc, char** argv) {
   add_store(app, status);
   add_import(app, status);
   add_export(app, status);
+  add_setup(app, status);
+  add_config(app, status, settings);
+  if (!asks_for_help(argc, argv)) {
+    if (const Status ready = configure(app, settings); !ready)
+      return print_error("config", kBadConfig, ready.error().message);
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

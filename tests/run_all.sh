@@ -42,7 +42,8 @@ background tidy tidy
 
 step "ruff and mypy"
 "$python" -m ruff check .
-"$python" -m ruff format --check sandbox operators metrics reference_agents tests measurements
+"$python" -m ruff format --check sandbox operators metrics reference_agents tests measurements \
+  packaging python
 "$python" -m mypy
 
 step "layers, headers and their examples, names of sources, documents, style"

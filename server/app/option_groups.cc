@@ -1,5 +1,7 @@
 #include "server/app/option_groups.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -235,6 +237,10 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
     ASSAY_RETURN_IF_ERROR(sandbox::leave_out(options.without));
   }
   ASSAY_TRY(isolation, isolation_from(options.isolation));
+  if (paths.installed && ::access(paths.python.c_str(), X_OK) != 0)
+    return fail(ErrorCode::unavailable,
+                "there is no Python with PyTorch and Triton at " + paths.python.string() +
+                    ": `assay setup` installs them, or ASSAY_PYTHON names a Python that has them");
   sandbox::SandboxConfig config = sandbox_config(paths, isolation.isolation);
   ASSAY_RETURN_IF_ERROR(choose_program("--ncu", options.ncu, config.ncu));
   ASSAY_RETURN_IF_ERROR(choose_program("--sanitizer", options.sanitizer, config.sanitizer));

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/private_path.h"
 #include "server/app/exit_status.h"
+#include "server/app/install_layout.h"
 
 namespace assay::server {
 
@@ -23,13 +24,18 @@ std::string environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// Returns a folder of the user: the folder of Assay in the folder that `variable` names, or in
+/// `otherwise` in the home folder. Returns `/tmp/assay-NAME` if there is no home folder.
+fs::path folder_of_user(const char* variable, const char* otherwise, const std::string& name) {
+  if (const std::string dir = environment(variable); !dir.empty()) return fs::path(dir) / "assay";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return fs::path(home) / otherwise / "assay";
+  return "/tmp/assay-" + name;
+}
+
 fs::path state_directory() {
   if (const std::string dir = environment("ASSAY_STATE_DIR"); !dir.empty()) return dir;
-  if (const std::string dir = environment("XDG_STATE_HOME"); !dir.empty())
-    return fs::path(dir) / "assay";
-  if (const std::string home = environment("HOME"); !home.empty())
-    return fs::path(home) / ".local/state/assay";
-  return "/tmp/assay-state";
+  return folder_of_user("XDG_STATE_HOME", ".local/state", "state");
 }
 
 /// Returns the folders of PATH.
@@ -77,20 +83,16 @@ fs::path program_of(const std::string& name) {
 
 Result<Paths> find_paths() {
   Paths paths;
-  const std::string root = environment("ASSAY_ROOT");
-  paths.root = root.empty() ? fs::path(ASSAY_SOURCE_ROOT) : fs::path(root);
   std::error_code error;
-  for (const char* part : {"operators", "sandbox/harness"}) {
-    if (!fs::is_directory(paths.root / part, error)) {
-      return fail(ErrorCode::not_found, (paths.root / part).string() +
-                                            " is missing; set ASSAY_ROOT to Assay's source tree");
-    }
-  }
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::io, "readlink /proc/self/exe: " + error.message());
-  paths.binaries = self.parent_path();
+  ASSAY_TRY(layout, find_layout(self, environment("ASSAY_ROOT")));
+  paths.root = layout.root;
+  paths.binaries = layout.binaries;
+  paths.installed = layout.installed;
+  paths.data = folder_of_user("XDG_DATA_HOME", ".local/share", "data");
   const std::string python = environment("ASSAY_PYTHON");
-  paths.python = python.empty() ? paths.root / ".venv/bin/python" : program_of(python);
+  paths.python = python.empty() ? default_python(layout, paths.data) : program_of(python);
   paths.state = state_directory();
   return paths;
 }

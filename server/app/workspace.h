@@ -5,9 +5,10 @@
 //   const std::optional<Workspace> workspace = open_workspace("eval", status);
 //   if (!workspace) return status;  // the reason is printed
 //
-// The paths are relative to the source tree that this binary was built from, unless ASSAY_ROOT
-// names a different tree. ASSAY_PYTHON names the interpreter. ASSAY_STATE_DIR names the writable
-// directory; its default is $XDG_STATE_HOME/assay or ~/.local/state/assay.
+// The paths are relative to this program (server/app/install_layout.h), unless ASSAY_ROOT names a
+// different tree. ASSAY_PYTHON names the interpreter. ASSAY_STATE_DIR names the writable directory;
+// its default is $XDG_STATE_HOME/assay or ~/.local/state/assay. `assay setup` makes its Python in
+// $XDG_DATA_HOME/assay or ~/.local/share/assay.
 #pragma once
 
 #include <filesystem>
@@ -25,6 +26,8 @@ struct Paths {
   std::filesystem::path binaries;  // contains assay, assay-jail, assay-launcher
   std::filesystem::path python;
   std::filesystem::path state;
+  std::filesystem::path data;  // contains the Python of `assay setup`
+  bool installed = false;      // not in a build folder of a source tree
 
   std::filesystem::path operators() const { return root / "operators"; }
   std::filesystem::path default_store() const { return state / "assay.db"; }

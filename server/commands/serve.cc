@@ -372,6 +372,8 @@ void add_serve(CLI::App& app, int& status) {
       "serve the fixtures of the official conformance suite instead of Assay's tools (no store, no "
       "devices)");
   command->callback([options, command, &status] {
+    // --stdio wins over an address of a configuration file.
+    if (options->stdio) options->http.address.clear();
     options->devices_given = command->get_option("--device")->count() > 0;
     status = serve(*options);
   });

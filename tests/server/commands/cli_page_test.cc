@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "server/commands/commands.h"
+#include "server/commands/configuration.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -53,7 +54,8 @@ std::map<std::string, Names> synopsis(const std::string& text) {
       const std::vector<std::string> words = split(std::regex_replace(line, brackets, ""), " ");
       commands = {words[1]};
       if (words[1] == "token" || words[1] == "plan" || words[1] == "operators" ||
-          words[1] == "store" || words[1] == "import" || words[1] == "export") {
+          words[1] == "store" || words[1] == "import" || words[1] == "export" ||
+          words[1] == "config") {
         commands.clear();
         for (const std::string& second : split(words[2], "|"))
           commands.push_back(words[1] + " " + second);
@@ -110,6 +112,9 @@ TEST_CASE("the page of the command line names every option of every command, and
   server::add_store(app, status);
   server::add_import(app, status);
   server::add_export(app, status);
+  server::add_setup(app, status);
+  const server::Settings settings;
+  server::add_config(app, status, settings);
   std::map<std::string, Names> offered;
   for (CLI::App* command : commands_of(app)) {
     const std::vector<CLI::App*> inner = commands_of(*command);

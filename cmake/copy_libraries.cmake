@@ -1,0 +1,26 @@
+# Copies the libraries that ASSAY_PROGRAM needs, except glibc, into the folder ASSAY_LIBRARIES, each
+# under the name by which the loader asks for it. With each comes the licence of its Debian package.
+file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${ASSAY_PROGRAM}
+  RESOLVED_DEPENDENCIES_VAR paths UNRESOLVED_DEPENDENCIES_VAR missing
+  PRE_EXCLUDE_REGEXES "^ld-linux" "^lib(c|m|dl|pthread|rt|resolv|util)\\.so")
+if(missing)
+  message(FATAL_ERROR "libraries of ${ASSAY_PROGRAM} are missing: ${missing}")
+endif()
+file(MAKE_DIRECTORY ${ASSAY_LIBRARIES}/licences)
+foreach(path ${paths})
+  cmake_path(GET path FILENAME name)
+  file(COPY_FILE ${path} ${ASSAY_LIBRARIES}/${name})
+  find_program(DPKG_QUERY dpkg-query)
+  if(NOT DPKG_QUERY)
+    continue()
+  endif()
+  execute_process(COMMAND ${DPKG_QUERY} -S */${name} OUTPUT_VARIABLE owner ERROR_QUIET)
+  string(REGEX MATCH "^[^:, ]+" package "${owner}")
+  if(package AND EXISTS /usr/share/doc/${package}/copyright)
+    file(COPY_FILE /usr/share/doc/${package}/copyright ${ASSAY_LIBRARIES}/licences/${package})
+  endif()
+endforeach()
+if(CMAKE_STRIP)
+  file(GLOB copied ${ASSAY_LIBRARIES}/*.so*)
+  execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded ${copied} COMMAND_ERROR_IS_FATAL ANY)
+endif()

@@ -1,0 +1,80 @@
+#include "server/commands/configuration.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+/// A program with one command, and the values that it has got.
+struct Program {
+  Program() {
+    CLI::App* serve = app.add_subcommand("serve");
+    serve->add_option("--device", devices);
+    serve->add_option("--drain-s", drain_s)->check(CLI::Range(0, 9));
+    serve->add_flag("--require-store", require_store);
+    serve->add_option("--store", store)->required();
+  }
+  Status configure(const std::string& text) {
+    std::string file = "/tmp/assay-configuration-XXXXXX";
+    const int descriptor = ::mkstemp(file.data());
+    REQUIRE(descriptor >= 0);
+    ::close(descriptor);
+    std::ofstream(file) << text;
+    const auto settings = Settings::load({file});
+    std::filesystem::remove(file);
+    if (!settings) return fail(settings.error());
+    return apply_settings(app, *settings);
+  }
+
+  CLI::App app;
+  std::vector<std::string> devices = {"auto"};
+  std::int64_t drain_s = 1;
+  bool require_store = false;
+  std::string store;
+};
+
+}  // namespace
+
+TEST_CASE("the options of a file are defaults that the command line replaces") {
+  Program program;
+  REQUIRE(
+      program.configure("[serve]\ndevice = [\"cpu\", \"fake\"]\ndrain-s = 5\n"
+                        "require-store = true\nstore = \"a.db\"\n"));
+  program.app.parse("serve --drain-s 7");
+  CHECK(program.devices == std::vector<std::string>{"cpu", "fake"});
+  CHECK(program.drain_s == 7);
+  CHECK(program.require_store);
+  CHECK(program.store == "a.db");
+
+  Program other;
+  REQUIRE(other.configure("[serve]\ndevice = [\"cpu\", \"fake\"]\n"));
+  other.app.parse("serve --device cuda:0 --store b.db");
+  CHECK(other.devices == std::vector<std::string>{"cuda:0"});
+}
+
+TEST_CASE("a wrong table, key or value is refused with its line and the valid names") {
+  for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
+           {"[server]\nhttp = 1\n", "valid: serve"},
+           {"[serve]\ndevices = 1\n", "valid keys: device, drain-s, require-store, store"},
+           {"[serve]\n\ndrain-s = 70\n", ":3: `drain-s`"},
+           {"[serve]\nstore = [\"a\", \"b\"]\n", "`store` takes one value"}}) {
+    Program program;
+    const Status refused = program.configure(text);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == ErrorCode::invalid_argument);
+    INFO(refused.error().message);
+    CHECK(refused.error().message.find(part) != std::string::npos);
+  }
+}

@@ -84,7 +84,8 @@ def main() -> int:
     parser.add_argument("--torch", choices=["any", "cpu", "cuda"], default="any")
     parser.add_argument("--again", action="store_true")
     options = parser.parse_args()
-    own, known = "%d.%d" % sys.version_info[:2], served(ROOT / "harness")
+    own = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    known = served(ROOT / "harness")
     if known and own not in known:
         print(
             f"assay setup: this package serves Python {', '.join(known)}, and {sys.executable} is "

@@ -3,8 +3,8 @@
 # docs/how-to/install.md says. ./run package-test calls this script:
 #   packaging/package_test.sh PYTHON [SYSTEM...]
 # SYSTEM is debian or ubuntu; by default both. ASSAY_DEBIAN_MIRROR and ASSAY_UBUNTU_MIRROR are the
-# addresses of their mirrors. By default, Debian's is the one of this machine. PYTHON's pip fetches the packages of PyTorch on this
-# machine, because the systems have no network. Needs root.
+# addresses of their mirrors. By default, Debian's is the one of this machine. PYTHON's pip fetches
+# the packages of PyTorch on this machine, because the systems have no network. Needs root.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$1

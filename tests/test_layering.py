@@ -247,8 +247,10 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "base",
         "server/app",
         "server/mcp/client",
+        "server/mcp/core",
         "server/mcp/http",
         "server/mcp/oauth",
+        "tools/model",
     ),
     "server/evaluate": (
         "base",

@@ -13,8 +13,8 @@
 #include "sandbox/device/choose_device.h"
 #include "server/app/option_groups.h"
 #include "server/app/store_options.h"
-#include "server/commands/http_settings.h"
 #include "server/commands/worker_pools.h"
+#include "server/edge/http_settings.h"
 #include "server/observe/observe_options.h"
 
 namespace assay::server {

@@ -7,7 +7,7 @@
 #include "base/stderr_line.h"
 #include "server/app/exit_status.h"
 #include "server/commands/commands.h"
-#include "server/commands/http_settings.h"
+#include "server/edge/http_settings.h"
 #include "server/mcp/http/tokens.h"
 
 namespace assay::server {

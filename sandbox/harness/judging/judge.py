@@ -215,6 +215,7 @@ class Judge:
         states: dict[str, CaseState] = {}
         cases: list[dict[str, Any]] = []
         fds: list[int] = []
+        seed_text = str(header.get("seed", ""))
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
         self._trim()
         self._release_buffers(str(header["job"]))
@@ -223,9 +224,7 @@ class Judge:
             self._owned[str(header["job"])] = shared
         try:
             for position, wire in enumerate(header["cases"]):
-                state = CaseState(
-                    operator, operator.case(wire, device), seed_text=str(header.get("seed", ""))
-                )
+                state = CaseState(operator, operator.case(wire, device), seed_text=seed_text)
                 fd, entry = state.prepared(shared is not None, position)
                 fds.append(fd)
                 cases.append(entry)

@@ -66,16 +66,6 @@ int bound_port(int fd) {
 
 }  // namespace
 
-ListenerLimits listener_limits(const HttpOptions& options) {
-  ListenerLimits limits;
-  limits.threads = options.threads;
-  limits.max_connections = options.max_connections;
-  limits.backlog = options.backlog;
-  limits.first_request_timeout = std::chrono::milliseconds(options.header_timeout_ms);
-  limits.write_timeout = std::chrono::milliseconds(options.write_timeout_ms);
-  return limits;
-}
-
 Listener::Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std::string overloaded,
                    const Clock& clock)
     : limits_(limits),

@@ -28,7 +28,6 @@
 #include "base/result.h"
 #include "base/worker_pool.h"
 #include "server/mcp/http/connection.h"
-#include "server/mcp/http/http_server.h"
 
 namespace assay::mcp {
 
@@ -42,9 +41,6 @@ struct ListenerLimits {
   /// The time after the last response in which further input is read and discarded.
   std::chrono::milliseconds drain_timeout{2'000};
 };
-
-/// Returns the limits that the options contain.
-ListenerLimits listener_limits(const HttpOptions& options);
 
 /// The next step of the listener for a connection.
 enum class Next {

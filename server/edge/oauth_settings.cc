@@ -1,4 +1,4 @@
-#include "server/commands/oauth_settings.h"
+#include "server/edge/oauth_settings.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "server/app/files.h"
-#include "server/commands/http_settings.h"
+#include "server/edge/http_settings.h"
 #include "server/mcp/client/http_client.h"
 #include "server/mcp/oauth/discovery.h"
 

@@ -1,4 +1,4 @@
-#include "server/commands/oauth_settings.h"
+#include "server/edge/oauth_settings.h"
 
 #include <filesystem>
 #include <fstream>

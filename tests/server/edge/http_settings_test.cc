@@ -1,4 +1,4 @@
-#include "server/commands/http_settings.h"
+#include "server/edge/http_settings.h"
 
 #include "tests/catch.h"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/commands/oauth_settings.h"
+#include "server/edge/oauth_settings.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_limits.h"
 #include "server/mcp/http/http_server.h"

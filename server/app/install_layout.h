@@ -5,9 +5,8 @@
 //
 // `root` is the nearest folder above the program that contains operators/ and
 // sandbox/harness/main.py. There are two layouts:
-//
-//   installed:  ROOT/bin/assay, ROOT/lib, ROOT/harness, ROOT/operators, ROOT/sandbox/harness, ...
-//   built:      ROOT/build/PRESET/bin/assay and the source tree ROOT
+// - installed: ROOT/bin/assay, ROOT/lib, ROOT/harness, ROOT/operators, ROOT/sandbox/harness, ...
+// - built: ROOT/build/PRESET/bin/assay and the source tree ROOT
 //
 // A wheel installs ROOT as site-packages/assay/_bundle, the Debian package as /usr/lib/assay. The
 // native module of the harness is in ../harness beside the program in both layouts

@@ -1,6 +1,5 @@
 // Reads the configuration files of Assay. A file is TOML. Its top level has the settings of the
 // installation, and a table for each command, whose keys are the names of the command's options:
-//
 //   python = "/opt/torch/bin/python"     # as ASSAY_PYTHON
 //   [serve]
 //   http = "127.0.0.1:8000"              # as --http

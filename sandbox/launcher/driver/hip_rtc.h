@@ -1,7 +1,7 @@
 // Compiles HIP C++ with hipRTC, the run-time compiler of ROCm. The library is loaded on demand:
 // libhiprtc of ROCm 6 and newer, or the HIP runtime itself, which contained hipRTC before.
 //
-//   LaunchResult<std::string> image = hip::compile_text(kTrustedText, "hip:gfx942");
+//   LaunchResult<std::string> image = hip::compile_text(text, "hip:gfx942");
 //
 // It has never compiled for AMD hardware in use (docs/explanation/amd.md). Thread-safe.
 #pragma once

@@ -159,8 +159,10 @@ class SuiteFolder:
         try:
             files = json.loads(path.read_text(encoding="utf-8"))["files"]
             for report in files:
-                for name in (report["file"], *(one["name"] for one in report["operators"])):
-                    if Path(name).name != name:
+                if not isinstance(report["file"], str):
+                    raise TypeError("`file` is no text")
+                for name in (one["name"] for one in report["operators"]):
+                    if Path(name).name != name:  # it is a folder of the suite
                         raise ValueError(f"{name} is not a name")
             return list(files)
         except FileNotFoundError:

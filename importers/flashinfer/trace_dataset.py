@@ -93,6 +93,8 @@ def _refuse_equal_names(files: list[DefinitionFile]) -> None:
 
 
 def _read_text(path: Path) -> str:
+    if not path.is_file() or path.is_symlink():
+        raise BadEntry("unreadable", f"{path.name} is not a regular file")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise BadEntry("unreadable", f"it has more than {MAX_FILE_BYTES >> 20} MiB")
     return path.read_text(encoding="utf-8")

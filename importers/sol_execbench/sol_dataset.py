@@ -21,7 +21,7 @@ from typing import Any
 
 from checkout import NO_INPUT, BadFolder
 from sol_values import values_of
-from trace_constraints import parse, solve
+from trace_constraints import BadConstraint, parse, solve
 from trace_dataset import MAX_FILE_BYTES, check_tensors, definition_from, workload_from
 from trace_types import BadEntry, Dataset, Definition, DefinitionFile, Rule, Tensor, Workload
 
@@ -72,12 +72,15 @@ def _read_problem(folder: Path, place: Path) -> DefinitionFile:
         one.definition = dataclasses.replace(definition, rule=rule_of(tolerances))
     except BadEntry as error:
         one.kind, one.problem = error.kind, str(error)
-    except (OSError, ValueError, RecursionError) as error:
+    # Whatever a problem contains, the other problems are imported.
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         one.kind, one.problem = "unreadable", f"it cannot be read: {error}"
     return one
 
 
 def _read_text(path: Path) -> str:
+    if not path.is_file() or path.is_symlink():
+        raise BadEntry("unreadable", f"{path.name} is not a regular file")
     if path.stat().st_size > MAX_FILE_BYTES:
         raise BadEntry("unreadable", f"{path.name} has more than {MAX_FILE_BYTES >> 20} MiB")
     return path.read_text(encoding="utf-8")
@@ -133,13 +136,18 @@ def _numbers_as_axes(tensors: dict[str, Any]) -> Iterator[str]:
     """Yields the entries of shapes that are numbers in place of names of axes."""
     for table in tensors.values():
         shape = table.get("shape") if isinstance(table, dict) else None
-        yield from (one for one in shape or () if isinstance(one, str) and one.isdecimal())
+        if isinstance(shape, list):
+            yield from (one for one in shape if isinstance(one, str) and one.isdecimal())
 
 
 def _expression(name: str, table: dict[str, Any]) -> str:
     text = table.get("expression")
     if not isinstance(text, str) or not text.strip():
         raise BadEntry("bad_definition", f"axis {name} needs the text `expression`")
+    try:
+        parse(text)  # alone: between parentheses, other texts would be expressions too
+    except BadConstraint as error:
+        raise BadEntry("bad_constraint", str(error)) from error
     return text
 
 

@@ -33,7 +33,11 @@ Result<std::unique_ptr<Device>> make_hip_device(const SandboxConfig& config, int
     return fail(ErrorCode::unavailable, "device hip:" + std::to_string(index) +
                                             " cannot be used: " + problem +
                                             "; `assay doctor` lists this machine's devices");
-  return make_cuda_device(config, {.index = index, .driver = "hip", .judge_device = ""});
+  SandboxConfig without_host_tier = config;
+  // The jail shows the render nodes of all of AMD's GPUs (docs/explanation/amd.md), so host code of
+  // a submission could use another GPU than the one that is locked for it.
+  without_host_tier.host_tier = false;
+  return make_cuda_device(without_host_tier, {.index = index, .driver = "hip", .judge_device = ""});
 }
 
 }  // namespace assay::sandbox

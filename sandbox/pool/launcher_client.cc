@@ -19,7 +19,7 @@ constexpr std::size_t kReportBytes = 4 << 20;  // the maximum size of a profiler
 constexpr std::size_t kStartLogBytes = 2'000, kEndLogBytes = 500;
 constexpr unsigned kLauncherLogs = 8;  // the minimum number of log files
 // The maximum time between the end of the stream and the end of the process.
-constexpr std::int64_t kEndMs = 1'000;
+constexpr std::int64_t kEndMs = 10'000;  // a driver may need seconds to end a context
 
 /// Assigns a log file, identified by a number, to each launcher. No two running launchers have the
 /// same file. Among the files of ended launchers, the oldest file is overwritten first.

@@ -71,7 +71,10 @@ Status set_default(CLI::Option& option, const std::string& key, const SettingVal
   try {
     if (repeats) option.delimiter(kBetweenValues);
     option.run_callback_for_default();
-    option.default_val(join(value.texts, std::string(1, kBetweenValues)));
+    const bool is_flag = !option.get_fnames().empty();
+    // A flag such as --no-host-tier sets its variable to the opposite of the value.
+    option.default_val(is_flag ? option.get_flag_value(key, value.texts.front())
+                               : join(value.texts, std::string(1, kBetweenValues)));
     if (repeats) option.delimiter('\0');
     option.required(false);
   } catch (const CLI::Error& error) {

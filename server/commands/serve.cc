@@ -197,13 +197,19 @@ int serve_fixtures(std::optional<HttpSettings>& http, Observer& observer) {
 /// works without them.
 std::unique_ptr<site::LivePages> make_pages(const Workspace& workspace,
                                             const std::filesystem::path& store,
-                                            ServerServices& services) {
+                                            ServerServices& services, InputGroups& groups) {
   const Result<site::Bundle> bundle = site::find_bundle(workspace.paths.root);
   Result<std::unique_ptr<site::LivePages>> pages =
-      bundle ? site::LivePages::make(
-                   *bundle, {.store = store, .catalog = &workspace.catalog, .assay = ASSAY_VERSION},
-                   services)
-             : Result<std::unique_ptr<site::LivePages>>(fail(bundle.error()));
+      bundle
+          ? site::LivePages::make(
+                *bundle,
+                {.store = store,
+                 .catalog = &workspace.catalog,
+                 .assay = ASSAY_VERSION,
+                 .verdicts_read =
+                     [&groups](const std::string& principal) { groups.note_all_read(principal); }},
+                services)
+          : Result<std::unique_ptr<site::LivePages>>(fail(bundle.error()));
   if (pages) return std::move(*pages);
   log::warning("the server has no pages", {{"reason", pages.error().message}});
   return nullptr;
@@ -229,6 +235,11 @@ int serve(const ServeOptions& options) {
   const OpenFiles files = open_files_for(jobs_of(devices->all));
   if (files.allowed < files.needed) return print_error("serve", kUnavailable, text_of(files));
   std::optional<tools::SourceFolder> folder;
+  // The options exclude each other on the command line, but a configuration file may have both.
+  if (!options.source_folder.empty() && !options.http.address.empty())
+    return print_error("serve", kUsage,
+                       "--source-folder is only for stdio, and --http is set too; remove one of "
+                       "them, or add --stdio (`assay config show` says where each comes from)");
   if (!options.source_folder.empty()) {
     Result<tools::SourceFolder> opened = tools::SourceFolder::open(options.source_folder);
     if (!opened)
@@ -298,7 +309,7 @@ int serve(const ServeOptions& options) {
       observer->write_metrics(text);
     };
   std::unique_ptr<site::LivePages> pages;
-  if (http) pages = make_pages(*workspace, store, **backend);
+  if (http) pages = make_pages(*workspace, store, **backend, groups);
   if (http) http->options.pages = pages.get();
   return serve_jobs(server, http, *observer, (*backend)->jobs(),
                     std::chrono::seconds(options.drain_s));

@@ -107,21 +107,22 @@ bool add_bundles(const SiteCommandOptions& options, const Workspace& workspace,
     if (!run) return refuse(run.error());
     const Result<std::filesystem::path> store = folder.next();
     if (!store) return refuse(store.error());
-    if (const Status written = site::write_claimed_store(*run, *store); !written)
-      return refuse(written.error());
     const auto same = std::find_if(catalogs.begin(), catalogs.end(), [&](const auto* catalog) {
       return catalog->suite().digest == run->run.suite_id.digest;
     });
-    site::DataStore added{.path = *store, .origin = run->fingerprint};
+    site::JudgedClaims claims;
     if (device)
-      added.checks = site::judge_claims(
-          *run, same == catalogs.end() ? workspace.catalog : **same, *device,
-          options.sandbox.limits, [&](const bundle::BundledJob& job, const site::Check& check) {
-            stderr_line(path + ": " + escape_text(job.operator_name) + ": " +
-                        std::string(to_string(check.state)) +
-                        (check.note.empty() ? "" : ". " + check.note));
-          });
-    stores.push_back(std::move(added));
+      claims = site::judge_claims(*run, same == catalogs.end() ? workspace.catalog : **same,
+                                  *device, options.sandbox.limits,
+                                  [&](const bundle::BundledJob& job, const site::Check& check) {
+                                    stderr_line(path + ": " + escape_text(job.operator_name) +
+                                                ": " + std::string(to_string(check.state)) +
+                                                (check.note.empty() ? "" : ". " + check.note));
+                                  });
+    if (const Status written = site::write_claimed_store(*run, *store, claims.verdicts); !written)
+      return refuse(written.error());
+    stores.push_back(
+        {.path = *store, .origin = run->fingerprint, .checks = std::move(claims.checks)});
   }
   return true;
 }

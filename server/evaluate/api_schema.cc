@@ -91,8 +91,9 @@ json evaluation_schema() {
        {"operator", text("The operator, for example vector_add")},
        {"source", text("The source. Give either source or completion", kMostSourceChars)},
        {"completion", text("A whole reply of a model. The last Python block that defines the entry "
-                           "function is the source",
-                           kMostSourceChars)},
+                           "function is the source. A completion without a usable source is "
+                           "judged like an empty source",
+                           kMostSourceChars, 0)},
        {"language", choice("The language of the source. Default: python", std::move(languages))},
        {"mode", choice("What is done. Default: test. A grade needs a run", modes())},
        {"device", text("A device, or a class of devices such as cuda. Default: the first device")},

@@ -22,7 +22,11 @@ using nlohmann::json;
 using tl::unexpected;
 
 /// The source of a completion that has no code. Its verdict is that the entry function is missing.
+// What is judged in place of a completion without a usable source. A refusal would mask the sample,
+// and a model could learn to escape its reward in this way.
 constexpr const char* kNoCode = "# The completion has no code block.\n";
+constexpr const char* kBadCode =
+    "# The code of the completion is too long for a source, or it is no text.\n";
 
 std::optional<std::string> violations(const mcp::Schema& schema, const json& document) {
   const std::vector<std::string> problems = schema.check(document);
@@ -80,8 +84,7 @@ tl::expected<std::string, Problem> source_of(const json& member, const operators
   reply.text = member["completion"].get<std::string>();
   std::string code = agents::code_of(reply, op.entry);
   if (code.empty()) return kNoCode;
-  if (const Status good = tools::check_source(code, "completion"); !good)
-    return refuse(good.error());
+  if (!tools::check_source(code, "completion")) return kBadCode;
   return code;
 }
 
@@ -110,6 +113,9 @@ tl::expected<Wanted, Problem> read_member(const tools::Services& services, const
     return refuse(ProblemType::invalid_request,
                   "a grade needs `run`, the handle of POST /v1/runs or start_run: it is charged "
                   "to the run as a submission");
+  if (kind == sandbox::JobKind::grade && !wanted.group.empty())
+    return refuse(ProblemType::invalid_request,
+                  "a grade has inputs of its own, so it takes no `group`");
   auto device = device_of(services.jobs, text_of(member, "device"));
   if (!device) return unexpected<Problem>(device.error());
   wanted.device = std::move(*device);

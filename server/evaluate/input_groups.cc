@@ -36,6 +36,16 @@ void InputGroups::note_read(const std::string& job) {
   if (found != groups_.end()) end(Key(found->second));
 }
 
+void InputGroups::note_all_read(const std::string& principal) {
+  const MutexLock lock(mutex_);
+  std::vector<Key> keys;
+  for (auto it = open_.lower_bound({principal, ""}); it != open_.end(); ++it) {
+    if (it->first.first != principal) break;
+    keys.push_back(it->first);
+  }
+  for (const Key& key : keys) end(key);
+}
+
 void InputGroups::end(const Key& key) {
   const auto found = open_.find(key);
   if (found == open_.end()) return;

@@ -37,6 +37,8 @@ class InputGroups {
                         const std::string& job);
   /// Ends the generation of the job, if the job belongs to one.
   void note_read(const std::string& job);
+  /// Ends all generations of a principal, who has read the verdicts of all of its jobs.
+  void note_all_read(const std::string& principal);
 
  private:
   using Key = std::pair<std::string, std::string>;  // principal and group

@@ -78,6 +78,8 @@ std::string_view to_string(CheckState state) {
 
 Check check_claim(const Verdict& claimed, const Verdict& here) {
   const bool claims_pass = claimed.outcome == Outcome::pass;
+  // The note is published, and a submission could choose its error by what it sees of hidden cases.
+  const std::string kind(to_string(tools::public_verdict(here, nullptr).verdict().error_kind));
   if (here.outcome == Outcome::pass && here.tier == sandbox::Tier::none)
     return {CheckState::claimed, "The device here judges nothing."};
   if (here.outcome == Outcome::pass)
@@ -85,14 +87,14 @@ Check check_claim(const Verdict& claimed, const Verdict& here) {
                        : Check{CheckState::disputed, "Judged right here."};
   if (is_wrong_anywhere(here)) {
     if (!claims_pass) return {CheckState::verified};
-    return {CheckState::disputed, "Judged here: " + std::string(to_string(here.error_kind)) + "."};
+    return {CheckState::disputed, "Judged here: " + kind + "."};
   }
-  return {CheckState::claimed, "The judgement here ended with " +
-                                   std::string(to_string(here.error_kind)) +
-                                   ", which decides nothing."};
+  return {CheckState::claimed,
+          "The judgement here ended with " + kind + ", which decides nothing."};
 }
 
-Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesystem::path& store) {
+Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesystem::path& store,
+                           const std::map<std::string, Verdict>& verdicts) {
   ASSAY_TRY(opened, server::Store::open(store, server::StoreMode::read_write));
   ASSAY_RETURN_IF_ERROR(opened->insert_run(bundle.run, ""));
   const tools::Usage& usage = bundle.usage;
@@ -109,32 +111,39 @@ Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesyste
     ASSAY_TRY(accepted, opened->accept(job, claimed.device, {}, claimed.queued_unix_ms));
     if (!accepted.accepted())
       return fail(ErrorCode::resource_exhausted, "the bundle's job " + job.id + " has no room");
-    ASSAY_TRY(stored, opened->finish(job.id, claimed.state, claimed.verdict, false,
-                                     claimed.finished_unix_ms));
+    const auto here = verdicts.find(claimed.job);
+    const Verdict& verdict = here == verdicts.end() ? claimed.verdict : here->second;
+    ASSAY_TRY(stored,
+              opened->finish(job.id, claimed.state, verdict, false, claimed.finished_unix_ms));
     static_cast<void>(stored);
   }
   return {};
 }
 
-std::map<std::string, Check> judge_claims(const bundle::RunBundle& bundle,
-                                          const operators::Catalog& catalog,
-                                          sandbox::Device& device, const sandbox::Limits& limits,
-                                          const ClaimJudged& judged) {
-  std::map<std::string, Check> checks;
+JudgedClaims judge_claims(const bundle::RunBundle& bundle, const operators::Catalog& catalog,
+                          sandbox::Device& device, const sandbox::Limits& limits,
+                          const ClaimJudged& judged) {
+  JudgedClaims claims;
+  const bool same_suite = catalog.suite().digest == bundle.run.suite_id.digest;
   for (const bundle::BundledJob& claimed : bundle.jobs) {
     if (claimed.kind != sandbox::JobKind::grade) continue;
     Check check;
-    const auto job = job_of(claimed, catalog, limits);
-    if (job) {
+    if (!same_suite) {
+      check.note = "The suite of the run, with its digest, is not here.";
+    } else if (const auto job = job_of(claimed, catalog, limits)) {
       sandbox::JobMonitor monitor;
-      check = check_claim(claimed.verdict, device.execute(*job, monitor));
+      Verdict here = device.execute(*job, monitor);
+      check = check_claim(claimed.verdict, here);
+      here.job = claimed.job;
+      here.provenance.suite_id = claimed.verdict.provenance.suite_id;  // the same, or unknown
+      if (check.state == CheckState::verified) claims.verdicts[claimed.job] = std::move(here);
     } else {
       check.note = job.error();
     }
     if (judged) judged(claimed, check);
-    checks.emplace(claimed.job, std::move(check));
+    claims.checks.emplace(claimed.job, std::move(check));
   }
-  return checks;
+  return claims;
 }
 
 }  // namespace assay::site

@@ -46,17 +46,24 @@ inline constexpr double kPerfPart = 0.9;
 /// machine. A Perf is verified only if it was timed here on a device of the same name.
 Check check_claim(const sandbox::Verdict& claimed, const sandbox::Verdict& here);
 
-/// Writes the run of the bundle, its jobs and their verdicts into a new store. Errors: those of
-/// server::Store.
-Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesystem::path& store);
+/// The checks of the graded submissions of a bundle, by job.
+struct JudgedClaims {
+  std::map<std::string, Check> checks = {};
+  /// What was measured here, for the claims that are verified. All their figures come from here.
+  std::map<std::string, sandbox::Verdict> verdicts = {};
+};
+
+/// Writes the run of the bundle and its jobs into a new store, with the verdict that was made here
+/// or else with the claimed one. Errors: those of server::Store.
+Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesystem::path& store,
+                           const std::map<std::string, sandbox::Verdict>& verdicts = {});
 
 /// Judges the graded submissions of the bundle again, and returns a check for each. `catalog` has
-/// the operators. A submission is not judged if its operator is unknown here or has changed since.
-/// Calls `judged` after each submission; it may be null.
+/// the operators. It must be the suite of the bundle, with the same digest: otherwise every check
+/// only says that the suite is not here. Calls `judged` after each submission; it may be null.
 using ClaimJudged = std::function<void(const bundle::BundledJob& job, const Check& check)>;
-std::map<std::string, Check> judge_claims(const bundle::RunBundle& bundle,
-                                          const operators::Catalog& catalog,
-                                          sandbox::Device& device, const sandbox::Limits& limits,
-                                          const ClaimJudged& judged);
+JudgedClaims judge_claims(const bundle::RunBundle& bundle, const operators::Catalog& catalog,
+                          sandbox::Device& device, const sandbox::Limits& limits,
+                          const ClaimJudged& judged);
 
 }  // namespace assay::site

@@ -179,6 +179,10 @@ mcp::Reply LivePages::data(std::string_view path, const std::string& principal) 
 
 Result<Snapshots::Parts> LivePages::make_parts(const std::string& principal, std::int64_t number,
                                                const std::string& revision) {
+  const auto note_read = [&] {
+    if (options_.verdicts_read) options_.verdicts_read(principal);
+  };
+  note_read();
   ASSAY_TRY(known, services_.store().runs_of(principal));
   std::size_t most = options_.limits.data_runs;
   while (true) {
@@ -194,6 +198,7 @@ Result<Snapshots::Parts> LivePages::make_parts(const std::string& principal, std
     MapSink sink(options_.limits.snapshot_bytes);
     const auto written =
         write_data(data, {{options_.store, std::move(runs)}}, {options_.catalog}, sink);
+    note_read();
     if (written) return sink.take();
     if (written.error().code != ErrorCode::resource_exhausted || most <= 1)
       return fail(written.error());

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -42,6 +43,9 @@ struct LiveOptions {
   std::string title = "Assay, live";
   std::string assay = {};  // the version of Assay
   LiveLimits limits = {};
+  /// Is called before and after the verdicts of a principal's jobs are read for it, so that each
+  /// verdict that is read had ended before one of the calls. May be null.
+  std::function<void(const std::string& principal)> verdicts_read = nullptr;
 };
 
 class LivePages final : public mcp::HttpPages {

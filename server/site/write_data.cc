@@ -74,6 +74,16 @@ struct Base {
 };
 
 /// Writes the groups one after the other.
+/// Empties the digests of suites in a document. A digest covers the hidden cases, so a client could
+/// check a guess of them with it (docs/explanation/hidden-cases.md).
+void remove_suite_digests(ordered_json& document) {
+  if (document.is_object() && document.contains("version") && document.contains("digest"))
+    document["digest"] = "";
+  for (ordered_json& part : document) {
+    if (part.is_structured()) remove_suite_digests(part);
+  }
+}
+
 class DataWriter {
  public:
   DataWriter(const DataOptions& options, const std::vector<const Catalog*>& catalogs,
@@ -176,7 +186,10 @@ Status DataWriter::open(const std::vector<DataStore>& stores) {
 
 Status DataWriter::put(const std::string& name, const ordered_json& document) {
   ++summary_.parts;
-  return sink_.put(name, text_of_json(document));
+  if (!options_.live) return sink_.put(name, text_of_json(document));
+  ordered_json shown = document;
+  remove_suite_digests(shown);
+  return sink_.put(name, text_of_json(shown));
 }
 
 Status DataWriter::flush_rows() {
@@ -198,10 +211,16 @@ Status DataWriter::flush_details() {
 Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run, std::size_t suite,
                                bool scripted) {
   SuiteOperators& operators = suites_[suite];
-  ASSAY_TRY(jobs, services_[run.store]->store().stored_jobs(run.info.handle, row.operator_name));
-  const auto graded = std::find_if(jobs.begin(), jobs.end(), [&row](const server::StoredJob& job) {
-    return job.job == row.job;
-  });
+  server::Store& store = services_[run.store]->store();
+  const std::int64_t most =
+      options_.live ? options_.live->jobs_per_attempt : server::Store::kAllJobs;
+  ASSAY_TRY(jobs, store.stored_jobs(run.info.handle, row.operator_name, most));
+  const auto is_graded = [&row](const server::StoredJob& job) { return job.job == row.job; };
+  auto graded = std::find_if(jobs.begin(), jobs.end(), is_graded);
+  if (graded == jobs.end() && options_.live && !row.job.empty()) {  // it is older than the others
+    if (Result<server::StoredJob> older = store.stored_job(row.job))
+      graded = jobs.insert(jobs.begin(), std::move(*older));
+  }
   const AttemptPlace place{groups_.size(), operators.index_of(row.operator_name), details_parts_,
                            details_entries_};
   rows_.push_back(

@@ -189,10 +189,12 @@ class Store {
   /// Returns the job, whoever owns it. Only the commands of the operator of this server may call
   /// this function. Error: not_found if there is no such job.
   Result<StoredJob> stored_job(const std::string& job);
-  /// Returns the jobs of an operator in a run, whatever their kind, in the order of acceptance.
-  /// Only the commands of the operator of this server may call this function.
+  static constexpr std::int64_t kAllJobs = -1;
+  /// Returns the jobs of an operator in a run, whatever their kind, in the order of acceptance; of
+  /// more than `most` jobs, the newest. The caller must have checked who owns the run.
   Result<std::vector<StoredJob>> stored_jobs(const std::string& run,
-                                             const std::string& operator_name);
+                                             const std::string& operator_name,
+                                             std::int64_t most = kAllJobs);
   /// Returns the names of the devices that judged the run's jobs, sorted: "NVIDIA H200". A device
   /// without a name in the verdict has its identifier instead: "cpu".
   Result<std::vector<std::string>> device_names(const std::string& run);

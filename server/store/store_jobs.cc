@@ -264,16 +264,19 @@ Result<StoredJob> Store::stored_job(const std::string& job) {
 }
 
 Result<std::vector<StoredJob>> Store::stored_jobs(const std::string& run,
-                                                  const std::string& operator_name) {
+                                                  const std::string& operator_name,
+                                                  std::int64_t most) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::vector<StoredJob>> {
-    SQLite::Statement query(
-        db, std::string(kStoredJobColumns) + "WHERE s.run = ? AND s.operator = ? ORDER BY s.rowid");
-    bind_all(query, run, operator_name);
+    SQLite::Statement query(db, std::string(kStoredJobColumns) +
+                                    "WHERE s.run = ? AND s.operator = ? ORDER BY s.rowid DESC "
+                                    "LIMIT ?");  // a negative limit is none
+    bind_all(query, run, operator_name, most);
     std::vector<StoredJob> jobs;
     while (query.executeStep()) {
       ASSAY_TRY(job, stored_job_of(query));
       jobs.push_back(std::move(job));
     }
+    std::reverse(jobs.begin(), jobs.end());
     return jobs;
   });
 }

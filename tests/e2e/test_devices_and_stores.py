@@ -18,6 +18,7 @@ from stdio_client import StdioClient, serve_command
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 GOOD = "# fake: pass\ndef vector_add(x, y):\n    return x\n"
+ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER_OF_ONE_GPU = '#!/bin/sh\nexec "{launcher}" --probe --driver fake\n'
 
 
@@ -33,7 +34,11 @@ def test_doctor_says_for_which_device_auto_stands(assay: Run, binary: str, tmp_p
     launcher = there / "assay-launcher"
     launcher.write_text(LAUNCHER_OF_ONE_GPU.format(launcher=Path(binary).parent / "assay-launcher"))
     launcher.chmod(0o755)
-    environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state")}
+    environment = {
+        **os.environ,
+        "ASSAY_STATE_DIR": str(tmp_path / "state"),
+        "ASSAY_ROOT": str(ROOT),
+    }
     done = subprocess.run(
         [str(there / "assay"), "doctor"], capture_output=True, text=True, env=environment
     )

@@ -56,6 +56,26 @@ def test_the_code_of_a_completion_is_the_source(client: assay.Client) -> None:
     assert result.outcome == "fail" and result.error_kind == "wrong_result"
 
 
+@pytest.mark.parametrize(
+    "reply",
+    ["", "I cannot.", "```python\n# fake: pass\0\n```", f"```python\n#{'x' * (1 << 20)}\n```"],
+    ids=["empty", "no code", "no text", "too long"],
+)
+def test_a_completion_without_a_source_is_judged_and_not_masked(
+    client: assay.Client, reply: str
+) -> None:
+    """A model could learn to escape its reward with a reply that is refused."""
+    result = client.evaluate(assay.Evaluation("vector_add", completion=reply))
+    assert result.finished and result.usable and not result.masked
+
+
+def test_a_grade_takes_no_group(server: Server) -> None:
+    status, body = post(server, {"evaluations": [one(mode="grade", group="g", run="run_x")]})
+    assert status == 400, body
+    problem = body["evaluations"][0]["problem"]
+    assert "a grade has inputs of its own" in problem["detail"], problem
+
+
 def test_a_broken_member_does_not_disturb_the_others(server: Server) -> None:
     members = [
         one(),

@@ -211,6 +211,13 @@ def test_a_solution_may_lie_beside_its_description(suite: Path) -> None:
         ({"custom_inputs_entrypoint": "a b"}, "bad_definition", "is no name of a function"),
         ({"axes": {"B": {"type": "expr"}}}, "bad_definition", "axis B needs the text `expression`"),
         (
+            {"axes": {"B": {"type": "expr", "expression": "1) + (2"}}},
+            "bad_constraint",
+            "is no expression of Python",
+        ),
+        ({"outputs": {"y": {"shape": 5, "dtype": "float32"}}}, "bad_definition", "no list of"),
+        ({"axes": []}, "bad_definition", "`axes` is an object"),
+        (
             {"outputs": {"y": tensor("B", dtype="float4_e2m1fn_x2")}},
             "unsupported_dtype",
             "output y has the dtype float4_e2m1fn_x2, which Assay lacks",
@@ -241,6 +248,34 @@ def test_a_fraction_or_a_huge_power_gives_no_size(tmp_path: Path) -> None:
         write(place, "routed", {**ROUTED_PROBLEM, "axes": axes}, workload)
         [file] = read_problems(place, []).files
         assert file.kind == "no_workload" and "the axis flat is 0" in file.problem, file
+
+
+def test_a_second_import_keeps_what_the_first_one_made(tmp_path: Path) -> None:
+    write(tmp_path / "problems", "L1/norm", NORM_PROBLEM, norm_workload("a", 2))
+    for known in (False, True):
+        done = run(tmp_path / "problems", tmp_path / "suite")
+        assert done.returncode == 0, done.stderr
+        assert ("1 files were imported earlier; 0 are left" in done.stdout) == known, done.stdout
+
+
+def test_a_link_is_not_read(tmp_path: Path) -> None:
+    from sol_dataset import read_problems
+
+    where = write(tmp_path, "L1/norm", NORM_PROBLEM, norm_workload("a", 2))
+    (where / "definition.json").unlink()
+    (where / "definition.json").symlink_to("/dev/zero")
+    [file] = read_problems(tmp_path, []).files
+    assert file.kind == "unreadable" and "is not a regular file" in file.problem
+
+
+def test_hidden_masks_differ_from_the_causal_mask() -> None:
+    def mask(variant: str, seed: int) -> torch.Tensor:
+        return random_values("causal_mask", [2, 9, 9], torch.float32, variant, Rng(seed, "cpu"))
+
+    assert torch.equal(mask(PLAIN, 1), mask(PLAIN, 2))
+    assert not torch.equal(mask(SHIFTED, 1), mask(SHIFTED, 2))
+    assert mask(SHIFTED, 1).diagonal(dim1=1, dim2=2).eq(0).all()
+    assert torch.equal(mask(SHIFTED, 1).triu(1), mask(PLAIN, 1))
 
 
 def test_a_folder_without_problems_is_named(tmp_path: Path) -> None:

@@ -114,6 +114,15 @@ def test_config_show_names_the_origin_of_each_value(tmp_path: Path) -> None:
     assert "[serve]" in every and "\ndevice = " in every
 
 
+def test_a_file_does_not_bring_a_folder_of_sources_to_http(tmp_path: Path) -> None:
+    file = tmp_path / "assay.toml"
+    file.write_text(f'[serve]\nhttp = "127.0.0.1:0"\nsource-folder = "{tmp_path}"\n')
+    words = ("serve", "--device", "fake", "--store", str(tmp_path / "s.db"))
+    refused = run(BUILD / "bin/assay", *words, home=tmp_path, ASSAY_CONFIG=str(file))
+    assert refused.returncode == 64, refused.stderr
+    assert "--source-folder is only for stdio" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("text", "valid"),
     [

@@ -37,7 +37,7 @@ import urllib.request
 task = json.loads(pathlib.Path("/tests/task.json").read_text())
 root = pathlib.Path(os.environ.get("HARBOR_ROOT", "/"))
 kernel = root / "app/kernel.py"
-source = kernel.read_text() if kernel.exists() else "# no file kernel.py\\n"
+source = kernel.read_text(errors="replace") if kernel.is_file() else "# no file kernel.py\\n"
 policy = os.environ.get("ASSAY_REWARD", "kevin")
 body = {
     "evaluations": [

@@ -25,6 +25,7 @@ PLAIN, SHIFTED, SHUFFLED = "plain", "shifted", "shuffled"
 VARIANTS = (PLAIN, SHIFTED, SHUFFLED)
 SHIFT, SPREAD = 1.0, 0.5
 OFFSET = 0.1  # the least value of `positive`
+MASKED_SHARE = 0.25  # of the elements below the diagonal of a mask, in hidden cases
 
 Shape = Sequence[int]
 
@@ -66,9 +67,13 @@ def _zeros(shape: Shape, dtype: torch.dtype, variant: str, rng: Rng) -> torch.Te
 
 
 def _causal_mask(shape: Shape, dtype: torch.dtype, variant: str, rng: Rng) -> torch.Tensor:
-    """An addend of attention scores: 0, and above the diagonal the dtype's least number."""
-    mask = torch.full(tuple(shape), torch.finfo(dtype).min, device=rng.device)
-    return mask.triu(diagonal=1)
+    """An addend of attention scores: 0, and above the diagonal the dtype's least number. The variant
+    `shifted` also masks some elements below the diagonal, so a kernel must read the mask."""
+    least = torch.full(tuple(shape), torch.finfo(dtype).min, device=rng.device)
+    mask = least.triu(diagonal=1)
+    if variant == PLAIN:
+        return mask
+    return mask + least.tril(diagonal=-1) * (rng.uniform(shape) < MASKED_SHARE)
 
 
 def _binary(shape: Shape, dtype: torch.dtype, variant: str, rng: Rng) -> torch.Tensor:

@@ -24,6 +24,7 @@ struct Program {
     serve->add_option("--device", devices);
     serve->add_option("--drain-s", drain_s)->check(CLI::Range(0, 9));
     serve->add_flag("--require-store", require_store);
+    serve->add_flag("!--no-host-tier", host_tier);
     serve->add_option("--store", store)->required();
   }
   Status configure(const std::string& text) {
@@ -42,6 +43,7 @@ struct Program {
   std::vector<std::string> devices = {"auto"};
   std::int64_t drain_s = 1;
   bool require_store = false;
+  bool host_tier = true;
   std::string store;
 };
 
@@ -64,10 +66,25 @@ TEST_CASE("the options of a file are defaults that the command line replaces") {
   CHECK(other.devices == std::vector<std::string>{"cuda:0"});
 }
 
+TEST_CASE("a flag that turns something off turns it off in a file too") {
+  for (const bool off : {true, false}) {
+    Program program;
+    REQUIRE(program.configure(std::string("[serve]\nno-host-tier = ") + (off ? "true" : "false") +
+                              "\n"));
+    program.app.parse("serve --store a.db");
+    CHECK(program.host_tier == !off);
+  }
+  Program program;
+  REQUIRE(program.configure("[serve]\nno-host-tier = false\n"));
+  program.app.parse("serve --store a.db --no-host-tier");
+  CHECK_FALSE(program.host_tier);
+}
+
 TEST_CASE("a wrong table, key or value is refused with its line and the valid names") {
   for (const auto& [text, part] : std::vector<std::pair<std::string, std::string>>{
            {"[server]\nhttp = 1\n", "valid: serve"},
-           {"[serve]\ndevices = 1\n", "valid keys: device, drain-s, require-store, store"},
+           {"[serve]\ndevices = 1\n",
+            "valid keys: device, drain-s, require-store, no-host-tier, store"},
            {"[serve]\n\ndrain-s = 70\n", ":3: `drain-s`"},
            {"[serve]\nstore = [\"a\", \"b\"]\n", "`store` takes one value"}}) {
     Program program;

@@ -22,6 +22,17 @@ TEST_CASE("members of a group share a secret until a verdict of the group is rea
   CHECK(groups.secret_of("alice", "step 1", "job_5") == second);
 }
 
+TEST_CASE("a principal who has read all verdicts gets new inputs for each group") {
+  InputGroups groups(system_clock());
+  const std::string first = groups.secret_of("alice", "1", "job_1");
+  const std::string second = groups.secret_of("alice", "2", "job_2");
+  const std::string other = groups.secret_of("alicia", "1", "job_3");
+  groups.note_all_read("alice");
+  CHECK(groups.secret_of("alice", "1", "job_4") != first);
+  CHECK(groups.secret_of("alice", "2", "job_5") != second);
+  CHECK(groups.secret_of("alicia", "1", "job_6") == other);
+}
+
 TEST_CASE("groups of other names and of other principals have other secrets") {
   InputGroups groups(system_clock());
   const std::string first = groups.secret_of("alice", "step 1", "job_1");

@@ -159,8 +159,9 @@ class SuiteFolder:
         try:
             files = json.loads(path.read_text(encoding="utf-8"))["files"]
             for report in files:
-                if not isinstance(report["file"], str):
-                    raise TypeError("`file` is no text")
+                file = Path(report["file"])  # a name, or a path below the benchmark's folder
+                if file.is_absolute() or ".." in file.parts:
+                    raise ValueError(f"{file} is not a name")
                 for name in (one["name"] for one in report["operators"]):
                     if Path(name).name != name:  # it is a folder of the suite
                         raise ValueError(f"{name} is not a name")

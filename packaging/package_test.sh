@@ -89,7 +89,7 @@ for word in PASS SLOW WRONG 'NO BUILD' REFUSED CONTAINED; do grep -q "$word" dem
 test -s bench-out/demo/report.html
 mkdir -p ~/.config/assay
 echo 'state_dir = "/tmp/other"' >~/.config/assay/assay.toml
-assay config show | grep '^state_dir = "/tmp/other"  # /root/.config/assay/assay.toml:1$'
+assay config show | grep "^state_dir = \"/tmp/other\"  # $HOME/.config/assay/assay.toml:1\$"
 echo 'stat_dir = "/tmp/other"' >~/.config/assay/assay.toml
 if assay config show 2>refusal; then echo "a bad key was accepted"; exit 1; fi
 grep -q 'valid keys: .*state_dir' refusal

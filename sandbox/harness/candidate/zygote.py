@@ -2,8 +2,8 @@
 
 The zygote runs no submission, creates no tensor and opens no GPU or other device. Before it sends
 `ready`, it checks that it has nothing open that a forked child must not inherit. After `ready`,
-usually while no request waits, it imports the modules that only some submissions need. A child that
-is forked before such an import imports the module itself.
+usually while no request waits, it prepares what only some submissions need. A child that is forked
+before such a preparation does without it, or imports the module itself.
 
 A child is process 1 of a new pid namespace if the jail has pid namespaces. The child enters the job
 jail, waits for one job, serves the job, and ends by `os._exit`. The zygote reads these environment
@@ -32,6 +32,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TextIO
 
 import numpy
@@ -45,14 +46,23 @@ from harness.cuda_cpp import nvrtc
 from harness.entry import fake_cuda
 from harness.wire.frames import Channel, Frame, FrameError
 
-# The modules that the zygote imports after `ready`. torch needs torch.distributed.tensor for views
-# and for the modules of torch.nn.
-IMPORTED_WHEN_IDLE = ("torch.distributed.tensor",)
-# The zygote imports one of these modules when it has received nothing for IDLE_MS. If requests keep
-# coming, it waits at most LATEST_IMPORT_S after `ready`, and imports a module before it answers the
-# next request. A request that comes during an import is answered after the import.
+
+def _import(name: str) -> None:
+    with contextlib.suppress(ImportError):  # this torch or Triton lacks the module
+        importlib.import_module(name)
+
+
+# What the zygote prepares after `ready`. torch needs torch.distributed.tensor for views and for the
+# modules of torch.nn.
+PREPARED_WHEN_IDLE: tuple[Callable[[], None], ...] = (
+    partial(_import, "torch.distributed.tensor"),
+    triton_adapter.split_libdevice,
+)
+# The zygote does one of these steps when it has received nothing for IDLE_MS. If requests keep
+# coming, it waits at most LATEST_PREPARATION_S after `ready`, and does a step before it answers the
+# next request. A request that comes during a step is answered after the step.
 IDLE_MS = 300
-LATEST_IMPORT_S = 5.0
+LATEST_PREPARATION_S = 5.0
 Layers = list[dict[str, Any]]
 # Serves one job on the job's channel, and returns the exit status of the child.
 ServeChild = Callable[[Channel, Layers], int]
@@ -165,12 +175,12 @@ class Zygote:
         )
         poll = select.poll()
         poll.register(self._channel.fileno(), select.POLLIN)
-        later = list(IMPORTED_WHEN_IDLE)
-        latest_s = time.monotonic() + LATEST_IMPORT_S
+        later = list(PREPARED_WHEN_IDLE)
+        latest_s = time.monotonic() + LATEST_PREPARATION_S
         while True:
             events = poll.poll(IDLE_MS if later else None)
             if later and (not events or time.monotonic() > latest_s):
-                self._import(later.pop(0))
+                self._prepare(later.pop(0))
             for fd, _ in events:
                 if fd in self._children:
                     poll.unregister(fd)
@@ -182,17 +192,16 @@ class Zygote:
                 pidfd = self._fork(frame)
                 poll.register(pidfd, select.POLLIN)
 
-    def _import(self, name: str) -> None:
-        """Imports a module for all children that are forked from now on."""
+    def _prepare(self, step: Callable[[], None]) -> None:
+        """Does a step for all children that are forked from now on."""
         before = threads()
         gc.disable()
-        with contextlib.suppress(ImportError):  # this torch or Triton lacks the module
-            importlib.import_module(name)
+        step()
         gc.freeze()
         gc.enable()
         self._check_clean()
         if threads() > before:
-            raise UncleanZygote(f"the import of {name} has started a thread")
+            raise UncleanZygote("a preparation has started a thread")
 
     def _check_clean(self) -> None:
         if devices := open_devices():

@@ -7,7 +7,8 @@
 
 recording_driver.py replaces the device. parameters.py converts arguments to kernel parameters.
 autotuner.py records the configurations of an autotuner. interpreter.py runs kernels on a CPU, and
-hardware.py makes the interpreter's arithmetic equal to a GPU's."""
+hardware.py makes the interpreter's arithmetic equal to a GPU's. libdevice.py links only those
+functions of libdevice that a kernel calls."""
 
 from __future__ import annotations
 
@@ -25,6 +26,7 @@ from harness.triton_adapter.interpreter import (
     launch_nothing,
     switch_to_interpreter,
 )
+from harness.triton_adapter.libdevice import split as split_libdevice
 from harness.triton_adapter.recording_driver import install_driver, nvdisasm, warm
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "launch_nothing",
     "nvdisasm",
     "patch_autotuner",
+    "split_libdevice",
     "switch_to_interpreter",
     "tlx_missing",
     "versions",

@@ -23,6 +23,7 @@ from harness.entry.errors import NotRecordable
 from harness.entry.fake_cuda import device_facts
 from harness.recording.launches import KernelImage, Launch, Sink
 from harness.recording.plan import COOPERATIVE, DEPENDENT_LAUNCH
+from harness.triton_adapter import libdevice
 from harness.triton_adapter.parameters import extent, parameters
 
 MAX_THREADS_PER_BLOCK = 1024
@@ -211,3 +212,4 @@ def install_driver(target: str, sink: Sink | None, cache_dir: str) -> None:
     knobs.cache.dir = cache_dir
     knobs.cache.manager_class = _OwnCache
     knobs.runtime.kernel_load_start_hook.add(recording.kernel_loading)
+    libdevice.install(cache_dir)

@@ -150,7 +150,7 @@ def test_a_recording_imports_nothing_that_the_zygote_has_not_imported(
     code = (
         "import importlib\nfrom harness.candidate import zygote\nfrom harness import triton_adapter\n"
         "triton_adapter.warm()\n"
-        "[importlib.import_module(name) for name in zygote.IMPORTED_WHEN_IDLE]\n"
+        "[step() for step in zygote.PREPARED_WHEN_IDLE]\n"
         f"sys.path.append({str(tmp_path)!r})\n"
         f"triton.knobs.cache.dir = {str(tmp_path / 'cache')!r}\n"
         "before = set(sys.modules)\n"

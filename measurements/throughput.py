@@ -1,0 +1,195 @@
+"""Measures the verdicts an hour of `run_tests` for several numbers of agents, the graded submissions
+an hour of all oracles, and the time from the start of the server to its first verdict.
+
+    python measurements/throughput.py --device cuda:0 --agents 16 64 256 --seconds 20 \\
+        --out measurements/results/throughput-h200.json
+
+Each agent has a run and an HTTP connection of its own. It goes through a set of operators from an
+operator of its own, and sends the code of the oracle with a new comment each time, one call after
+the other. There are two sets of twelve operators: `chosen` (below) and `drawn`, which a seed draws
+from all operators whose oracle is judged on the device. Before a set is measured, each of its
+oracles is judged once, and an operator whose oracle does not pass then is named in the result and
+left out. `end_s` of a sample is the time of its verdict since the load began.
+
+With `--grades AGENTS`, that many agents then submit the oracles of all operators, in an order that
+the seed draws, each once. A graded submission has the GPU alone while it is timed."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import random
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from environment import environment
+from operator_folders import operator_folders
+
+from sandbox import ROOT, Agent, Server, oracle_of, pool_memory
+
+CHOSEN = (
+    "vector_add",
+    "relu",
+    "gelu_tanh",
+    "softmax_last_dim",
+    "rms_norm_fwd",
+    "layer_norm_fwd",
+    "swiglu",
+    "sum_last_dim",
+    "argmax_last_dim",
+    "rope_neox",
+    "where_select",
+    "cross_entropy_fwd",
+)
+DRAWN = 12
+
+
+def judged(server: Server, operators: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Judges each oracle once. Returns the operators that pass, and the other verdicts."""
+    found: dict[str, str] = {}
+
+    def one(operator: str) -> None:
+        verdict = Agent(server.port).verdict(oracle_of(operator), operator=operator)
+        passes = verdict.get("outcome") == "pass"
+        found[operator] = "pass" if passes else json.dumps(verdict)[:300]
+
+    threads = [threading.Thread(target=one, args=[operator]) for operator in operators]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    passing = [operator for operator in operators if found[operator] == "pass"]
+    return passing, {name: kind for name, kind in found.items() if kind != "pass"}
+
+
+def turns(operators: list[str], index: int) -> Iterator[str]:
+    return itertools.islice(itertools.cycle(operators), index % len(operators), None)
+
+
+def load(
+    server: Server,
+    tool: str,
+    operators_of: Callable[[int], Iterator[str]],
+    agents: int,
+    seconds: float,
+) -> dict[str, Any]:
+    """Loads the server with agents until the time is over, or until no agent has another operator.
+    `operators_of` gives the operators of an agent. Returns the rates, percentiles and samples."""
+    samples: list[dict[str, Any]] = []
+    wrong: list[str] = []
+    begin = time.monotonic()
+
+    def work(index: int) -> None:
+        agent = Agent(server.port)
+        run = agent.call("start_run", {"agent": "load", "model": "none", "track": "practice"})
+        for operator in operators_of(index):
+            if time.monotonic() >= begin + seconds:
+                return
+            start = time.perf_counter()
+            arguments = {"operator": operator, "run": run["run"]}
+            arguments["code"] = f"{oracle_of(operator)}\n# {os.urandom(8).hex()}\n"
+            answer = agent.call(tool, arguments)
+            while answer.get("status") in ("queued", "running"):
+                answer = agent.call("job", {"job": answer["job"], "wait_s": 20})
+            samples.append(
+                {
+                    "operator": operator,
+                    "ms": round((time.perf_counter() - start) * 1e3, 2),
+                    "end_s": round(time.monotonic() - begin, 2),
+                    "stage_ms": answer.get("stage_ms") or {},
+                }
+            )
+            if answer.get("outcome") != "pass":
+                wrong.append(json.dumps(answer)[:300])
+
+    threads = [threading.Thread(target=work, args=[index]) for index in range(agents)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # Calls that are in progress when the time is over are finished, but they do not count.
+    inside = [one for one in samples if one["end_s"] <= seconds]
+    if not inside:
+        raise SystemExit(f"{tool}: no verdict within {seconds} s: {wrong[:1]}")
+    took = min(seconds, time.monotonic() - begin)
+    ordered = sorted(one["ms"] for one in inside)
+    stages = sorted({stage for one in inside for stage in one["stage_ms"]})
+    result = {
+        "tool": tool,
+        "agents": agents,
+        "verdicts": len(inside),
+        "verdicts_per_hour": round(len(inside) / took * 3600),
+        "p50_ms": round(statistics.median(ordered), 1),
+        "p99_ms": round(ordered[int(0.99 * (len(ordered) - 1))], 1),
+        "wrong": len(wrong),
+        "first_wrong": wrong[:8],
+        "median_stage_ms": {
+            stage: round(statistics.median(one["stage_ms"].get(stage, 0) for one in inside), 1)
+            for stage in stages
+        },
+        "load_average": os.getloadavg()[0],
+    }
+    print(json.dumps(result), file=sys.stderr, flush=True)
+    return {**result, "samples": inside}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--agents", type=int, nargs="+", default=[16, 64, 256])
+    parser.add_argument("--sets", nargs="*", choices=("chosen", "drawn"), default=[])
+    parser.add_argument("--seed", type=int, default=1, help="for the drawn operators")
+    parser.add_argument("--seconds", type=float, default=20.0, help="for each number of agents")
+    parser.add_argument("--grades", type=int, default=0, help="the agents that submit oracles")
+    parser.add_argument("--grades-s", type=float, default=120.0, help="no submission starts later")
+    parser.add_argument("--serve", action="append", default=[], help="another option of the server")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    every = sorted(folder.name for folder in operator_folders())
+    sets = {
+        "chosen": list(CHOSEN),
+        "drawn": random.Random(options.seed).sample(every, DRAWN),
+    }
+    result: dict[str, Any] = {"environment": environment(), "device": options.device, "sets": {}}
+    with tempfile.TemporaryDirectory() as folder:
+        begin = time.monotonic()
+        server = Server(options.binary, options.device, Path(folder), *options.serve)
+        result["first_verdict_s"] = round(time.monotonic() - begin, 2)
+        print("first verdict after", result["first_verdict_s"], "s", file=sys.stderr, flush=True)
+        for name in options.sets:
+            begin = time.monotonic()
+            passing, others = judged(server, sets[name])
+            result["sets"][name] = {
+                "operators": passing,
+                "left_out": others,
+                "warm_up_s": round(time.monotonic() - begin, 2),
+                "loads": [
+                    load(server, "run_tests", partial(turns, passing), one, options.seconds)
+                    for one in options.agents
+                ],
+            }
+            options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        if options.grades:
+            order = iter(random.Random(options.seed).sample(every, len(every)))
+            result["grades"] = load(
+                server, "submit", lambda _: order, options.grades, options.grades_s
+            )
+        result["pool_kib"] = pool_memory(server)
+        server.close()
+    options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

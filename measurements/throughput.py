@@ -51,6 +51,7 @@ CHOSEN = (
     "cross_entropy_fwd",
 )
 DRAWN = 12
+FIRST = "vector_add"
 
 
 def judged(server: Server, operators: list[str]) -> tuple[list[str], dict[str, str]]:
@@ -165,9 +166,15 @@ def main() -> None:
     result: dict[str, Any] = {"environment": environment(), "device": options.device, "sets": {}}
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
-        server = Server(options.binary, options.device, Path(folder), *options.serve)
-        result["first_verdict_s"] = round(time.monotonic() - begin, 2)
-        print("first verdict after", result["first_verdict_s"], "s", file=sys.stderr, flush=True)
+        server = Server(options.binary, options.device, Path(folder), *options.serve, probe=False)
+        first = Agent(server.port).verdict(oracle_of(FIRST), operator=FIRST)
+        result["first_verdict"] = {
+            "operator": FIRST,
+            "outcome": first.get("outcome"),
+            "after_s": round(time.monotonic() - begin, 2),
+            "stage_ms": first.get("stage_ms"),
+        }
+        print(json.dumps(result["first_verdict"]), file=sys.stderr, flush=True)
         for name in options.sets:
             begin = time.monotonic()
             passing, others = judged(server, sets[name])

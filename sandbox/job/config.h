@@ -88,8 +88,10 @@ struct SandboxConfig {
   // MB of device memory.
   int parked_launchers = 3;
   /// The maximum number of launchers that are kept for runs. After a run has tested or profiled a
-  /// submission, its launcher is kept, because the run may test or profile again.
-  int kept_launchers = 16;
+  /// submission, its launcher is kept, because the run may test or profile again. Without a value,
+  /// the contexts of the kept launchers take at most kKeptPart of the device's memory
+  /// (sandbox/pool/launcher_pool.h).
+  std::optional<int> kept_launchers = {};
   // A kept launcher is ended when it was unused for this time.
   std::int64_t kept_launcher_ms = 60'000;
   std::int64_t zygote_ready_ms = 60'000;

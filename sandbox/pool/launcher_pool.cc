@@ -119,7 +119,7 @@ void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<Launcher
     const MutexLock lock(mutex_);
     if (may_keep(*used)) {
       of_runs_.push_back({run, std::move(used), system_clock().monotonic_ns()});
-      end_kept_for_runs(static_cast<std::size_t>(std::max(config_.kept_launchers, 0)));
+      while (of_runs_.size() > most_kept_for_runs()) end_kept_for_run(random_() % of_runs_.size());
       changed_.notify_all();
       return;
     }
@@ -129,7 +129,7 @@ void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<Launcher
 
 Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
   MutexLock lock(mutex_);
-  end_kept_for_runs(0);
+  end_oldest_kept_for_runs(0);
   changed_.notify_all();
   return wait_until(lock, deadline,
                     [&]() ASSAY_REQUIRES(mutex_) { return ending_ == 0 && retired_.empty(); });
@@ -139,14 +139,24 @@ bool LauncherPool::may_keep(const LauncherClient& used) const {
   return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
 }
 
+std::size_t LauncherPool::most_kept_for_runs() const {
+  const double bytes = ready_ ? static_cast<double>(ready_->device.memory_bytes) : 0;
+  const int fitting = static_cast<int>(bytes * kKeptPart / static_cast<double>(kContextBytes));
+  return static_cast<std::size_t>(
+      std::max(config_.kept_launchers.value_or(std::max(fitting, kFewestKept)), 0));
+}
+
+void LauncherPool::end_kept_for_run(std::size_t position) {
+  const auto ended = of_runs_.begin() + static_cast<std::ptrdiff_t>(position);
+  ended->launcher->kill();
+  retired_.push_back(std::move(ended->launcher));
+  of_runs_.erase(ended);
+}
+
 /// Ends launchers that are kept for runs, until at most `most` are left. The launchers that were
 /// used last are left.
-void LauncherPool::end_kept_for_runs(std::size_t most) {
-  while (of_runs_.size() > most) {
-    of_runs_.front().launcher->kill();
-    retired_.push_back(std::move(of_runs_.front().launcher));
-    of_runs_.pop_front();
-  }
+void LauncherPool::end_oldest_kept_for_runs(std::size_t most) {
+  while (of_runs_.size() > most) end_kept_for_run(0);
 }
 
 /// Ends the kept launchers that were unused for config.kept_launcher_ms.
@@ -155,7 +165,7 @@ void LauncherPool::end_expired() {
   const auto fresh = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const KeptForRun& one) {
     return now_ns - one.since_ns < config_.kept_launcher_ms * kNsPerMs;
   });
-  end_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - fresh));
+  end_oldest_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - fresh));
 }
 
 void LauncherPool::discard(std::unique_ptr<LauncherClient> used) {
@@ -174,7 +184,7 @@ void LauncherPool::invalidate_idle() {
     retired_.push_back(std::move(one));
   }
   parked_.clear();
-  end_kept_for_runs(0);
+  end_oldest_kept_for_runs(0);
   changed_.notify_all();
 }
 

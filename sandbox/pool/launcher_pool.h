@@ -24,9 +24,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -45,6 +47,12 @@ class LauncherPool {
   /// collect leftovers of the driver without limit. Fifty graded submissions need about as many
   /// launches.
   static constexpr int kMostKeptLaunches = 1'000;
+  /// The part of the device's memory that the contexts of kept launchers may take, and the memory
+  /// of one context (524 MiB on an H200).
+  static constexpr double kKeptPart = 0.25;
+  static constexpr std::int64_t kContextBytes = 524LL << 20;
+  /// The number of launchers that are kept even if the device has less memory.
+  static constexpr int kFewestKept = 4;
 
   /// Begins to start `config.parked_launchers` launchers. `driver` is "cuda", or "fake" for tests.
   LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
@@ -72,8 +80,10 @@ class LauncherPool {
   Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
                                                        const Deadline& deadline);
   /// Keeps a working launcher that came from take_for_run(). The pool ends the launcher when it was
-  /// unused for config.kept_launcher_ms, or when it has performed kMostKeptLaunches. If more than
-  /// config.kept_launchers are kept, the pool ends the launcher that was unused for longest.
+  /// unused for config.kept_launcher_ms, or when it has performed kMostKeptLaunches. If more are
+  /// kept than config.kept_launchers allows, the pool ends one of them at random. (If the pool
+  /// ended the one that was unused for longest, then no run would find its launcher when the runs
+  /// are a few more than the launchers and take turns.)
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
   /// Ends the launchers that are kept for runs, so that their device memory becomes free. Waits
   /// until these launchers have ended.
@@ -115,7 +125,9 @@ class LauncherPool {
   template <class Done>
   Status wait_until(MutexLock& lock, const Deadline& deadline, Done done) ASSAY_REQUIRES(mutex_);
   bool may_keep(const LauncherClient& used) const ASSAY_REQUIRES(mutex_);
-  void end_kept_for_runs(std::size_t most) ASSAY_REQUIRES(mutex_);
+  std::size_t most_kept_for_runs() const ASSAY_REQUIRES(mutex_);
+  void end_kept_for_run(std::size_t position) ASSAY_REQUIRES(mutex_);
+  void end_oldest_kept_for_runs(std::size_t most) ASSAY_REQUIRES(mutex_);
   void end_expired() ASSAY_REQUIRES(mutex_);
   bool failed_since(int before) const ASSAY_REQUIRES(mutex_);
   bool wants_more() const ASSAY_REQUIRES(mutex_);
@@ -138,6 +150,7 @@ class LauncherPool {
   std::optional<Failure> failure_ ASSAY_GUARDED_BY(mutex_);
   /// The error of the last attempt to start a launcher. The next success clears it.
   std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);
+  std::minstd_rand random_ ASSAY_GUARDED_BY(mutex_);
   int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of starts that have begun
   int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // number of calls of take() that are waiting
   int starting_ ASSAY_GUARDED_BY(mutex_) = 0;

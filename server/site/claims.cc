@@ -53,9 +53,6 @@ tl::expected<sandbox::Job, std::string> job_of(const bundle::BundledJob& claimed
                                                const sandbox::Limits& limits) {
   const operators::Operator* op = catalog.find(claimed.operator_name);
   if (op == nullptr) return tl::unexpected<std::string>("The operator is not known here.");
-  const std::string& revision = claimed.verdict.provenance.operator_revision;
-  if (!revision.empty() && revision != op->revision)
-    return tl::unexpected<std::string>("The operator has changed since.");
   sandbox::Job job = tools::operator_job(*op, sandbox::JobKind::grade, claimed.source);
   if (!tools::choose_language(job, claimed.language))
     return tl::unexpected<std::string>("The operator does not allow this language.");
@@ -117,6 +114,10 @@ Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesyste
               opened->finish(job.id, claimed.state, verdict, false, claimed.finished_unix_ms));
     static_cast<void>(stored);
   }
+  for (const auto& [name, transcript] : bundle.transcripts)
+    ASSAY_RETURN_IF_ERROR(opened->put_transcript(bundle.run.handle, name,
+                                                 transcripts::transcript_text(transcript),
+                                                 bundle.run.created_unix_ms));
   return {};
 }
 

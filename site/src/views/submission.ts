@@ -8,6 +8,7 @@ import { hashOf } from '../route';
 import { roofline } from '../roofline';
 import { table } from '../table';
 import type { Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
+import { transcriptView } from './transcript';
 import { checkOf, lineName, operatorName } from './submissions';
 
 const ratio = (one?: number, other?: number): number | null => (one && other ? one / other : null);
@@ -254,9 +255,9 @@ function timeline(verdict: Verdict): HTMLElement | null {
   );
 }
 
-function transcript(details: Details, route: Parameters<View>[0]['route']): HTMLElement {
+function calls(details: Details, route: Parameters<View>[0]['route']): HTMLElement {
   return section(
-    'Transcript of the calls',
+    'Calls',
     table<Call>({
       id: 'calls',
       caption: `Calls in their order: ${details.calls.length}`,
@@ -344,6 +345,7 @@ export const submission: View = async ({ index, route }) => {
         ['sample', attempt.sample],
         ['check', checkOf(attempt) && `${checkOf(attempt)}. ${attempt.check_note ?? ''}`],
         ['from outside, signed with the key', group.origin ?? ''],
+        ['verdicts', group.provenance ?? ''],
         ['job', attempt.job || NONE],
         ['Perf', number(attempt.perf, 'ratio')],
         ['submitted', date(attempt.submitted_unix_ms)],
@@ -360,10 +362,13 @@ export const submission: View = async ({ index, route }) => {
     verdict ? timeline(verdict) : null,
     audit(details, verdict),
     verdict ? printed(verdict) : null,
-    details.calls.length > 0 ? transcript(details, route) : null,
+    details.calls.length > 0 ? calls(details, route) : null,
+    details.transcript ? transcriptView(details.transcript) : null,
     section(
       'Source',
-      details.sources.length === 0 ? h('p', {}, 'There is no submission.') : null,
+      details.sources.length === 0
+        ? h('p', {}, group.provenance ? 'The source is not included.' : 'There is no submission.')
+        : null,
       details.sources.some((source) => source.text === null)
         ? h('p', { class: 'empty' }, 'The sources of this attempt are not published.')
         : null,

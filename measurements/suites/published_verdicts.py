@@ -70,7 +70,7 @@ def run_of(
             for operator in of_file.get(file, [])
         ]
     return {
-        "agent": f"published answers ({prompt})",
+        "agent": f"published, {prompt}",
         "model": match["model"],
         "verdicts": sorted(results, key=lambda one: int(one[0])),
     }

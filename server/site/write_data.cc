@@ -296,6 +296,8 @@ Status DataWriter::add_group(const std::vector<std::size_t>& members) {
       if (const operators::Operator* op =
               catalog == nullptr ? nullptr : catalog->find(score.operator_name))
         score.split = operators::to_string(op->split);
+      else
+        score.split.clear();  // an operator of the first catalog can have the same name
     }
     cards.push_back(std::move(card));
   }

@@ -34,7 +34,7 @@ Status must_have_run(SQLite::Database& db, const std::string& run) {
   return fail(ErrorCode::not_found, "the store has no run " + run);
 }
 
-/// Inserts the rows of a job that has a verdict.
+/// Inserts the rows of a job that has a verdict. There was no tool call.
 void insert_judged(SQLite::Database& db, const ImportedRun::Judged& judged, std::int64_t unix_ms) {
   const sandbox::Job& job = judged.job;
   const sandbox::Verdict& verdict = judged.verdict;
@@ -47,11 +47,6 @@ void insert_judged(SQLite::Database& db, const ImportedRun::Judged& judged, std:
            std::string(tools::to_string(tools::JobState::finished)), job.source, sha256,
            json_text(request), unix_ms, unix_ms);
   submission.exec();
-  SQLite::Statement call(db,
-                         "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, "
-                         "at_unix_ms) VALUES (?,?,?,?,?,?)");
-  bind_all(call, job.run, job.operator_name, kind, sha256, job.id, unix_ms);
-  call.exec();
   SQLite::Statement stored(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
   bind_all(stored, job.id, std::string(sandbox::to_string(verdict.outcome)),
            std::string(sandbox::to_string(verdict.error_kind)),

@@ -7,7 +7,7 @@ import { sourceView } from '../highlight';
 import { hashOf } from '../route';
 import { roofline } from '../roofline';
 import { table } from '../table';
-import type { Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
+import type { Attempt, Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
 import { transcriptView } from './transcript';
 import { checkOf, lineName, operatorName } from './submissions';
 
@@ -146,14 +146,14 @@ function kernels(verdict: Verdict, route: Parameters<View>[0]['route']): HTMLEle
   );
 }
 
-function audit(details: Details, verdict: Verdict | null): HTMLElement {
+function audit(details: Details, verdict: Verdict | null, tier: string): HTMLElement {
   const provenance = Object.entries(verdict?.provenance ?? {}).filter(
     ([name, value]) => typeof value === 'string' && value !== '' && name !== 'operator_revision',
   );
   return section(
     'Audit',
     facts([
-      ['tier', verdict?.tier ?? NONE],
+      ['tier', verdict?.tier ?? (tier || NONE)],
       ['reason for the tier', details.tier_reason || verdict?.tier_reason],
       ['ended at the stage', verdict?.stage],
       ['refused because of', verdict && verdict.error_kind !== 'none' ? verdict.error_kind : ''],
@@ -315,6 +315,12 @@ function calls(details: Details, route: Parameters<View>[0]['route']): HTMLEleme
   );
 }
 
+/// The result with its explanation, which can begin with the same word.
+function resultText({ label, explanation, error_type }: Attempt): string {
+  const why = explanation || error_type;
+  return !why || why.startsWith(`${label}:`) ? why || label : `${label}: ${why}`;
+}
+
 export const submission: View = async ({ index, route }) => {
   const number_ = Number(route.path[1]);
   const [attempt] = Number.isInteger(number_) && number_ >= 0 ? await loadAttempts(number_, 1) : [];
@@ -331,7 +337,7 @@ export const submission: View = async ({ index, route }) => {
     {},
     section(
       `Attempt #${attempt.number}: ${name}`,
-      h('p', { class: `result ${attempt.outcome}` }, `${attempt.label}: ${attempt.explanation}`),
+      h('p', { class: `result ${attempt.outcome}` }, resultText(attempt)),
       facts([
         ['operator', link(hashOf(['operator', String(group.suite), name]), name)],
         ['line', link(hashOf(['configuration', String(attempt.group)]), lineName(index, attempt))],
@@ -360,7 +366,7 @@ export const submission: View = async ({ index, route }) => {
     verdict ? kernels(verdict, route) : null,
     verdict ? roofline(details, verdict) : null,
     verdict ? timeline(verdict) : null,
-    audit(details, verdict),
+    audit(details, verdict, attempt.tier),
     verdict ? printed(verdict) : null,
     details.calls.length > 0 ? calls(details, route) : null,
     details.transcript ? transcriptView(details.transcript) : null,

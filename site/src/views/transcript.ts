@@ -1,7 +1,6 @@
 // The transcript of an attempt: prompts, replies, tool calls and their answers, in their order.
 // All texts are from a model, an agent or a submission, and are shown as text.
 import { h, section, type Child } from '../dom';
-import { seconds } from '../format';
 import type { Step, Transcript } from '../types';
 
 const TITLES: Record<string, string> = {
@@ -25,7 +24,7 @@ function heading(step: Step, at: number): Child {
   const name = step.name ? ` (${step.name})` : '';
   return [
     h('b', {}, `${at + 1}. ${title}${name}`),
-    ` after ${seconds(step.at_s * 1000)}${tokens}${step.is_error ? ', refused' : ''}: `,
+    ` after ${step.at_s} s${tokens}${step.is_error ? ', refused' : ''}: `,
     h('span', { class: 'small' }, firstLine(step.text)),
   ];
 }

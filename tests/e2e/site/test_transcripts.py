@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sqlite3
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Run
+from conftest import ROOT, Run
 from site_pages import build, parts_of_folder
 
 # An answer of a tool has this text, so a transcript has it too.
@@ -53,3 +55,51 @@ def test_a_site_shows_a_transcript_only_with_the_sources(
     assert '"run: ' not in text and "run: run_" not in text
     # A simulated model submits changed oracles, so its transcript is no more public than its source.
     assert transcripts(assay, tmp_path / "models", store) == [None]
+
+
+def test_a_bundle_carries_the_transcripts(assay: Run, bench: Path, tmp_path: Path) -> None:
+    store, key, out = bench.parent / "s.db", tmp_path / "key.pem", tmp_path / "run.json"
+    with sqlite3.connect(store) as db:
+        ((run,),) = db.execute("SELECT run FROM runs")
+    openssl = shutil.which("openssl")
+    assert openssl
+    subprocess.run([openssl, "genpkey", "-algorithm", "ed25519", "-out", str(key)], check=True)
+    key.chmod(0o600)
+    words = ["--key", str(key), "--out", str(out), "--store", str(store)]
+    done = assay("export", "run", run, *words)
+    assert done.returncode == 0 and "1 transcripts" in done.stdout, done.stderr
+    (shown,) = transcripts(assay, tmp_path / "site", "--sources", "all", "--bundle", str(out))
+    assert [step["kind"] for step in shown["steps"]][:3] == ["call", "answer", "prompt"]
+
+
+def test_the_owner_of_a_store_can_add_transcripts(assay: Run, bench: Path, tmp_path: Path) -> None:
+    store = tmp_path / "s.db"
+    with sqlite3.connect(bench.parent / "s.db") as db:
+        db.execute("VACUUM INTO ?", (str(store),))
+    with sqlite3.connect(store) as db:
+        before = db.execute("SELECT run, operator, document FROM transcripts").fetchall()
+        db.execute("DELETE FROM transcripts")
+    words = ["import", "transcripts", str(bench), "--store", str(store)]
+    done = assay(*words)
+    assert done.returncode == 0 and "1 transcripts" in done.stdout, done.stderr
+    with sqlite3.connect(store) as db:
+        after = db.execute("SELECT run, operator, document FROM transcripts").fetchall()
+        assert [row[:2] for row in after] == [row[:2] for row in before]
+        db.execute("DELETE FROM transcripts")
+    # In this process's environment nothing is secret.
+    assert SECRET in after[0][2] and SECRET not in before[0][2]
+    assert assay("import", "transcripts", str(tmp_path), "--store", str(store)).returncode == 66
+    other = assay("import", "transcripts", str(bench), "--store", str(tmp_path / "new.db"))
+    assert other.returncode == 66 and "has no run" in other.stderr
+
+
+def test_a_file_of_verdicts_that_is_none_is_refused(assay: Run, tmp_path: Path) -> None:
+    store = ["--store", str(tmp_path / "s.db")]
+    (tmp_path / "bad.json").write_text('{"format": "assay.verdicts/2"}')
+    bad = assay("import", "verdicts", str(tmp_path / "bad.json"), *store)
+    assert bad.returncode == 65 and "assay.verdicts/1" in bad.stderr
+    assert assay("import", "verdicts", str(tmp_path / "none.json"), *store).returncode == 66
+    assert not (tmp_path / "s.db").exists()
+    good = str(ROOT / "measurements/results/published-verdicts-h200.json")
+    unknown = assay("import", "verdicts", good, "--model", "gpt-none", *store)
+    assert unknown.returncode == 67 and "gpt-4o" in unknown.stderr

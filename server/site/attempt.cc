@@ -43,14 +43,6 @@ ordered_json metric_json(const std::optional<double>& value) {
   return *value;
 }
 
-/// Returns the row's explanation. An imported pass has no records of cases, so its summary would
-/// say that 0 cases are right.
-std::string explanation_of_row(const report::ReportRow& row) {
-  const bool is_imported_pass =
-      row.verdict && row.verdict->outcome == sandbox::Outcome::pass && row.verdict->cases.empty();
-  return is_imported_pass ? "" : row.explanation;
-}
-
 /// Returns the public verdict. The raw samples of the times stay in the store, because they are
 /// most of a verdict.
 json verdict_of_page(const sandbox::Verdict& verdict, const operators::Operator* op,
@@ -104,7 +96,7 @@ ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row
   ordered_json values = ordered_json::array(
       {place.group, place.op, row.sample, report::to_string(row.label), row.outcome, row.error_kind,
        row.error_type, row.error_group, row.failure ? row.failure->stage : "", row.tier,
-       row.tool_calls, std::move(lines), std::move(submitted), row.job, explanation_of_row(row),
+       row.tool_calls, std::move(lines), std::move(submitted), row.job, row.explanation,
        to_string(check.state), check.note, place.details_part, place.details_entry});
   for (const report::Metric& metric : report::all_metrics())
     values.push_back(metric_json(metric.of(row)));

@@ -318,7 +318,7 @@ function calls(details: Details, route: Parameters<View>[0]['route']): HTMLEleme
 /// The result with its explanation, which can begin with the same word.
 function resultText({ label, explanation, error_type }: Attempt): string {
   const why = explanation || error_type;
-  return !why || why.startsWith(`${label}:`) ? why || label : `${label}: ${why}`;
+  return !why || why.startsWith(label) ? why || label : `${label}: ${why}`;
 }
 
 export const submission: View = async ({ index, route }) => {

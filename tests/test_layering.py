@@ -137,6 +137,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/model",
     ),
     "server/store": ("base", "sandbox/job", "server/mcp/core", "tools/json", "tools/model"),
+    "server/transcripts": ("base",),
+    "server/imports": ("base", "sandbox/job", "server/store", "tools/model"),
     "server/runs": (
         "base",
         "metrics",
@@ -167,6 +169,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/client",
         "server/report/model",
         "server/report/text",
+        "server/store",
+        "server/transcripts",
         "tools/model",
     ),
     "server/conformance": ("base", "server/mcp/core", "server/mcp/protocol"),
@@ -239,10 +243,11 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/call",
         "tools/model",
     ),
-    "server/bundle": ("base", "sandbox/job", "tools/json", "tools/model"),
+    "server/bundle": ("base", "sandbox/job", "server/transcripts", "tools/json", "tools/model"),
     "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
     + ("sandbox/job", "server/bundle", "server/mcp/http", "server/mcp/protocol")
-    + ("server/runs", "server/store", "tools/answer", "tools/json", "tools/model"),
+    + ("server/runs", "server/store", "server/transcripts", "tools/answer", "tools/json")
+    + ("tools/model",),
     "server/edge": (
         "base",
         "server/app",
@@ -280,6 +285,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/conformance",
         "server/edge",
         "server/evaluate",
+        "server/imports",
         "server/lint",
         "server/mcp/client",
         "server/mcp/core",

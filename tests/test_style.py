@@ -31,6 +31,7 @@ FOREIGN: dict[str, str] = {
     "reference_agents/sim/sim_landscape.h": "a source that a prompt quotes",
     "reference_agents/sim/sim_landscape.cc": "a source that a prompt quotes",
     "reference_agents/sim/sim_mutations.cc": "the Python source of an oracle",
+    "server/transcripts/redact.cc": "private keys in PEM",
     "sandbox/device/fake.cc": "directives in the source of a submission",
     "sandbox/harness/triton_adapter/interpreter.py": "module names of Triton",
     "sandbox/harness/triton_adapter/parameters.py": "type names of Triton",

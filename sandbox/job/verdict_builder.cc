@@ -21,6 +21,8 @@ std::string count_of(std::size_t count, const std::string& noun) {
 }
 
 std::string summarise_pass(const Verdict& verdict, const std::string& allowed) {
+  // An imported verdict has no records, and no judge passes a job without one.
+  if (verdict.cases.empty()) return "pass, without records of cases";
   double worst = 0;
   for (const CaseRecord& record : verdict.cases)
     worst = std::max(worst, record.max_abs_error.value_or(0));

@@ -189,6 +189,26 @@ BundledJob read_job(const json& job, const RunBundle& bundle, const BundleLimits
   return found;
 }
 
+/// Bundles of older versions have no transcripts.
+void read_transcripts(const json& document, const BundleLimits& limits, Reader& reader,
+                      RunBundle& bundle) {
+  if (!reader.ok() || !document.contains("transcripts")) return;
+  const json& found = reader.member(document, "transcripts", json::value_t::object);
+  if (!reader.ok()) return;
+  const auto& operators = bundle.run.operators;
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : found.items()) {
+    if (std::find(operators.begin(), operators.end(), name) == operators.end())
+      return reader.refuse("it has a transcript of an operator that the run does not have");
+    Result<transcripts::Transcript> one = transcripts::transcript_from(value, limits.transcript);
+    if (!one) return reader.refuse(one.error().message, one.error().code);
+    for (const transcripts::TranscriptStep& step : one->steps) bytes += step.text.size();
+    if (bytes > limits.all_transcript_bytes)
+      return reader.refuse("its transcripts have too many bytes", ErrorCode::resource_exhausted);
+    bundle.transcripts.emplace(name, std::move(*one));
+  }
+}
+
 bool is_deeper(std::string_view text, int most) {
   bool deep = false;
   // Discards all values, so that only the depth is found.
@@ -224,6 +244,9 @@ json job_json(const BundledJob& job) {
 std::string payload_of(const RunBundle& bundle) {
   json jobs = json::array();
   for (const BundledJob& job : bundle.jobs) jobs.push_back(job_json(job));
+  json kept = json::object();
+  for (const auto& [name, transcript] : bundle.transcripts)
+    kept[name] = transcripts::transcript_json(transcript);
   const tools::RunInfo& run = bundle.run;
   const json document = {{"format", kPayloadFormat},
                          {"assay", bundle.assay},
@@ -245,7 +268,8 @@ std::string payload_of(const RunBundle& bundle) {
                            {"cost_usd", bundle.usage.cost_usd},
                            {"cost_known", bundle.usage.cost_known}}},
                          {"devices", bundle.devices},
-                         {"jobs", std::move(jobs)}};
+                         {"jobs", std::move(jobs)},
+                         {"transcripts", std::move(kept)}};
   return json_text(document);
 }
 
@@ -281,6 +305,7 @@ Result<RunBundle> parse_payload(std::string_view payload, const BundleLimits& li
     if (plan_bytes > limits.all_plan_bytes)
       reader.refuse("its plans have too many bytes", ErrorCode::resource_exhausted);
   }
+  read_transcripts(document, limits, reader, bundle);
   if (!status) return fail(status.error());
   return bundle;
 }

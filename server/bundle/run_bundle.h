@@ -1,7 +1,7 @@
-// A RunBundle is one run with its sources, launch plans, verdicts and environment, in one signed
-// file. Whoever has measured a run sends the file to others, who can judge the sources again. A
-// verdict in a bundle is a public verdict, so a bundle contains nothing about hidden cases. The
-// format is assay.run/1 (docs/reference/run-bundle.md).
+// A RunBundle is one run with its sources, launch plans, verdicts, transcripts and environment, in
+// one signed file. Whoever has measured a run sends the file to others, who can judge the sources
+// again. A verdict in a bundle is a public verdict, so a bundle contains nothing about hidden
+// cases. The format is assay.run/1 (docs/reference/run-bundle.md).
 //
 //   ASSAY_TRY(file, write_bundle(run, key));
 //   ASSAY_TRY(claimed, read_bundle(file));
@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "sandbox/job/job.h"
 #include "server/bundle/envelope.h"
+#include "server/transcripts/transcript.h"
 #include "tools/model/services.h"
 
 namespace assay::bundle {
@@ -32,11 +33,13 @@ inline constexpr const char* kPayloadType = "application/vnd.assay.run+json";
 struct BundleLimits {
   std::size_t jobs = 20'000;
   std::size_t operators = 2'000;
-  std::size_t name_bytes = 512;           // of the names of an agent, a model, a suite, ...
-  std::size_t source_bytes = 1U << 20;    // of one source
-  std::size_t plan_bytes = 4U << 20;      // of one plan; larger plans are left out
-  std::size_t all_plan_bytes = 8U << 20;  // of all plans; further plans are left out
-  int depth = 24;                         // levels of JSON
+  std::size_t name_bytes = 512;                   // of the names of an agent, a model, a suite, ...
+  std::size_t source_bytes = 1U << 20;            // of one source
+  std::size_t plan_bytes = 4U << 20;              // of one plan; larger plans are left out
+  std::size_t all_plan_bytes = 8U << 20;          // of all plans; further plans are left out
+  std::size_t all_transcript_bytes = 16U << 20;   // of all transcripts; further ones are left out
+  transcripts::TranscriptLimits transcript = {};  // of one transcript
+  int depth = 24;                                 // levels of JSON
 };
 
 struct BundledJob {
@@ -55,7 +58,8 @@ struct RunBundle {
   tools::Usage usage;
   std::vector<std::string> devices;  // the names of the devices that judged the jobs
   std::vector<BundledJob> jobs;      // the finished jobs by operator, in the order of acceptance
-  std::string fingerprint = {};      // of the key that signed the bundle; set by read_bundle()
+  std::map<std::string, transcripts::Transcript> transcripts = {};  // by operator
+  std::string fingerprint = {};  // of the key that signed the bundle; set by read_bundle()
 };
 
 /// Returns the signed file. The verdicts must be public verdicts. Errors: those of seal().

@@ -7,11 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/stderr_line.h"
+#include "base/text.h"
 #include "reference_agents/registry/agents.h"
 #include "sandbox/device/choose_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
+#include "server/bench/keep_transcripts.h"
 #include "server/bench/options.h"
 #include "server/bench/plan.h"
 #include "server/bench/run.h"
@@ -42,6 +46,18 @@ Status choose_device(BenchOptions& options, const Workspace& workspace) {
   if (!options.server.empty()) return {};
   ASSAY_TRY(config, sandbox_config(options.sandbox, workspace.paths));
   options.device = sandbox::choose_device(options.device, config).name;
+  return {};
+}
+
+/// Copies the transcripts into the store. The bench's server must have ended.
+Status keep_transcripts(const BenchPlan& plan, const fs::path& path) {
+  ASSAY_TRY(store, Store::open(path, StoreMode::read_write));
+  for (const bench::BenchPair& pair : plan.pairs) {
+    ASSAY_TRY(journal, bench::read_journal(pair.directory));
+    ASSAY_TRY(kept, bench::keep_transcripts(*store, {pair.directory, std::move(journal)},
+                                            system_clock()));
+    static_cast<void>(kept);
+  }
   return {};
 }
 
@@ -78,6 +94,14 @@ int run_command(BenchOptions options) {
   if (!ends)
     return print_error(kBench, bench::status_of_start_error(ends.error()), ends.error().message);
   bench::say_why_stopped(*ends);
+  if (options.server.empty()) {
+    client->reset();  // ends the server, which writes to the store
+    // The transcripts also stay in the bench's folder, so their loss spoils no result.
+    if (const Status kept = keep_transcripts(*plan, store); !kept)
+      stderr_line("the transcripts are not in the store, so sites do not show them: " +
+                  kept.error().message + "; later: assay import transcripts DIR --store " +
+                  shell_word(store.string()));
+  }
   const Result<std::string> reports =
       options.server.empty() ? bench::reports_text(store, workspace->catalog, *plan, *ends)
                              : bench::reports_text(**client, *plan, *ends);

@@ -72,6 +72,20 @@ Result<std::map<std::string, std::string>> plans_of(Store& store, const std::str
   return plans;
 }
 
+/// Adds the stored transcripts of the run, as far as they fit into a bundle.
+Status add_transcripts(Store& store, bundle::RunBundle& found) {
+  const bundle::BundleLimits limits;
+  std::size_t left = limits.all_transcript_bytes;
+  for (const std::string& name : found.run.operators) {
+    ASSAY_TRY(document, store.transcript(found.run.handle, name));
+    if (!document || document->size() > left) continue;
+    left -= document->size();
+    ASSAY_TRY(transcript, transcripts::parse_transcript(*document, limits.transcript));
+    found.transcripts.emplace(name, std::move(transcript));
+  }
+  return {};
+}
+
 Result<bundle::RunBundle> read_run(Store& store, const operators::Catalog& catalog,
                                    const std::string& handle) {
   bundle::RunBundle found;
@@ -106,6 +120,7 @@ Result<bundle::RunBundle> read_run(Store& store, const operators::Catalog& catal
       found.jobs.push_back(std::move(one));
     }
   }
+  ASSAY_RETURN_IF_ERROR(add_transcripts(store, found));
   if (found.jobs.empty())
     return fail(ErrorCode::not_found, "run " + handle + " has no finished job");
   return found;
@@ -142,8 +157,8 @@ int export_run(const ExportRunOptions& options) {
   std::ofstream out(options.out, std::ios::binary | std::ios::trunc);
   out << *file;
   if (!out.flush()) return print_error(kExportRun, kUnavailable, "cannot write " + options.out);
-  std::printf("%s: run %s, %zu jobs, %zu bytes\n", options.out.c_str(), options.run.c_str(),
-              run->jobs.size(), file->size());
+  std::printf("%s: run %s, %zu jobs, %zu transcripts, %zu bytes\n", options.out.c_str(),
+              options.run.c_str(), run->jobs.size(), run->transcripts.size(), file->size());
   return kPass;
 }
 

@@ -1,10 +1,14 @@
-// Implements `assay import KIND DIR --out FOLDER`, which creates operator folders from the files of
-// another benchmark. A script in importers/ does the work. The command replaces its own process
-// with the script (exec), so the script's exit status is the exit status of the command.
-// docs/how-to/add-an-importer.md shows how to add a script.
+// Implements `assay import`, which takes what was made elsewhere. `assay import verdicts` and
+// `assay import transcripts` write into a store. The other kinds, `assay import KIND DIR --out
+// FOLDER`, create operator folders from the files of another benchmark. A script in importers/ does
+// the work. The command replaces its own process with the script (exec), so the script's exit
+// status is the exit status of the command. docs/how-to/add-an-importer.md shows how to add a
+// script.
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -12,10 +16,15 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "sandbox/job/target.h"
 #include "server/app/exit_status.h"
+#include "server/app/files.h"
 #include "server/app/workspace.h"
+#include "server/bench/keep_transcripts.h"
 #include "server/commands/commands.h"
+#include "server/imports/verdict_file.h"
+#include "server/store/store.h"
 
 namespace assay::server {
 namespace {
@@ -126,12 +135,93 @@ int import_files(const Importer& importer, const ImportOptions& options) {
                      "execute " + words.front() + ": " + std::strerror(errno));
 }
 
+struct StoreImportOptions {
+  std::string input, store;
+  std::vector<std::string> models;
+};
+
+int status_of_import_error(const Error& error) {
+  if (error.code == ErrorCode::not_found) return kNoInput;
+  return error.code == ErrorCode::corrupt || error.code == ErrorCode::resource_exhausted
+             ? kBadData
+             : kStoreUnusable;
+}
+
+Result<std::unique_ptr<Store>> open_store(const StoreImportOptions& options) {
+  if (!options.store.empty()) return Store::open(options.store, StoreMode::read_write);
+  ASSAY_TRY(paths, find_paths());
+  return Store::open(paths.default_store(), StoreMode::read_write);
+}
+
+int import_verdicts(const StoreImportOptions& options) {
+  constexpr const char* kCommand = "import verdicts";
+  const Result<std::string> text = read_file_bytes(
+      options.input, static_cast<std::int64_t>(imports::VerdictFileLimits{}.file_bytes),
+      "a file of verdicts");
+  if (!text)
+    return print_error(kCommand, status_of_import_error(text.error()), text.error().message);
+  const Result<imports::VerdictFile> file = imports::parse_verdict_file(*text);
+  if (!file)
+    return print_error(kCommand, status_of_import_error(file.error()), file.error().message);
+  const auto store = open_store(options);
+  if (!store) return print_error(kCommand, kStoreUnusable, store.error().message);
+  const Result<std::size_t> runs = imports::import_verdicts(**store, *file, options.models);
+  if (!runs)
+    return print_error(kCommand,
+                       runs.error().code == ErrorCode::not_found
+                           ? kUnknownName
+                           : status_of_import_error(runs.error()),
+                       runs.error().message);
+  std::printf("%s: %zu runs\n", options.input.c_str(), *runs);
+  return kPass;
+}
+
+int import_transcripts(const StoreImportOptions& options) {
+  constexpr const char* kCommand = "import transcripts";
+  const auto benches = bench::find_benches(options.input);
+  if (!benches)
+    return print_error(kCommand, status_of_import_error(benches.error()), benches.error().message);
+  const auto store = open_store(options);
+  if (!store) return print_error(kCommand, kStoreUnusable, store.error().message);
+  std::size_t kept = 0;
+  for (const bench::RecordedBench& one : *benches) {
+    const Result<std::size_t> some = bench::keep_transcripts(**store, one, system_clock());
+    if (!some)
+      return print_error(kCommand, status_of_import_error(some.error()), some.error().message);
+    kept += *some;
+  }
+  std::printf("%s: %zu transcripts\n", options.input.c_str(), kept);
+  return kPass;
+}
+
+void add_store_imports(CLI::App& group, int& status) {
+  constexpr const char* kStoreHelp = "the store to write to (default: the user's)";
+  auto verdicts = std::make_shared<StoreImportOptions>();
+  CLI::App* command = group.add_subcommand(
+      "verdicts", "Add runs to a store from a file with verdicts, marked with where they are from");
+  command->add_option("file", verdicts->input, "a file of the format assay.verdicts/1")->required();
+  command->add_option("--store", verdicts->store, kStoreHelp);
+  command
+      ->add_option("--model", verdicts->models,
+                   "add only the runs of this model; may be repeated (default: all)")
+      ->allow_extra_args(false);
+  command->callback([verdicts, &status] { status = import_verdicts(*verdicts); });
+  auto transcripts = std::make_shared<StoreImportOptions>();
+  command = group.add_subcommand("transcripts",
+                                 "Add the transcripts of a bench to the store that has its runs");
+  command->add_option("folder", transcripts->input, "the folder --out of the bench")->required();
+  command->add_option("--store", transcripts->store, kStoreHelp);
+  command->callback([transcripts, &status] { status = import_transcripts(*transcripts); });
+}
+
 }  // namespace
 
 void add_import(CLI::App& app, int& status) {
-  CLI::App* group =
-      app.add_subcommand("import", "Make operators from the files of another benchmark");
+  CLI::App* group = app.add_subcommand("import",
+                                       "Make operators from the files of another benchmark, "
+                                       "or add verdicts or transcripts to a store");
   group->require_subcommand(1);
+  add_store_imports(*group, status);
   for (const Importer& importer : kImporters) {
     auto options = std::make_shared<ImportOptions>();
     options->target = importer.target;

@@ -89,7 +89,8 @@ ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row
                          const server::StoredJob* graded, const Check& check) {
   ordered_json lines, submitted;
   if (graded != nullptr) {
-    lines = std::count(graded->source.begin(), graded->source.end(), '\n') + 1;
+    if (!graded->source.empty())
+      lines = std::count(graded->source.begin(), graded->source.end(), '\n') + 1;
     submitted = graded->queued_unix_ms;
   }
   ordered_json values = ordered_json::array(
@@ -99,12 +100,16 @@ ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row
        to_string(check.state), check.note, place.details_part, place.details_entry});
   for (const report::Metric& metric : report::all_metrics())
     values.push_back(metric_json(metric.of(row)));
+  while (values.back().is_null()) values.erase(values.size() - 1);
   return values;
 }
 
 ordered_json attempt_details(const report::ReportRow& row,
                              const std::vector<server::StoredJob>& jobs,
-                             const operators::Operator* op, bool shows_sources) {
+                             const operators::Operator* op, bool shows_sources,
+                             const std::optional<transcripts::Transcript>& transcript) {
+  ordered_json shown;  // null: there is no transcript, or it is not shown
+  if (shows_sources && transcript) shown = transcripts::transcript_json(*transcript);
   ordered_json calls = ordered_json::array();
   ordered_json sources = ordered_json::array();
   std::map<std::string, std::size_t> places;  // of sources, by their text
@@ -126,10 +131,11 @@ ordered_json attempt_details(const report::ReportRow& row,
                      {"source", place->second},
                      {"verdict", std::move(verdict)}});
   }
-  return {{"graded", row.job},
+  return {{"graded", jobs.empty() ? "" : row.job},
           {"tier_reason", row.tier_reason},
           {"calls", std::move(calls)},
-          {"sources", std::move(sources)}};
+          {"sources", std::move(sources)},
+          {"transcript", std::move(shown)}};
 }
 
 }  // namespace assay::site

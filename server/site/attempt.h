@@ -2,10 +2,11 @@
 // page, with every call of the attempt, its sources and its public verdicts. Pure functions.
 //
 //   rows.push_back(attempt_row(place, row, graded, check));
-//   details.push_back(attempt_details(row, jobs, op, true));
+//   details.push_back(attempt_details(row, jobs, op, true, std::nullopt));
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "server/report/model/rows.h"
 #include "server/site/claims.h"
 #include "server/store/store.h"
+#include "server/transcripts/transcript.h"
 
 namespace assay::site {
 
@@ -41,16 +43,19 @@ struct AttemptPlace {
 /// them.
 std::vector<std::string> attempt_columns();
 
-/// Returns the values of attempt_columns(). `graded` is the job of the graded submission, or null.
+/// Returns the values of attempt_columns(), without the last ones that are null. `graded` is the
+/// job of the graded submission, or null.
 nlohmann::ordered_json attempt_row(const AttemptPlace& place, const report::ReportRow& row,
                                    const server::StoredJob* graded, const Check& check);
 
 /// Returns the attempt's calls in the order in which the server accepted them. Equal sources are
 /// written once. A verdict is the public verdict without the raw samples of its times. `op` may be
 /// null. Without `shows_sources`, a source is only its SHA-256, and the texts of a verdict that can
-/// quote it are left out.
+/// quote it are left out, as is the
+/// transcript.
 nlohmann::ordered_json attempt_details(const report::ReportRow& row,
                                        const std::vector<server::StoredJob>& jobs,
-                                       const operators::Operator* op, bool shows_sources);
+                                       const operators::Operator* op, bool shows_sources,
+                                       const std::optional<transcripts::Transcript>& transcript);
 
 }  // namespace assay::site

@@ -31,6 +31,11 @@ bool is_wrong_anywhere(const Verdict& verdict) {
                                                        verdict.error_kind) != kWrongAnywhere.end();
 }
 
+/// Returns true if the judgement says nothing about the submission.
+bool is_undecided(const Verdict& here) {
+  return here.outcome != Outcome::pass && !is_wrong_anywhere(here);
+}
+
 std::string device_of(const Verdict& verdict) {
   const sandbox::Provenance& provenance = verdict.provenance;
   return provenance.device_name.empty() ? provenance.device : provenance.device_name;
@@ -47,15 +52,48 @@ Check check_perf(const Verdict& claimed, const Verdict& here) {
   return {CheckState::disputed, "Its Perf here is " + std::to_string(*found) + "."};
 }
 
+/// Returns a job that replays the launch plans which calls of the run recorded from the claimed
+/// source for this target, or nothing if there are none. A bundle has plans of public cases.
+std::optional<sandbox::Job> replay_of(const bundle::RunBundle& bundle,
+                                      const bundle::BundledJob& claimed,
+                                      const operators::Operator& op, const std::string& target,
+                                      const sandbox::Limits& limits) {
+  sandbox::Job job = tools::operator_job(op, sandbox::JobKind::test, "");
+  std::vector<sandbox::CaseRequest> replayed;
+  for (const sandbox::CaseRequest& one : job.cases) {
+    for (const bundle::BundledJob& call : bundle.jobs) {
+      if (call.operator_name != claimed.operator_name || call.source != claimed.source) continue;
+      const auto plan = call.plans.find(one.id + " " + target);
+      if (plan != call.plans.end() && !job.plans.contains(one.id))
+        job.plans.emplace(one.id, plan->second);
+    }
+    if (job.plans.contains(one.id)) replayed.push_back(one);
+  }
+  if (replayed.empty()) return std::nullopt;
+  job.cases = std::move(replayed);
+  job.id = new_handle("job");
+  job.limits = limits;
+  return job;
+}
+
+/// Replays the plans of a claimed submission whose source could not be judged, if there are some
+/// for this device. Nothing proves that a plan is of the source, so a right replay verifies
+/// nothing.
+void replay_plans(const bundle::RunBundle& bundle, const bundle::BundledJob& claimed,
+                  const operators::Operator& op, sandbox::Device& device,
+                  const sandbox::Limits& limits, Check& check) {
+  const auto job = replay_of(bundle, claimed, op, device.info().default_target, limits);
+  if (!job) return;
+  sandbox::JobMonitor monitor;
+  check = with_replay(check, claimed.verdict, device.execute(*job, monitor), job->cases.size());
+}
+
 /// Returns the job that judges a claimed submission, or why it cannot be judged.
 tl::expected<sandbox::Job, std::string> job_of(const bundle::BundledJob& claimed,
                                                const operators::Catalog& catalog,
                                                const sandbox::Limits& limits) {
   const operators::Operator* op = catalog.find(claimed.operator_name);
   if (op == nullptr) return tl::unexpected<std::string>("The operator is not known here.");
-  const std::string& revision = claimed.verdict.provenance.operator_revision;
-  if (!revision.empty() && revision != op->revision)
-    return tl::unexpected<std::string>("The operator has changed since.");
   sandbox::Job job = tools::operator_job(*op, sandbox::JobKind::grade, claimed.source);
   if (!tools::choose_language(job, claimed.language))
     return tl::unexpected<std::string>("The operator does not allow this language.");
@@ -85,12 +123,23 @@ Check check_claim(const Verdict& claimed, const Verdict& here) {
   if (here.outcome == Outcome::pass)
     return claims_pass ? check_perf(claimed, here)
                        : Check{CheckState::disputed, "Judged right here."};
-  if (is_wrong_anywhere(here)) {
+  if (!is_undecided(here)) {
     if (!claims_pass) return {CheckState::verified};
     return {CheckState::disputed, "Judged here: " + kind + "."};
   }
   return {CheckState::claimed,
           "The judgement here ended with " + kind + ", which decides nothing."};
+}
+
+Check with_replay(const Check& check, const Verdict& claimed, const Verdict& replayed,
+                  std::size_t cases) {
+  const std::string count = std::to_string(cases) + (cases == 1 ? " public case" : " public cases");
+  if (replayed.outcome == Outcome::pass && replayed.tier == sandbox::Tier::plan)
+    return {check.state,
+            check.note + " Its launch plans of " + count + " give right results here."};
+  if (claimed.outcome != Outcome::pass || !is_wrong_anywhere(replayed)) return check;
+  return {CheckState::disputed, "Its launch plans of " + count + " were replayed here: " +
+                                    std::string(to_string(replayed.error_kind)) + "."};
 }
 
 Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesystem::path& store,
@@ -117,6 +166,10 @@ Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesyste
               opened->finish(job.id, claimed.state, verdict, false, claimed.finished_unix_ms));
     static_cast<void>(stored);
   }
+  for (const auto& [name, transcript] : bundle.transcripts)
+    ASSAY_RETURN_IF_ERROR(opened->put_transcript(bundle.run.handle, name,
+                                                 transcripts::transcript_text(transcript),
+                                                 bundle.run.created_unix_ms));
   return {};
 }
 
@@ -134,6 +187,8 @@ JudgedClaims judge_claims(const bundle::RunBundle& bundle, const operators::Cata
       sandbox::JobMonitor monitor;
       Verdict here = device.execute(*job, monitor);
       check = check_claim(claimed.verdict, here);
+      if (is_undecided(here))
+        replay_plans(bundle, claimed, *catalog.find(claimed.operator_name), device, limits, check);
       here.job = claimed.job;
       here.provenance.suite_id = claimed.verdict.provenance.suite_id;  // the same, or unknown
       if (check.state == CheckState::verified) claims.verdicts[claimed.job] = std::move(here);

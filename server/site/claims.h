@@ -46,6 +46,13 @@ inline constexpr double kPerfPart = 0.9;
 /// machine. A Perf is verified only if it was timed here on a device of the same name.
 Check check_claim(const sandbox::Verdict& claimed, const sandbox::Verdict& here);
 
+/// Adds the result of a replay of launch plans to the check of a submission whose source could not
+/// be judged. A wrong result disputes a claimed pass. A right one leaves the claim a claim, because
+/// nothing proves that the plans are of the source; the note says it. `cases` is the number of
+/// replayed cases.
+Check with_replay(const Check& check, const sandbox::Verdict& claimed,
+                  const sandbox::Verdict& replayed, std::size_t cases);
+
 /// The checks of the graded submissions of a bundle, by job.
 struct JudgedClaims {
   std::map<std::string, Check> checks = {};
@@ -58,7 +65,9 @@ struct JudgedClaims {
 Status write_claimed_store(const bundle::RunBundle& bundle, const std::filesystem::path& store,
                            const std::map<std::string, sandbox::Verdict>& verdicts = {});
 
-/// Judges the graded submissions of the bundle again, and returns a check for each. `catalog` has
+/// Judges the graded submissions of the bundle again, and returns a check for each. If the source
+/// of a submission cannot be judged here, for example because another version of Triton refuses it,
+/// and the bundle has launch plans of it for the device, replays these. `catalog` has
 /// the operators. It must be the suite of the bundle, with the same digest: otherwise every check
 /// only says that the suite is not here. Calls `judged` after each submission; it may be null.
 using ClaimJudged = std::function<void(const bundle::BundledJob& job, const Check& check)>;

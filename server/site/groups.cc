@@ -7,15 +7,17 @@
 namespace assay::site {
 
 std::vector<std::vector<std::size_t>> group_runs(const std::vector<SiteRun>& runs) {
-  using Key = std::tuple<std::string, std::string, tools::Track, std::string, std::string,
-                         std::string, std::vector<std::string>, std::string, std::string>;
+  using Key =
+      std::tuple<std::string, std::string, tools::Track, std::string, std::string, std::string,
+                 std::vector<std::string>, std::string, std::string, std::string>;
   std::map<Key, std::size_t> places;
   std::vector<std::vector<std::size_t>> groups;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const tools::RunInfo& run = runs[i].info;
     const Key key{run.request.agent, run.request.model,    run.request.track,
                   run.suite_id.name, run.suite_id.version, run.suite_id.digest,
-                  run.operators,     runs[i].device_class, runs[i].origin};
+                  run.operators,     runs[i].device_class, runs[i].origin,
+                  runs[i].provenance};
     const auto [place, is_new] = places.emplace(key, groups.size());
     if (is_new) groups.emplace_back();
     groups[place->second].push_back(i);

@@ -1,5 +1,6 @@
 // Groups the runs of one or more stores into the lines of a leaderboard. Runs of the same agent,
-// model, track, suite, operators, device class and origin are samples of one group. Also says which
+// model, track, suite, operators, device class, origin and
+// provenance are samples of one group. Also says which
 // groups have a rank. Pure functions.
 //
 //   const std::vector<std::vector<std::size_t>> groups = group_runs(runs);
@@ -19,9 +20,10 @@ namespace assay::site {
 /// A run with what decides about its group.
 struct SiteRun {
   tools::RunInfo info;
-  std::size_t store = 0;     // the index of the store
-  std::string device_class;  // the name of the device, for example "NVIDIA H200"
-  std::string origin = {};   // the fingerprint of a bundle's key; empty: a store
+  std::size_t store = 0;        // the index of the store
+  std::string device_class;     // the name of the device, for example "NVIDIA H200"
+  std::string origin = {};      // the fingerprint of a bundle's key; empty: a store
+  std::string provenance = {};  // where imported verdicts are from; empty: the run was made here
 };
 
 /// The device class of a run without any verdict.

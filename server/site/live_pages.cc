@@ -85,6 +85,11 @@ ordered_json job_json(const server::StoredJobs::Unfinished& job) {
   return shown;
 }
 
+std::string unreadable(const Error& error) {
+  log::error("the live pages cannot read the store", {{"error", error.message}});
+  return "";
+}
+
 ordered_json run_json(const server::RunProgress& progress) {
   const tools::RunInfo& run = progress.run;
   return {{"run", run.handle},
@@ -206,14 +211,16 @@ Result<Snapshots::Parts> LivePages::make_parts(const std::string& principal, std
   }
 }
 
-std::string LivePages::read_state(const std::string& principal) {
-  const auto runs = services_.store().progress_of_runs(principal, options_.limits.shown_runs);
+/// Returns the state. Reads the runs only if the store has changed since they were read.
+std::string LivePages::read_state(const std::string& principal, State& known) {
   const auto revision = services_.store().revision_of(principal);
-  if (!runs || !revision) {
-    log::error("the live pages cannot read the store",
-               {{"error", runs ? revision.error().message : runs.error().message}});
-    return "";
+  if (revision && (known.revision != *revision || known.text.empty())) {
+    auto runs = services_.store().progress_of_runs(principal, options_.limits.shown_runs);
+    if (!runs) return unreadable(runs.error());
+    known.runs = std::move(*runs);
+    known.revision = *revision;
   }
+  if (!revision) return unreadable(revision.error());
   ordered_json state = {{"format", "assay.live/1"},      {"principal", principal},
                         {"revision", *revision},         {"devices", ordered_json::array()},
                         {"jobs", ordered_json::array()}, {"runs", ordered_json::array()}};
@@ -228,7 +235,7 @@ std::string LivePages::read_state(const std::string& principal) {
     state["jobs"].push_back(job_json(job));
     busy.insert(job.status.run);
   }
-  for (const server::RunProgress& run : *runs) {
+  for (const server::RunProgress& run : known.runs) {
     state["runs"].push_back(run_json(run));
     state["runs"].back()["busy"] = busy.count(run.run.handle) > 0;
   }
@@ -241,8 +248,8 @@ std::string LivePages::state_of(const std::string& principal) {
   const std::int64_t now_ns = clock_.monotonic_ns();
   if (states_.size() >= kMaxStates && states_.count(principal) == 0) states_.clear();
   State& state = states_[principal];
-  if (state.text.empty() || now_ns - state.read_ns >= options_.limits.state_age_ms * kNsPerMs) {
-    state.text = read_state(principal);
+  if (state.read_ns == 0 || now_ns - state.read_ns >= options_.limits.state_age_ms * kNsPerMs) {
+    state.text = read_state(principal, state);
     state.read_ns = now_ns;
   }
   return state.text;

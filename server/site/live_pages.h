@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -65,13 +66,16 @@ class LivePages final : public mcp::HttpPages {
   struct State {
     std::string text;  // JSON in one line; empty: the store cannot be read
     std::int64_t read_ns = 0;
+    /// The progress of runs, and the revision of the store from which it is.
+    std::string revision = {};
+    std::vector<server::RunProgress> runs = {};
   };
 
   LivePages(std::map<std::string, mcp::Reply, std::less<>> files, LiveOptions options,
             server::ServerServices& services, const Clock& clock);
   mcp::Reply data(std::string_view path, const std::string& principal);
   std::string state_of(const std::string& principal);
-  std::string read_state(const std::string& principal);
+  std::string read_state(const std::string& principal, State& state);
   Result<Snapshots::Parts> make_parts(const std::string& principal, std::int64_t number,
                                       const std::string& revision);
 

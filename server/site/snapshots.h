@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -37,6 +38,7 @@ struct SnapshotLimits {
   /// A snapshot younger than this is not replaced, nor one younger than `rest` times the time that
   /// it took to make it. So a client cannot make the server write data all the time.
   std::int64_t min_age_ms = 2'000;
+  std::int64_t failed_pause_ms = 5'000;  // after a failure, before the next attempt
   std::int64_t rest = 5;
 };
 
@@ -52,7 +54,8 @@ class Snapshots {
       : make_(std::move(make)), limits_(limits), clock_(clock) {}
 
   /// Returns the newest snapshot of the principal. Makes one if there is none, or if the newest is
-  /// of another revision and is old enough. Errors: those of the function that makes parts.
+  /// of another revision and is old enough. Errors: those of the function that makes parts, also
+  /// for some time after it has failed (failed_pause_ms).
   Result<std::shared_ptr<const Snapshot>> newest(const std::string& principal,
                                                  const std::string& revision);
   /// Returns the snapshot of the principal with this number, or null if it is not kept.
@@ -63,9 +66,16 @@ class Snapshots {
     std::deque<std::shared_ptr<const Snapshot>> snapshots;  // newest first
     std::int64_t next_ns = 0;                               // the earliest time of the next one
     std::int64_t used_ns = 0;
+    std::optional<Error> failure = {};  // of the newest attempt, until next_ns
   };
-  /// Returns the newest snapshot if it is good enough, or null.
-  std::shared_ptr<const Snapshot> usable(const std::string& principal, const std::string& revision);
+  using Newest = Result<std::shared_ptr<const Snapshot>>;
+  /// Returns the newest snapshot if it is good enough, or null. Error: that of the newest attempt,
+  /// if it failed a short time ago.
+  Newest usable(const std::string& principal, const std::string& revision);
+  /// Returns what is kept of the principal. Forgets the principal that was unused for the longest
+  /// time, if there are too many.
+  Kept& kept_of(const std::string& principal) ASSAY_REQUIRES(mutex_);
+  void keep_failure(const std::string& principal, const Error& error);
   void keep(const std::string& principal, std::shared_ptr<const Snapshot> snapshot,
             std::int64_t took_ns);
 

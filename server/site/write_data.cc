@@ -14,6 +14,7 @@
 #include "server/runs/services.h"
 #include "server/site/attempt.h"
 #include "server/site/groups.h"
+#include "server/site/parts_json.h"
 #include "server/site/spec.h"
 #include "tools/model/public_verdict.h"
 
@@ -22,32 +23,6 @@ namespace {
 
 using nlohmann::ordered_json;
 using operators::Catalog;
-
-std::string text_of_json(const ordered_json& document) {
-  return document.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
-std::string_view unit_name(report::Unit unit) {
-  switch (unit) {
-    case report::Unit::share: return "share";
-    case report::Unit::error: return "error";
-    case report::Unit::ratio: break;
-  }
-  return "ratio";
-}
-
-/// Returns the metrics of an attempt, so that the pages need no list of their own.
-ordered_json metrics_json() {
-  ordered_json metrics = ordered_json::array();
-  for (const report::Metric& metric : report::all_metrics())
-    metrics.push_back(
-        {{"key", metric.key},
-         {"title", metric.title},
-         {"unit", unit_name(metric.unit)},
-         {"averaged", metric.averaged},
-         {"higher_is_better", metric.direction == report::Direction::higher_is_better}});
-  return metrics;
-}
 
 /// The operators of one suite, as far as runs have them.
 struct SuiteOperators {
@@ -74,16 +49,6 @@ struct Base {
 };
 
 /// Writes the groups one after the other.
-/// Empties the digests of suites in a document. A digest covers the hidden cases, so a client could
-/// check a guess of them with it (docs/explanation/hidden-cases.md).
-void remove_suite_digests(ordered_json& document) {
-  if (document.is_object() && document.contains("version") && document.contains("digest"))
-    document["digest"] = "";
-  for (ordered_json& part : document) {
-    if (part.is_structured()) remove_suite_digests(part);
-  }
-}
-
 class DataWriter {
  public:
   DataWriter(const DataOptions& options, const std::vector<const Catalog*>& catalogs,
@@ -103,6 +68,8 @@ class DataWriter {
                      bool scripted);
   ordered_json group_json(const report::Report& report, const std::vector<std::size_t>& members,
                           std::size_t suite, const std::vector<Check>& checks);
+  Result<std::optional<transcripts::Transcript>> transcript_of(
+      server::Store& store, const std::string& run, const std::string& operator_name) const;
   Status flush_rows();
   Status flush_details();
   Status put(const std::string& name, const ordered_json& document);
@@ -121,6 +88,8 @@ class DataWriter {
   ordered_json rows_ = ordered_json::array();
   std::string details_;  // the entries of the current part
   std::size_t details_entries_ = 0, details_parts_ = 0;
+  /// Where the details of attempts without calls are. Equal ones are written once.
+  std::map<std::string, std::pair<std::size_t, std::size_t>> details_of_none_;
   ordered_json row_parts_ = ordered_json::array();  // the number of attempts in each part
   DataSummary summary_;
 };
@@ -159,8 +128,9 @@ Status DataWriter::add_runs(const DataStore& store) {
         std::find(store.runs->begin(), store.runs->end(), run->handle) == store.runs->end())
       continue;
     ASSAY_TRY(devices, services->store().device_names(run->handle));
-    runs_.push_back(
-        {*run, services_.size(), devices.empty() ? kNoDevice : join(devices), store.origin});
+    ASSAY_TRY(provenance, services->store().provenance(run->handle));
+    runs_.push_back({*run, services_.size(), devices.empty() ? kNoDevice : join(devices),
+                     store.origin, provenance});
   }
   services_.push_back(std::move(services));
   checks_.push_back(store.checks);
@@ -221,19 +191,46 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
     if (Result<server::StoredJob> older = store.stored_job(row.job))
       graded = jobs.insert(jobs.begin(), std::move(*older));
   }
-  const AttemptPlace place{groups_.size(), operators.index_of(row.operator_name), details_parts_,
-                           details_entries_};
-  rows_.push_back(
-      attempt_row(place, row, graded == jobs.end() ? nullptr : &*graded, check_of(row, run)));
   const bool shows_sources = options_.sources == ShownSources::all ||
                              (options_.sources == ShownSources::models && !scripted);
-  details_ +=
-      (details_.empty() ? "" : ",") +
-      text_of_json(attempt_details(row, jobs, operators.find(row.operator_name), shows_sources));
-  ++details_entries_;
+  std::optional<transcripts::Transcript> transcript;
+  if (shows_sources) {
+    ASSAY_TRY(found, transcript_of(store, run.info.handle, row.operator_name));
+    transcript = std::move(found);
+  }
+  // The store knows no call of an imported verdict, only its result.
+  const bool has_calls = run.provenance.empty() && !jobs.empty();
+  const std::string details =
+      text_of_json(attempt_details(row, has_calls ? jobs : std::vector<server::StoredJob>(),
+                                   operators.find(row.operator_name), shows_sources, transcript));
+  const auto same = has_calls ? details_of_none_.end() : details_of_none_.find(details);
+  const bool is_new = same == details_of_none_.end();
+  const auto [part, entry] = is_new ? std::pair(details_parts_, details_entries_) : same->second;
+  if (is_new && !has_calls) details_of_none_.emplace(details, std::pair(part, entry));
+  rows_.push_back(attempt_row({groups_.size(), operators.index_of(row.operator_name), part, entry},
+                              row, graded == jobs.end() ? nullptr : &*graded, check_of(row, run)));
+  if (is_new) {
+    details_ += (details_.empty() ? "" : ",") + details;
+    ++details_entries_;
+  }
   ++summary_.attempts;
   if (details_.size() >= options_.details_part_bytes) ASSAY_RETURN_IF_ERROR(flush_details());
   return rows_.size() >= options_.attempts_per_part ? flush_rows() : Status();
+}
+
+/// Returns the stored transcript, or nothing. On a live server, a longer one is cut.
+Result<std::optional<transcripts::Transcript>> DataWriter::transcript_of(
+    server::Store& store, const std::string& run, const std::string& operator_name) const {
+  ASSAY_TRY(document, store.transcript(run, operator_name));
+  if (!document) return std::optional<transcripts::Transcript>();
+  Result<transcripts::Transcript> transcript = transcripts::parse_transcript(*document);
+  if (!transcript)
+    return fail(transcript.error().code,
+                "run " + run + ", operator " + operator_name + ": " + transcript.error().message);
+  if (!options_.live) return std::optional(std::move(*transcript));
+  transcripts::TranscriptLimits limits;
+  limits.all_bytes = options_.live->transcript_bytes;
+  return std::optional(transcripts::bounded(std::move(*transcript), limits));
 }
 
 ordered_json DataWriter::group_json(const report::Report& report,
@@ -272,6 +269,7 @@ ordered_json DataWriter::group_json(const report::Report& report,
   return {{"suite", suite},
           {"device_class", runs_[members.front()].device_class},
           {"origin", runs_[members.front()].origin},
+          {"provenance", runs_[members.front()].provenance},
           {"unranked", why_unranked(report, checks)},
           {"host_tier", host_tier},
           {"note", report::note_of(report.answered_by)},
@@ -298,6 +296,8 @@ Status DataWriter::add_group(const std::vector<std::size_t>& members) {
       if (const operators::Operator* op =
               catalog == nullptr ? nullptr : catalog->find(score.operator_name))
         score.split = operators::to_string(op->split);
+      else
+        score.split.clear();  // an operator of the first catalog can have the same name
     }
     cards.push_back(std::move(card));
   }

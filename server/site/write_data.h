@@ -35,7 +35,8 @@ struct LiveData {
   std::int64_t snapshot = 0;
   std::string revision;  // of the store
   std::size_t runs_left_out = 0;
-  std::int64_t jobs_per_attempt = 100;  // the newest; more would be too much to hold in memory
+  std::int64_t jobs_per_attempt = 100;       // the newest; more would be too much to hold in memory
+  std::size_t transcript_bytes = 32U << 10;  // of each attempt, for the same reason
 };
 
 struct DataOptions {

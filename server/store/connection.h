@@ -143,6 +143,9 @@ void bind_all(SQLite::Statement& statement, const Values&... values) {
   (bind_one(statement, ++index, values), ...);
 }
 
+/// Inserts the row of a run. Defined in store_runs.cc.
+void insert_run_row(SQLite::Database& db, const tools::RunInfo& run, const std::string& principal);
+
 /// Parses the column `document` of the table `verdicts`. Error: corrupt; the message names the job.
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job);
 

@@ -124,7 +124,7 @@ RemovedJobs remove_old_jobs(SQLite::Database& db, std::int64_t before_unix_ms, s
   if (choose(db, kOldRuns, before_unix_ms, most) == 0) return removed;
   // A run can still have jobs here, because this call removes only some of the old jobs.
   db.exec("DELETE FROM temp.going WHERE name IN (SELECT run FROM submissions)");
-  for (const char* table : {"usage", "tool_calls", "ended_runs"})
+  for (const char* table : {"usage", "tool_calls", "ended_runs", "transcripts", "imported_runs"})
     db.exec("DELETE FROM " + std::string(table) + kRunsGo);
   removed.runs = db.exec(std::string("DELETE FROM runs") + kRunsGo);
   return removed;

@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 7;
+inline constexpr int kSchemaVersion = 8;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -252,6 +252,56 @@ inline constexpr const char* kMigrateFromVersion6Sql = R"sql(
 ALTER TABLE runs ADD COLUMN suite_name TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN suite_version TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN suite_digest TEXT NOT NULL DEFAULT '';
+)sql";
+
+/// Creates the tables of what others add to runs. Part of the schema since version 8.
+inline constexpr const char* kAdditionsSql = R"sql(
+CREATE TABLE transcripts (             -- what a model and an agent said and did at an operator
+  run TEXT NOT NULL REFERENCES runs(run),
+  operator TEXT NOT NULL,
+  document TEXT NOT NULL,              -- assay.transcript/1
+  at_unix_ms INTEGER NOT NULL,
+  PRIMARY KEY (run, operator)
+) STRICT;
+CREATE TABLE imported_runs (           -- runs whose verdicts `assay import verdicts` read from a file
+  run TEXT PRIMARY KEY REFERENCES runs(run),
+  provenance TEXT NOT NULL             -- where they are from, in words
+) STRICT;
+)sql";
+
+/// Creates what the pages of a running server read at every look, so that a look does not read all
+/// jobs of a principal. Part of the schema since version 8.
+inline constexpr const char* kLiveSql = R"sql(
+CREATE INDEX runs_by_principal ON runs(principal, created_unix_ms);
+CREATE INDEX submissions_by_time ON submissions(run, queued_unix_ms);
+CREATE INDEX submissions_graded ON submissions(run, operator) WHERE kind = 'grade';
+CREATE TABLE revisions (               -- the triggers increase the number when results change
+  principal TEXT PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER run_revised AFTER INSERT ON runs BEGIN
+  INSERT INTO revisions VALUES (new.principal, 1) ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+CREATE TRIGGER removed_run_revised AFTER DELETE ON runs BEGIN
+  INSERT INTO revisions VALUES (old.principal, 1) ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+CREATE TRIGGER submission_revised AFTER INSERT ON submissions BEGIN
+  INSERT INTO revisions VALUES (new.caller, 1) ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+CREATE TRIGGER finished_submission_revised AFTER UPDATE OF finished_unix_ms ON submissions BEGIN
+  INSERT INTO revisions VALUES (new.caller, 1) ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+CREATE TRIGGER removed_submission_revised AFTER DELETE ON submissions BEGIN
+  INSERT INTO revisions VALUES (old.caller, 1) ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+CREATE TRIGGER usage_revised AFTER INSERT ON usage BEGIN
+  INSERT INTO revisions SELECT principal, 1 FROM runs WHERE run = new.run
+    ON CONFLICT DO UPDATE SET number = number + 1;
+END;
+CREATE TRIGGER transcript_revised AFTER INSERT ON transcripts BEGIN
+  INSERT INTO revisions SELECT principal, 1 FROM runs WHERE run = new.run
+    ON CONFLICT DO UPDATE SET number = number + 1;
+END;
 )sql";
 
 /// Makes a store of a version before 7 look like the current version to a read-only connection.

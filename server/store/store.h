@@ -105,10 +105,22 @@ struct GradedJob {
   std::optional<sandbox::Verdict> verdict;  // empty while the job is unfinished
 };
 
+/// A run whose verdicts were made elsewhere.
+struct ImportedRun {
+  struct Judged {
+    sandbox::Job job;  // its source can be empty, if it is not known
+    std::string device;
+    sandbox::Verdict verdict;
+  };
+  tools::RunInfo info;
+  std::string provenance;  // where the verdicts are from, in words
+  std::vector<Judged> jobs;
+};
+
 /// How far a run is.
 struct RunProgress {
   tools::RunInfo run;
-  std::int64_t calls = 0;         // jobs of all kinds
+  std::int64_t calls = 0;         // jobs of all kinds, at most 10,000
   std::int64_t submitted = 0;     // operators with a graded submission
   std::int64_t passed = 0;        // operators with a right submission
   std::int64_t last_unix_ms = 0;  // when its last job was accepted or ended; 0: it has none
@@ -135,10 +147,12 @@ class Store {
   Result<std::vector<tools::RunInfo>> runs();  // newest first
   /// Returns the runs of the principal, newest first.
   Result<std::vector<tools::RunInfo>> runs_of(const std::string& principal);
-  /// Returns the progress of the newest runs of the principal, newest first.
+  /// Returns the progress of the newest runs of the principal, newest first. Reads a bounded number
+  /// of rows.
   Result<std::vector<RunProgress>> progress_of_runs(const std::string& principal,
                                                     std::int64_t most_runs);
-  /// Returns a text that changes when the principal's runs, jobs, verdicts or usage change.
+  /// Returns a text that changes when the principal's runs, jobs, verdicts, transcripts or usage
+  /// change. Reads one row.
   Result<std::string> revision_of(const std::string& principal);
   /// Records that a run is over. The record stays, even if the machine's clock is set back.
   Status end_run(const std::string& run, std::int64_t now_unix_ms);
@@ -216,6 +230,21 @@ class Store {
   /// Returns the handle and the text "KIND NAME" of each artifact of a job, in the order in which
   /// the verdict had the artifacts.
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
+
+  // The next functions are in store_additions.cc.
+  /// Stores the transcript of the run's attempt at an operator, in place of an earlier one. Error:
+  /// not_found if there is no such run.
+  Status put_transcript(const std::string& run, const std::string& operator_name,
+                        const std::string& document, std::int64_t now_unix_ms);
+  /// Returns the stored document, or nothing. It is untrusted: transcripts::parse_transcript()
+  /// reads it. The caller must have checked who owns the run.
+  Result<std::optional<std::string>> transcript(const std::string& run,
+                                                const std::string& operator_name);
+  /// Adds a run with its finished jobs, in one transaction. It belongs to the principal without a
+  /// name.
+  Status add_imported_run(const ImportedRun& run);
+  /// Returns where the run's verdicts were imported from; empty: the run was made here.
+  Result<std::string> provenance(const std::string& run);
 
   // The next functions are in store_tasks.cc.
   /// Inserts or replaces the task, and deletes expired tasks. When this function returns, the write

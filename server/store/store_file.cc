@@ -35,6 +35,8 @@ void create_schema(SQLite::Database& db) {
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
   db.exec(kSchemaSql);
   db.exec(kCallerSizesSql);
+  db.exec(kAdditionsSql);
+  db.exec(kLiveSql);
   db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
@@ -54,6 +56,10 @@ void migrate(SQLite::Database& db) {
     db.exec(kMigrateFromVersion5Sql);
   }
   if (version < 7) db.exec(kMigrateFromVersion6Sql);
+  if (version < 8) {
+    db.exec(kAdditionsSql);
+    db.exec(kLiveSql);
+  }
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
 }

@@ -15,6 +15,11 @@ constexpr const char* kRunColumns =
     "run_wall_s, created_unix_ms, expires_unix_ms, suite_name, suite_version, suite_digest FROM "
     "runs";
 
+/// The most calls of a run that are counted, and its newest jobs among which is the last one to
+/// end.
+constexpr std::int64_t kCountedCalls = 10'000;
+constexpr std::int64_t kNewestJobs = 100;
+
 Result<tools::RunInfo> run_of(SQLite::Statement& row) {
   tools::RunInfo run;
   run.handle = row.getColumn(0).getString();
@@ -39,16 +44,20 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
 
 }  // namespace
 
+void insert_run_row(SQLite::Database& db, const tools::RunInfo& run, const std::string& principal) {
+  SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  bind_all(insert, run.handle, run.request.agent, run.request.model,
+           std::string(tools::to_string(run.request.track)), run.request.suite,
+           join(run.operators, ","), run.budgets.compiles, run.budgets.tests, run.budgets.profiles,
+           run.budgets.submissions, run.budgets.run_wall_s, run.created_unix_ms,
+           run.expires_unix_ms, principal, run.suite_id.name, run.suite_id.version,
+           run.suite_id.digest);
+  insert.exec();
+}
+
 Status Store::insert_run(const tools::RunInfo& run, const std::string& principal) {
   return connection_->write([&](SQLite::Database& db) -> Status {
-    SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
-    bind_all(insert, run.handle, run.request.agent, run.request.model,
-             std::string(tools::to_string(run.request.track)), run.request.suite,
-             join(run.operators, ","), run.budgets.compiles, run.budgets.tests,
-             run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s,
-             run.created_unix_ms, run.expires_unix_ms, principal, run.suite_id.name,
-             run.suite_id.version, run.suite_id.digest);
-    insert.exec();
+    insert_run_row(db, run, principal);
     return {};
   });
 }
@@ -108,12 +117,19 @@ Result<std::vector<RunProgress>> Store::progress_of_runs(const std::string& prin
       ASSAY_TRY(run, run_of(query));
       found.push_back({.run = std::move(run)});
     }
+    // The indexes submissions_graded and submissions_by_time bound the rows that are read: one for
+    // each graded submission, and kNewestJobs and kCountedCalls for the other figures.
     SQLite::Statement counts(
         db,
-        "SELECT count(*), count(DISTINCT CASE WHEN s.kind = 'grade' AND v.job IS NOT NULL THEN "
-        "s.operator END), count(DISTINCT CASE WHEN s.kind = 'grade' AND v.outcome = 'pass' THEN "
-        "s.operator END), coalesce(max(max(s.queued_unix_ms, coalesce(s.finished_unix_ms, 0))), 0) "
-        "FROM submissions s LEFT JOIN verdicts v ON v.job = s.job WHERE s.run = ?");
+        "SELECT (SELECT count(*) FROM (SELECT 1 FROM submissions WHERE run = ?1 LIMIT ?2)), "
+        "count(DISTINCT s.operator), count(DISTINCT CASE WHEN v.outcome = 'pass' THEN s.operator "
+        "END), (SELECT coalesce(max(max(queued_unix_ms, coalesce(finished_unix_ms, 0))), 0) FROM "
+        "(SELECT queued_unix_ms, finished_unix_ms FROM submissions WHERE run = ?1 "
+        "ORDER BY queued_unix_ms DESC LIMIT ?3)) "
+        "FROM submissions s JOIN verdicts v ON v.job = s.job WHERE s.run = ?1 AND s.kind = "
+        "'grade'");
+    counts.bind(2, kCountedCalls);
+    counts.bind(3, kNewestJobs);
     for (RunProgress& one : found) {
       counts.reset();
       counts.bind(1, one.run.handle);
@@ -129,6 +145,12 @@ Result<std::vector<RunProgress>> Store::progress_of_runs(const std::string& prin
 
 Result<std::string> Store::revision_of(const std::string& principal) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::string> {
+    if (db.tableExists("revisions")) {
+      SQLite::Statement number(db, "SELECT number FROM revisions WHERE principal = ?");
+      number.bind(1, principal);
+      return std::to_string(number.executeStep() ? number.getColumn(0).getInt64() : 0);
+    }
+    // A store of an older version, which cannot be written and so was not migrated.
     SQLite::Statement query(
         db,
         "SELECT (SELECT count(*) FROM runs WHERE principal = ?1) || '.' || "

@@ -92,7 +92,7 @@ function loadPart(part: number): Promise<Attempt[]> {
   const found = load<unknown[][]>(`attempts-${part}`).then((rows) =>
     rows.map((row, at) => {
       const attempt: Record<string, unknown> = { number: first + at };
-      for (let i = 0; i < columns.length; ++i) attempt[columns[i]!] = row[i];
+      for (let i = 0; i < columns.length; ++i) attempt[columns[i]!] = row[i] ?? null;
       return attempt as Attempt;
     }),
   );

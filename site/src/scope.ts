@@ -20,7 +20,8 @@ export type Scope = {
 export const suiteName = (index: Index, suite: number): string => {
   const found = index.suites[suite];
   if (!found || !found.name) return 'unknown suite';
-  return `${found.name}${found.version ? ` ${found.version}` : ''} (${found.digest.slice(0, 8)})`;
+  const digest = found.digest ? ` (${found.digest.slice(0, 8)})` : '';
+  return `${found.name}${found.version ? ` ${found.version}` : ''}${digest}`;
 };
 
 function most<T>(values: T[]): T | undefined {
@@ -160,7 +161,11 @@ export const lineText = (group: Group, number: number): string =>
 export const lineLink = (group: Group, number: number): HTMLElement =>
   h(
     'a',
-    { href: hashOf(['configuration', String(number)]), title: configuration(group) },
+    {
+      href: hashOf(['configuration', String(number)]),
+      title: configuration(group),
+      class: 'line',
+    },
     short(lineText(group, number), 40),
   );
 

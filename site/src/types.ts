@@ -135,6 +135,7 @@ export type Group = {
   suite: number;
   device_class: string;
   origin?: string; // the key of a bundle from outside; empty: a store
+  provenance?: string; // where imported verdicts are from; empty: the runs were made here
   unranked: string[];
   host_tier: number;
   note: string;
@@ -281,9 +282,22 @@ export type Call = {
   verdict: Verdict | null;
 };
 
+export type Step = {
+  kind: string; // prompt, reply, call, answer or note
+  at_s: number;
+  text: string;
+  name?: string;
+  job?: string;
+  is_error?: boolean;
+  input_tokens?: number;
+  output_tokens?: number;
+};
+export type Transcript = { format: string; steps: Step[]; left_out: number };
+
 export type Details = {
   graded: string;
   tier_reason: string;
   calls: Call[];
   sources: { sha256: string; text: string | null }[];
+  transcript?: Transcript | null; // null: there is none, or it is not published
 };

@@ -2,9 +2,11 @@
 
     python tests/common/example_site.py
 
-The site has the four reference agents with the simulated model, which is no model, and the oracles.
-All verdicts are real, from the device `cpu`, and nothing is ranked. It takes some minutes.
-tests/e2e/site/test_example.py makes a part of the data again and compares it with the files."""
+The site has answers of language models that TritonBench's authors published, whose verdicts on an
+H200 are in measurements/results. It also has the four reference agents with the simulated model,
+which is no model, and the oracles, judged on the device `cpu` and not ranked. It takes some
+minutes. tests/e2e/site/test_example.py makes a part of the data again and compares it with the
+files."""
 
 from __future__ import annotations
 
@@ -31,9 +33,12 @@ OPERATORS = (
     *("clamped_affine_scan", "gluon_blocked_add"),
 )
 ORACLES = {"agent": "oracles", "model": "oracles (no model)"}
-TITLE = "An example: no model, only a simulation and the oracles"
+TITLE = "An example: published answers of models, a simulation and the oracles"
+PUBLISHED = ROOT / "measurements/results/published-verdicts-h200.json"
+# Some of the models, so that the data stays small.
+PUBLISHED_MODELS = ("o1-2024-12-17", "claude-3-5-sonnet-20240620", "DeepSeek-R1", "gpt-4o")
 
-# (agent, operator, sample) -> (result, tier)
+# (agent, or model and agent of published answers, operator, sample) -> (result, tier)
 Results = dict[tuple[str, str, int], tuple[str, str]]
 
 
@@ -60,12 +65,19 @@ def submit_oracles(binary: str, folder: Path, operators: Sequence[str]) -> None:
     client.close()
 
 
+def import_published(binary: str, folder: Path) -> None:
+    words = [binary, "import", "verdicts", str(PUBLISHED), "--store", str(folder / "s.db")]
+    words += [word for model in PUBLISHED_MODELS for word in ("--model", model)]
+    subprocess.run(words, env=environment_of(folder), check=True)
+
+
 def make(binary: str, out: Path, agents: Sequence[str], operators: Sequence[str]) -> dict[str, Any]:
     """Makes the site in the folder `out`, and returns the parts of its data."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run_agents(binary, folder, agents, operators)
         submit_oracles(binary, folder, operators)
+        import_published(binary, folder)
         words = [binary, "site", "--out", str(out), "--title", TITLE, str(folder / "s.db")]
         subprocess.run(words, env=environment_of(folder), check=True)
     return parts_of_folder(out)
@@ -77,7 +89,9 @@ def results_of(parts: dict[str, Any]) -> Results:
     for attempt in attempts_of(parts):
         group = index["groups"][attempt["group"]]
         name = index["suites"][group["suite"]]["operators"][attempt["operator"]]["name"]
-        key = (group["report"]["run"]["agent"], name, attempt["sample"])
+        run = group["report"]["run"]
+        who = f"{run['model']}, {run['agent']}" if group["provenance"] else run["agent"]
+        key = (who, name, attempt["sample"])
         results[key] = (attempt["label"], attempt["tier"])
     return results
 

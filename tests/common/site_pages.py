@@ -109,7 +109,7 @@ def parts_of_folder(site: Path) -> dict[str, Any]:
 def attempts_of(parts: dict[str, Any]) -> list[dict[str, Any]]:
     columns = parts["index"]["attempt_columns"]
     return [
-        dict(zip(columns, row, strict=True))
+        dict(zip(columns, row + [None] * (len(columns) - len(row)), strict=True))
         for part in range(len(parts["index"]["attempt_parts"]))
         for row in parts[f"attempts-{part}"]
     ]

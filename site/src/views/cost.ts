@@ -20,6 +20,13 @@ const total = (
   show: ({ group }) => number(group.report.totals[key], 'dollars'),
 });
 
+/// The tokens of a line. A line without any whose cost is not known did not report them.
+function tokens({ group }: Line, key: 'input_tokens' | 'output_tokens'): number | null {
+  const { totals, run } = group.report;
+  const reported = totals.input_tokens + totals.output_tokens > 0 || totals.cost_usd !== null;
+  return reported || run.scripted ? totals[key] : null;
+}
+
 function scatter(lines: Line[]): HTMLElement {
   const heading = 'Score against cost of one attempt';
   const points = lines
@@ -92,15 +99,15 @@ export const cost: View = ({ index, route }) => {
           key: 'input_tokens',
           title: 'Input tokens',
           numeric: true,
-          value: ({ group }) => group.report.totals.input_tokens,
-          show: ({ group }) => number(group.report.totals.input_tokens, 'count'),
+          value: (line) => tokens(line, 'input_tokens'),
+          show: (line) => number(tokens(line, 'input_tokens'), 'count'),
         },
         {
           key: 'output_tokens',
           title: 'Output tokens',
           numeric: true,
-          value: ({ group }) => group.report.totals.output_tokens,
-          show: ({ group }) => number(group.report.totals.output_tokens, 'count'),
+          value: (line) => tokens(line, 'output_tokens'),
+          show: (line) => number(tokens(line, 'output_tokens'), 'count'),
         },
         {
           key: 'cost_usd',

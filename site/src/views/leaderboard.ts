@@ -6,7 +6,7 @@ import { NONE, number, short, withInterval } from '../format';
 import { hashOf, withQuery } from '../route';
 import { ranksOf, scopeOf, tabs, type Line, type Metric } from '../scope';
 import { table, type Column } from '../table';
-import type { Estimate } from '../types';
+import type { Estimate, Group } from '../types';
 
 const value = (estimate: Estimate | undefined): number | null => estimate?.value ?? null;
 const low = (estimate: Estimate | undefined): number | null => estimate?.interval?.[0] ?? null;
@@ -34,6 +34,14 @@ export function costText(line: Line): string {
   return totals.known_cost_usd > 0
     ? `not known, at least ${number(totals.known_cost_usd, 'dollars')}`
     : 'not known';
+}
+
+function remarksOf(group: Group): string[] {
+  const why = group.unranked.map((reason) => UNRANKED[reason] ?? reason).join('; ');
+  return [
+    ...(group.provenance ? ['imported verdicts'] : []),
+    ...(why ? [`not ranked: ${why}`] : []),
+  ];
 }
 
 export const leaderboard: View = ({ index, route }) => {
@@ -82,16 +90,11 @@ export const leaderboard: View = ({ index, route }) => {
     {
       key: 'remark',
       title: 'Remark',
-      value: ({ group }) =>
-        group.unranked.map((reason) => UNRANKED[reason] ?? reason).join('; ') || null,
+      value: ({ group }) => remarksOf(group).join('; ') || null,
       show: ({ group }) =>
-        group.unranked.length === 0
-          ? ''
-          : h(
-              'span',
-              { class: 'badge' },
-              `not ranked: ${group.unranked.map((why) => UNRANKED[why] ?? why).join('; ')}`,
-            ),
+        remarksOf(group).map((remark) =>
+          h('span', { class: 'badge', title: group.provenance || null }, remark),
+        ),
     },
     measured('call_accuracy', 'Call accuracy', 'share'),
     measured('speed_up', 'Speed-up', 'ratio'),
@@ -154,6 +157,9 @@ export const leaderboard: View = ({ index, route }) => {
         'host tier are shown below the others and are never ranked.',
     ),
     tabs(index, route, scope),
+    [...new Set(lines.map(({ group }) => group.provenance ?? ''))]
+      .filter((provenance) => provenance !== '')
+      .map((provenance) => h('p', { class: 'note' }, provenance)),
     h('p', { class: 'filter' }, h('label', { for: 'filter' }, 'Model or agent: '), filter),
     hidden.has('perf_at_1')
       ? h('p', { class: 'note' }, 'There is no Perf@1 here, because nothing was timed.')

@@ -115,6 +115,7 @@ export const run: View = async (context) => {
     {},
     section(
       `Run ${found.sample.run}`,
+      found.group.provenance ? h('p', { class: 'note' }, found.group.provenance) : null,
       facts([
         ['line', link(hashOf(['configuration', String(found.number)]), configuration(found.group))],
         ['now', progressOf(found.sample.run)],
@@ -201,6 +202,7 @@ export const configurationPage: View = async (context) => {
     section(
       `${number_ + 1}: ${configuration(group)}`,
       group.note ? h('p', { class: 'note' }, group.note) : null,
+      group.provenance ? h('p', { class: 'note' }, group.provenance) : null,
       suites_note ? h('p', { class: 'note' }, suites_note) : null,
       group.unranked.length > 0
         ? h(

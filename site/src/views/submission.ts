@@ -7,7 +7,8 @@ import { sourceView } from '../highlight';
 import { hashOf } from '../route';
 import { roofline } from '../roofline';
 import { table } from '../table';
-import type { Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
+import type { Attempt, Call, CaseRecord, Details, Kernel, Verdict, Timing } from '../types';
+import { transcriptView } from './transcript';
 import { checkOf, lineName, operatorName } from './submissions';
 
 const ratio = (one?: number, other?: number): number | null => (one && other ? one / other : null);
@@ -145,14 +146,14 @@ function kernels(verdict: Verdict, route: Parameters<View>[0]['route']): HTMLEle
   );
 }
 
-function audit(details: Details, verdict: Verdict | null): HTMLElement {
+function audit(details: Details, verdict: Verdict | null, tier: string): HTMLElement {
   const provenance = Object.entries(verdict?.provenance ?? {}).filter(
     ([name, value]) => typeof value === 'string' && value !== '' && name !== 'operator_revision',
   );
   return section(
     'Audit',
     facts([
-      ['tier', verdict?.tier ?? NONE],
+      ['tier', verdict?.tier ?? (tier || NONE)],
       ['reason for the tier', details.tier_reason || verdict?.tier_reason],
       ['ended at the stage', verdict?.stage],
       ['refused because of', verdict && verdict.error_kind !== 'none' ? verdict.error_kind : ''],
@@ -254,9 +255,9 @@ function timeline(verdict: Verdict): HTMLElement | null {
   );
 }
 
-function transcript(details: Details, route: Parameters<View>[0]['route']): HTMLElement {
+function calls(details: Details, route: Parameters<View>[0]['route']): HTMLElement {
   return section(
-    'Transcript of the calls',
+    'Calls',
     table<Call>({
       id: 'calls',
       caption: `Calls in their order: ${details.calls.length}`,
@@ -314,6 +315,12 @@ function transcript(details: Details, route: Parameters<View>[0]['route']): HTML
   );
 }
 
+/// The result with its explanation, which can begin with the same word.
+function resultText({ label, explanation, error_type }: Attempt): string {
+  const why = explanation || error_type;
+  return !why || why.startsWith(label) ? why || label : `${label}: ${why}`;
+}
+
 export const submission: View = async ({ index, route }) => {
   const number_ = Number(route.path[1]);
   const [attempt] = Number.isInteger(number_) && number_ >= 0 ? await loadAttempts(number_, 1) : [];
@@ -330,7 +337,7 @@ export const submission: View = async ({ index, route }) => {
     {},
     section(
       `Attempt #${attempt.number}: ${name}`,
-      h('p', { class: `result ${attempt.outcome}` }, `${attempt.label}: ${attempt.explanation}`),
+      h('p', { class: `result ${attempt.outcome}` }, resultText(attempt)),
       facts([
         ['operator', link(hashOf(['operator', String(group.suite), name]), name)],
         ['line', link(hashOf(['configuration', String(attempt.group)]), lineName(index, attempt))],
@@ -344,6 +351,7 @@ export const submission: View = async ({ index, route }) => {
         ['sample', attempt.sample],
         ['check', checkOf(attempt) && `${checkOf(attempt)}. ${attempt.check_note ?? ''}`],
         ['from outside, signed with the key', group.origin ?? ''],
+        ['verdicts', group.provenance ?? ''],
         ['job', attempt.job || NONE],
         ['Perf', number(attempt.perf, 'ratio')],
         ['submitted', date(attempt.submitted_unix_ms)],
@@ -358,12 +366,15 @@ export const submission: View = async ({ index, route }) => {
     verdict ? kernels(verdict, route) : null,
     verdict ? roofline(details, verdict) : null,
     verdict ? timeline(verdict) : null,
-    audit(details, verdict),
+    audit(details, verdict, attempt.tier),
     verdict ? printed(verdict) : null,
-    details.calls.length > 0 ? transcript(details, route) : null,
+    details.calls.length > 0 ? calls(details, route) : null,
+    details.transcript ? transcriptView(details.transcript) : null,
     section(
       'Source',
-      details.sources.length === 0 ? h('p', {}, 'There is no submission.') : null,
+      details.sources.length === 0
+        ? h('p', {}, group.provenance ? 'The source is not included.' : 'There is no submission.')
+        : null,
       details.sources.some((source) => source.text === null)
         ? h('p', { class: 'empty' }, 'The sources of this attempt are not published.')
         : null,

@@ -110,7 +110,7 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
     """Limits the size of files. For the store this has the same effect as a full disk."""
 
     def small_files() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (190_000, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (230_000, resource.RLIM_INFINITY))
 
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     stopped = subprocess.run(

@@ -118,7 +118,7 @@ def test_hidden_cases_and_sources_of_simulations_are_not_shown(
     number = index["groups"].index(group)
     columns = index["attempt_columns"]
     rows = [
-        dict(zip(columns, row, strict=True))
+        dict(zip(columns, row + [None] * (len(columns) - len(row)), strict=True))
         for row in part_of(server, index, "attempts-0", tokens["al"])[1]
     ]
     row = next(each for each in rows if each["group"] == number and each["job"])

@@ -178,3 +178,10 @@ TEST_CASE(
   CHECK(worth_timing({}).empty());
   CHECK(worth_timing({{.bytes = 1e5, .flops = 3e4}}) == std::vector<bool>{true});
 }
+
+TEST_CASE("the summary of an imported pass, which has no records, counts no cases") {
+  Verdict verdict;
+  verdict.kind = JobKind::grade;
+  verdict.outcome = Outcome::pass;
+  CHECK(summarise(verdict) == "pass, without records of cases");
+}

@@ -52,6 +52,10 @@ inline RunBundle example_bundle() {
   job.verdict.error_kind = sandbox::ErrorKind::none;
   job.plans = {{"small cuda:90", std::string("\0plan", 5)}};
   bundle.jobs = {job};
+  transcripts::TranscriptStep step;
+  step.kind = transcripts::StepKind::reply;
+  step.text = "<b>here</b>";
+  bundle.transcripts["vector_add"].steps = {step};
   return bundle;
 }
 

@@ -40,6 +40,7 @@ TEST_CASE("a bundle that is written is read back") {
   CHECK(found.jobs[0].source == bundle.jobs[0].source);
   CHECK(found.jobs[0].plans == bundle.jobs[0].plans);
   CHECK(found.jobs[0].verdict.outcome == sandbox::Outcome::pass);
+  CHECK(found.transcripts.at("vector_add").steps.at(0).text == "<b>here</b>");
   CHECK(payload_of(found) == payload_of(bundle));
 }
 

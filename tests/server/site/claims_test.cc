@@ -4,6 +4,7 @@
 #include "tests/catch.h"
 #include "tests/server/bundle/example_bundle.h"
 #include "tests/tools/fixture.h"
+#include "tools/model/operator_job.h"
 
 using namespace assay;
 using namespace assay::site;
@@ -37,6 +38,20 @@ struct KeptParts final : DataSink {
     return {};
   }
   std::map<std::string, nlohmann::json> parts;
+};
+
+/// A GPU that cannot judge any source, and replays each plan with the result that it was given.
+struct ReplayingDevice final : sandbox::Device {
+  sandbox::DeviceInfo info() const override {
+    return {.name = "cuda:0", .description = "", .default_target = "cuda:90"};
+  }
+  Verdict execute(const sandbox::Job& job, sandbox::JobMonitor&) override {
+    if (job.plans.empty()) return verdict_of(Outcome::error, ErrorKind::compilation_error);
+    replayed = job;
+    return result;
+  }
+  Verdict result = verdict_of(Outcome::pass);
+  std::optional<sandbox::Job> replayed = {};
 };
 
 }  // namespace
@@ -119,4 +134,44 @@ TEST_CASE("a claimed run is never the base of comparisons, whatever its age") {
   CHECK(groups[0]["origin"] == "key");
   CHECK(groups[0]["difference"].is_null());
   CHECK(groups[1]["difference"].is_null());  // it is the base
+}
+
+TEST_CASE("launch plans are replayed where the source cannot be judged") {
+  const operators::Catalog catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
+  bundle::RunBundle claimed = bundle::test::example_bundle();
+  claimed.run.suite_id = catalog.suite();
+  // The plans are those of a call before the submission, with the same source.
+  bundle::BundledJob call = claimed.jobs[0];
+  call.kind = sandbox::JobKind::compile;
+  const std::string id =
+      tools::operator_job(*catalog.find("vector_add"), sandbox::JobKind::test, "").cases[0].id;
+  call.plans = {{id + " cuda:90", "right"}, {id + " cuda:80", "x"}, {"none cuda:90", "x"}};
+  claimed.jobs[0].plans.clear();
+  claimed.jobs.push_back(call);
+  const auto judge = [&](ReplayingDevice& device) {
+    const JudgedClaims claims = judge_claims(claimed, catalog, device, {}, nullptr);
+    return claims.checks.at(claimed.jobs[0].job);
+  };
+  ReplayingDevice device;
+  device.result.tier = sandbox::Tier::plan;
+  Check check = judge(device);
+  CHECK(check.state == CheckState::claimed);
+  CHECK(check.note.find("1 public case give right results here") != std::string::npos);
+  REQUIRE(device.replayed);
+  CHECK(device.replayed->plans == std::map<std::string, std::string>{{id, "right"}});
+  CHECK(device.replayed->source.empty());
+  CHECK(device.replayed->cases.size() == 1);
+  device.result = verdict_of(Outcome::fail, ErrorKind::wrong_result);
+  check = judge(device);
+  CHECK(check.state == CheckState::disputed);
+  CHECK(check.note.find("wrong_result") != std::string::npos);
+  device.result = verdict_of(Outcome::error, ErrorKind::unsupported);  // as the device fake says
+  CHECK(judge(device).state == CheckState::claimed);
+  CHECK(judge(device).note.find("plans") == std::string::npos);
+  // A plan of another source says nothing about this one.
+  claimed.jobs[1].source += "# changed\n";
+  device.replayed.reset();
+  CHECK(judge(device).state == CheckState::claimed);
+  CHECK_FALSE(device.replayed);
 }

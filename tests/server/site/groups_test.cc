@@ -48,6 +48,8 @@ TEST_CASE("what has no model, is practice or used the host tier is never ranked"
   CHECK(why_unranked(report_of("openai:m", Track::one_shot, Tier::plan), {}).empty());
   CHECK(why_unranked(report_of("sim:7 (no model)", Track::one_shot, Tier::plan), {}) ==
         Reasons{"no_model"});
-  CHECK(why_unranked(report_of("openai:m", Track::practice, Tier::plan), {}) == Reasons{"practice"});
-  CHECK(why_unranked(report_of("openai:m", Track::one_shot, Tier::host), {}) == Reasons{"host_tier"});
+  CHECK(why_unranked(report_of("openai:m", Track::practice, Tier::plan), {}) ==
+        Reasons{"practice"});
+  CHECK(why_unranked(report_of("openai:m", Track::one_shot, Tier::host), {}) ==
+        Reasons{"host_tier"});
 }

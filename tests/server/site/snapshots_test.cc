@@ -58,11 +58,23 @@ TEST_CASE(
   CHECK(fixture.snapshots.find("bo", 2) == nullptr);
 }
 
-TEST_CASE("an error is returned and leaves the older snapshot in place") {
+TEST_CASE("an error leaves the older snapshot in place, and is not tried again at once") {
   Fixture fixture;
   CHECK(fixture.number_of("al", "1") == 1);
   fixture.clock.advance_ms(2'000);
   fixture.fails = true;
-  CHECK(fixture.snapshots.newest("al", "2").error().code == ErrorCode::unavailable);
+  for (int look = 0; look < 3; ++look)
+    CHECK(fixture.snapshots.newest("al", "2").error().code == ErrorCode::unavailable);
+  CHECK(fixture.made == 2);
   CHECK(fixture.snapshots.find("al", 1) != nullptr);
+  fixture.fails = false;
+  fixture.clock.advance_ms(4'999);
+  CHECK_FALSE(fixture.snapshots.newest("al", "2"));
+  fixture.clock.advance_ms(1);
+  CHECK(fixture.snapshots.newest("al", "2").value()->revision == "2");
+  CHECK(fixture.made == 3);
+  fixture.fails = true;
+  CHECK_FALSE(fixture.snapshots.newest("bo", "1"));  // has no older snapshot
+  CHECK_FALSE(fixture.snapshots.newest("bo", "1"));
+  CHECK(fixture.made == 4);
 }

@@ -83,7 +83,9 @@ TEST_CASE("store check: wrong sizes of artifacts are found") {
 TEST_CASE("store check: missing, unreadable and superfluous verdicts are found") {
   const SmallStore small;
   SECTION("missing") { small.change("DELETE FROM verdicts"); }
-  SECTION("unreadable") { small.change("UPDATE verdicts SET document = replace(document, '{', 'x')"); }
+  SECTION("unreadable") {
+    small.change("UPDATE verdicts SET document = replace(document, '{', 'x')");
+  }
   SECTION("superfluous") { small.change("UPDATE submissions SET finished_unix_ms = NULL"); }
   CHECK(small.only_problem() == Kind::verdicts);
 }

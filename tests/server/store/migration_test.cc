@@ -234,6 +234,38 @@ TEST_CASE("the suite of a run of version 6 is unknown, and a new run keeps its s
   CHECK((*store)->run("run_7", "")->suite_id == run.suite_id);
 }
 
+TEST_CASE("a store of version 7 can keep transcripts and provenance after its migration") {
+  const TemporaryFolder folder;
+  const auto path = store_of_version_6(folder);
+  {
+    SQLite::Database db(path.string(), SQLite::OPEN_READWRITE);
+    db.exec(kMigrateFromVersion6Sql);
+    db.exec("PRAGMA user_version=7");
+  }
+  {
+    const auto reader = Store::open(path, StoreMode::read_only);  // does not migrate
+    REQUIRE(reader);
+    CHECK(*(*reader)->transcript("run_6", "vector_add") == std::nullopt);
+    CHECK((*reader)->provenance("run_6")->empty());
+  }
+  const auto store = Store::open(path, StoreMode::read_write);
+  REQUIRE(store);
+  CHECK(*(*store)->transcript("run_6", "vector_add") == std::nullopt);
+  REQUIRE((*store)->put_transcript("run_6", "vector_add", "one", 1));
+  REQUIRE((*store)->put_transcript("run_6", "vector_add", "two", 2));
+  CHECK((*store)->transcript("run_6", "vector_add")->value() == "two");
+  CHECK((*store)->put_transcript("run_none", "vector_add", "x", 1).error().code ==
+        ErrorCode::not_found);
+  ImportedRun imported;
+  imported.info = *(*store)->run("run_6", "");
+  imported.info.handle = "run_imported";
+  imported.provenance = "a file";
+  REQUIRE((*store)->add_imported_run(imported));
+  CHECK(*(*store)->provenance("run_imported") == "a file");
+  CHECK((*store)->provenance("run_6")->empty());
+  CHECK(check_store(path)->problems.empty());
+}
+
 TEST_CASE("a migrated store has the tables and columns of a new one") {
   const auto columns = [](const std::filesystem::path& path) {
     SQLite::Database db(path.string(), SQLite::OPEN_READONLY);

@@ -40,6 +40,8 @@ assay_install_data(operators *.py *.toml *.md)
 assay_install_data(sandbox/harness *.py)
 assay_install_data(sandbox/harness/cuda_cpp/include *)
 assay_install_data(importers *.py)
+# The commands `export` use it, and a Debian package has no other copy.
+assay_install_data(python *.py py.typed)
 assay_install_data(metrics *.py)
 assay_install_data(reference_agents *.py *.toml *.md)
 assay_install_data(server/commands/demo *.py)

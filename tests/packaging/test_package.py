@@ -180,7 +180,8 @@ def test_the_metadata_of_the_wheel_agree_with_the_project() -> None:
 
 def test_the_entry_of_the_wheel_reports_a_program_that_is_missing(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "python/assay", tmp_path / "assay", ignore=lambda *_: {"__pycache__"})
-    started = [sys.executable, "-m", "assay", "--version"]
+    # -S: without the packages of this Python, because an installed Assay has only its own.
+    started = [sys.executable, "-S", "-m", "assay", "--version"]
     missing = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True)
     assert missing.returncode == 69 and "_bundle/bin/assay" in missing.stderr
     program = tmp_path / "assay/_bundle/bin/assay"

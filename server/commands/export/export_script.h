@@ -3,9 +3,10 @@
 // with the script, so the script's exit status is the exit status of the command.
 //
 //   Result<ScriptInput> input = ScriptInput::make();
-//   if (!input || !input->add({{"job", "job_1"}})) return kUnavailable;
-//   return run_export_script("export dataset", paths, "importers/dataset/export_dataset.py",
-//                            std::move(*input), {"--out", "data"});
+//   if (input && input->add({{"job", "job_1"}}))
+//     return run_export_script("export dataset", paths, "importers/dataset/export_dataset.py",
+//                              std::move(*input), {"--out", "data"});
+//   return 1;
 //
 // Not thread-safe.
 #pragma once

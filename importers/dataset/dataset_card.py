@@ -35,7 +35,8 @@ def _front_matter(manifest: dict[str, Any]) -> str:
 
 def _table(heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
     def line(cells: tuple[Any, ...]) -> str:
-        return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |\n"
+        texts = (" ".join(str(cell).split()).replace("|", "\\|") for cell in cells)
+        return "| " + " | ".join(texts) + " |\n"
 
     return line(heads) + line(("---",) * len(heads)) + "".join(line(row) for row in rows)
 

@@ -103,6 +103,7 @@ class Rows:
         # The digest of the original source would identify what was redacted.
         source = self._source(job, verdict.get("language", "python"))
         provenance["source_sha256"] = source
+        provenance.pop("worker", None)  # it can name a host
         cases = verdict.get("cases", [])
         row: Row = {
             "job": self._redactor.text(job["job"]),

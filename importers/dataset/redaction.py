@@ -44,6 +44,7 @@ HOME = re.compile(r"(?<![\w.])(/home/|/Users/)([A-Za-z0-9._-]+)")
 HANDLE = re.compile(r"\b([a-z]+)_([0-9a-hjkmnp-tv-z]{26})\b")
 PUBLIC_HIDDEN_ID = re.compile(r"hidden(_\d+)?")
 HANDLE_CHARACTERS = 26
+MOST_KEPT, MOST_KEPT_CHARACTERS = 10_000, 200  # for each operator
 
 
 def _other_handle(handle: re.Match[str]) -> str:
@@ -57,12 +58,25 @@ class Redactor:
     def __init__(self, values: Iterable[str] = ()) -> None:
         self.counts: Counter[str] = Counter()
         self._secrets = [(kind, re.compile(pattern)) for kind, pattern in SECRETS]
+        # Short texts in which nothing is to be replaced, because verdicts repeat them very often.
+        self._clean: dict[tuple[str, ...], set[str]] = {}
         own = [re.escape(value) for value in sorted(set(values), key=len, reverse=True) if value]
         if own:
             self._secrets.insert(0, ("named value", re.compile("|".join(own))))
 
-    def text(self, text: str, hidden_ids: Iterable[str] = ()) -> str:
+    def text(self, text: str, hidden_ids: tuple[str, ...] = ()) -> str:
         """`hidden_ids` are the names of hidden cases, which are replaced as whole words."""
+        if len(text) > MOST_KEPT_CHARACTERS:
+            return self._redacted(text, hidden_ids)
+        clean = self._clean.setdefault(hidden_ids, set())
+        if text in clean:
+            return text
+        shown = self._redacted(text, hidden_ids)
+        if shown == text and len(clean) < MOST_KEPT:
+            clean.add(text)
+        return shown
+
+    def _redacted(self, text: str, hidden_ids: tuple[str, ...]) -> str:
         for kind, pattern in self._secrets:
             text = pattern.sub(self._counted(kind), text)
         text = HOME.sub(r"\1user", text)

@@ -68,6 +68,8 @@ def test_an_installed_folder_has_every_part_and_no_source_of_the_programs(instal
         "reference_agents/llm/prices.toml",
         "server/commands/demo/escape.py",
         "packaging/make_python.py",
+        "python/assay/datasets.py",
+        "python/assay/py.typed",
         "requirements.txt",
         "LICENSE",
     ):

@@ -121,7 +121,8 @@ id assay
 test -d /var/lib/assay
 test -f /lib/systemd/system/assay.service
 zcat /usr/share/man/man1/assay.1.gz | grep '^.SH COMMANDS' >/dev/null
-bash -c '. /usr/share/bash-completion/completions/assay && complete -p assay' | grep _assay >/dev/null
+bash -c '. /usr/share/bash-completion/completions/assay && complete -p assay' >registered
+grep -q _assay registered
 test -s /usr/share/zsh/vendor-completions/_assay
 test -s /usr/share/fish/vendor_completions.d/assay.fish
 grep -q '^profile assay /usr/lib/assay/bin/' /usr/share/assay/apparmor

@@ -80,7 +80,9 @@ def test_sources_that_differ_in_comments_have_one_normal_form() -> None:
 
 
 def test_a_source_of_two_operators_is_two_rows() -> None:
-    header = {"operators": [{"name": "a", "licence": "MIT"}, {"name": "b", "licence": "Apache-2.0"}]}
+    header = {
+        "operators": [{"name": "a", "licence": "MIT"}, {"name": "b", "licence": "Apache-2.0"}]
+    }
     rows = Rows(header, Redactor(), keep_duplicates=False)
     for operator in ("a", "b", "a"):
         rows.add_job(job(operator))

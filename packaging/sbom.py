@@ -21,10 +21,11 @@ import uuid
 import zipfile
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from make_python import requirements  # noqa: E402
+from make_python import requirements
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARIES = re.compile(r"(^|/)lib/([^/]+\.so[^/]*)$")
@@ -80,7 +81,9 @@ def part(name: str, version: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def reference(locator: str) -> list[dict[str, str]]:
+def reference(kind: str, name: str, version: str) -> list[dict[str, str]]:
+    """Returns a reference to a package as a package URL."""
+    locator = f"pkg:{kind}/{quote(name)}@{quote(version, safe='~:')}"
     return [
         {
             "referenceCategory": "PACKAGE-MANAGER",
@@ -104,13 +107,13 @@ def document(package: Path, version: str) -> dict[str, Any]:
             "checksums": [{"algorithm": "SHA256", "checksumValue": sha256(data)}]
         }
         if debian:
-            more["externalRefs"] = reference(f"pkg:deb/debian/{debian}@{debian_version}")
+            more["externalRefs"] = reference("deb/debian", debian, debian_version)
         inside.append(part(name, debian_version, **more))
     needed = []
     for line in requirements((ROOT / "requirements.txt").read_text(), "any"):
         name, _, rest = line.partition("==")
         wanted = rest.partition(";")[0].strip()
-        one = part(name, wanted, externalRefs=reference(f"pkg:pypi/{name}@{wanted}"))
+        one = part(name, wanted, externalRefs=reference("pypi", name, wanted))
         if one not in needed:
             needed.append(one)
     seconds = int(os.environ.get("SOURCE_DATE_EPOCH", datetime.datetime.now().timestamp()))

@@ -130,6 +130,12 @@ test -e /proc/sys/kernel/apparmor_restrict_unprivileged_userns || test ! -e /etc
 ASSAY_CONFIG=/etc/assay/server.toml assay config show | grep '^http = "127.0.0.1:8000"'
 assay demo --out /tmp/deb-demo | tee demo.txt
 for word in PASS SLOW WRONG 'NO BUILD' REFUSED CONTAINED; do grep -q "$word" demo.txt; done
+# The service runs as this user. An ordinary user's jail has fewer layers than root's.
+chmod o+x /root
+runuser -u assay -- env HOME=/tmp XDG_STATE_HOME=/var/lib \
+  ASSAY_PYTHON=/root/.local/share/assay/python/bin/python assay demo --out /tmp/user-demo \
+  | tee demo.txt
+for word in PASS SLOW WRONG 'NO BUILD' REFUSED CONTAINED; do grep -q "$word" demo.txt; done
 dpkg -r assay
 test ! -e /usr/bin/assay
 END

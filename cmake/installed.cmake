@@ -40,10 +40,30 @@ assay_install_data(operators *.py *.toml *.md)
 assay_install_data(sandbox/harness *.py)
 assay_install_data(sandbox/harness/cuda_cpp/include *)
 assay_install_data(importers *.py)
+# The commands `export` use it, and a Debian package has no other copy.
+assay_install_data(python *.py py.typed)
 assay_install_data(metrics *.py)
 assay_install_data(reference_agents *.py *.toml *.md)
 assay_install_data(server/commands/demo *.py)
 assay_install_data(site/dist *)
 assay_install_data(packaging make_python.py)
+# The manual page and the completions, which the program itself prints. A wheel installs them below
+# the environment's share/. packaging/build.sh makes those of the Debian package.
+if(SKBUILD_DATA_DIR)
+  foreach(page "man-page:man/man1/assay.1"
+      "completion bash:bash-completion/completions/assay"
+      "completion zsh:zsh/site-functions/_assay"
+      "completion fish:fish/vendor_completions.d/assay.fish")
+    string(REGEX REPLACE ":.*" "" words ${page})
+    string(REGEX REPLACE ".*:" "" file ${page})
+    install(CODE "
+      set(file \"${SKBUILD_DATA_DIR}/share/${file}\")
+      get_filename_component(folder \${file} DIRECTORY)
+      file(MAKE_DIRECTORY \${folder})
+      string(REPLACE \" \" \";\" words \"${words}\")
+      execute_process(COMMAND $<TARGET_FILE:assay> \${words} OUTPUT_FILE \${file}
+        COMMAND_ERROR_IS_FATAL ANY)" COMPONENT assay_shell)
+  endforeach()
+endif()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/requirements.txt
   DESTINATION ${ASSAY_INSTALL_DIR} COMPONENT assay)

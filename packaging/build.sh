@@ -42,9 +42,19 @@ glibc=$(basename "$out"/*.whl | sed 's/.*manylinux_2_\([0-9]*\)_.*/\1/')
 rm -rf "$stage"
 cmake --install build/wheel --prefix "$stage/usr/lib/assay" --component assay --strip >/dev/null
 mkdir -p "$stage"/{usr/bin,lib/systemd/system,etc/assay}
+share=$stage/usr/share
+mkdir -p "$share"/{man/man1,bash-completion/completions,zsh/vendor-completions} \
+  "$share/fish/vendor_completions.d" "$share/doc/assay"
+assay=$stage/usr/lib/assay/bin/assay
+"$assay" man-page | gzip -9n >"$share/man/man1/assay.1.gz"
+"$assay" completion bash >"$share/bash-completion/completions/assay"
+"$assay" completion zsh >"$share/zsh/vendor-completions/_assay"
+"$assay" completion fish >"$share/fish/vendor_completions.d/assay.fish"
+cp LICENSE "$share/doc/assay/copyright"
 ln -s ../lib/assay/bin/assay "$stage/usr/bin/assay"
 cp packaging/deb/assay.service "$stage/lib/systemd/system"
 cp packaging/deb/server.toml "$stage/etc/assay"
+install -D -m 0644 packaging/deb/apparmor "$stage/usr/share/assay/apparmor"
 export ASSAY_STAGE=$stage ASSAY_VERSION=$version ASSAY_GLIBC=$glibc
 (cd "$out" && cpack --config ../../packaging/deb/CPackConfig.cmake >cpack.log) \
   || { cat "$out/cpack.log" >&2; exit 1; }

@@ -96,6 +96,17 @@ grep -q 'valid keys: .*state_dir' refusal
 rm ~/.config/assay/assay.toml
 assay operators list | grep -q vector_add
 assay doctor
+test -s /opt/assay/share/man/man1/assay.1
+bash -n /opt/assay/share/bash-completion/completions/assay
+grep -q '^#compdef assay' /opt/assay/share/zsh/site-functions/_assay
+test -s /opt/assay/share/fish/vendor_completions.d/assay.fish
+assay export harbor /tmp/tasks --operators vector_add,relu
+test -x /tmp/tasks/relu/tests/test.sh
+/opt/assay/bin/python -c 'import assay; print(assay.Evaluation("relu", source="x").to_json())'
+if /opt/assay/bin/python -c 'import assay; assay.Client' 2>refusal; then
+  echo "a client without httpx did not fail"; exit 1
+fi
+grep -q "assay\[client\]" refusal
 END
 }
 
@@ -109,8 +120,21 @@ assay --version
 id assay
 test -d /var/lib/assay
 test -f /lib/systemd/system/assay.service
+zcat /usr/share/man/man1/assay.1.gz | grep '^.SH COMMANDS' >/dev/null
+bash -c '. /usr/share/bash-completion/completions/assay && complete -p assay' >registered
+grep -q _assay registered
+test -s /usr/share/zsh/vendor-completions/_assay
+test -s /usr/share/fish/vendor_completions.d/assay.fish
+grep -q '^profile assay /usr/lib/assay/bin/' /usr/share/assay/apparmor
+test -e /proc/sys/kernel/apparmor_restrict_unprivileged_userns || test ! -e /etc/apparmor.d/assay
 ASSAY_CONFIG=/etc/assay/server.toml assay config show | grep '^http = "127.0.0.1:8000"'
 assay demo --out /tmp/deb-demo | tee demo.txt
+for word in PASS SLOW WRONG 'NO BUILD' REFUSED CONTAINED; do grep -q "$word" demo.txt; done
+# The service runs as this user. An ordinary user's jail has fewer layers than root's.
+chmod o+x /root
+runuser -u assay -- env HOME=/tmp XDG_STATE_HOME=/var/lib \
+  ASSAY_PYTHON=/root/.local/share/assay/python/bin/python assay demo --out /tmp/user-demo \
+  | tee demo.txt
 for word in PASS SLOW WRONG 'NO BUILD' REFUSED CONTAINED; do grep -q "$word" demo.txt; done
 dpkg -r assay
 test ! -e /usr/bin/assay

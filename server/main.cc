@@ -10,6 +10,8 @@
 #include "base/stderr_line.h"
 #include "server/commands/commands.h"
 #include "server/commands/configuration.h"
+#include "server/commands/export/export.h"
+#include "server/commands/shell/shell.h"
 
 namespace {
 
@@ -54,6 +56,7 @@ int main(int argc, char** argv) {
   add_export(app, status);
   add_setup(app, status);
   add_config(app, status, settings);
+  add_shell(app, status);
   if (!asks_for_help(argc, argv)) {
     if (const Status ready = configure(app, settings); !ready)
       return print_error("config", kBadConfig, ready.error().message);

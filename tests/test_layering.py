@@ -271,6 +271,21 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/call",
         "tools/model",
     ),
+    "server/commands/shell": ("base", "server/app"),
+    "server/commands/export": (
+        "base",
+        "operators",
+        "sandbox/job",
+        "server/app",
+        "server/bench",
+        "server/bundle",
+        "server/report/model",
+        "server/runs",
+        "server/store",
+        "tools",
+        "tools/json",
+        "tools/model",
+    ),
     "server/commands": (
         "base",
         "operators",
@@ -307,7 +322,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/model",
         "tools/resources",
     ),
-    "server": ("base", "server/commands"),
+    "server": ("base", "server/commands", "server/commands/export", "server/commands/shell"),
 }
 HTTPLIB_FILES = {"server/mcp/client/http_client.cc"}
 VALIJSON_FILES = {"server/mcp/schema/schema.cc"}

@@ -10,6 +10,7 @@
 #include "tools/model/fitting_guides.h"
 #include "tools/model/operator_job.h"
 #include "tools/registry.h"
+#include "tools/spec_text.h"
 
 namespace assay::tools {
 namespace {
@@ -296,6 +297,20 @@ mcp::ToolResult fetch_spec(const Services& services, const FetchSpecArguments& a
 }
 
 }  // namespace
+
+std::string spec_text(const Operator& op, const sandbox::Limits& limits,
+                      const AnswerLimits& answers) {
+  return answer_of(op, sandbox::kPython, limits_text(limits),
+                   max_chars(answers, Format::concise) * kCapShareOf8 / 8)
+      .text;
+}
+
+json operator_facts(const Operator& op) {
+  return {{"operator", op.name},         {"split", operators::to_string(op.split)},
+          {"family", op.family},         {"dialect", op.dialect},
+          {"difficulty", op.difficulty}, {"entry", op.entry},
+          {"summary", op.summary}};
+}
 
 mcp::Tool fetch_spec_tool(const Services& services) {
   mcp::Tool tool;

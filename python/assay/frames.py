@@ -12,7 +12,10 @@ from assay.results import Result
 def results_frame(results: Iterable[Result]) -> Any:
     """Returns a pandas.DataFrame with one row for each result. The rewards are columns `reward_NAME`,
     and `problem` is the kind of the problem. Needs pandas."""
-    import pandas
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError("results_frame() needs pandas: pip install 'assay[frame]'") from error
 
     rows = []
     for result in results:

@@ -14,7 +14,10 @@ from assay.results import Problem, Result
 try:
     import httpx2 as httpx
 except ImportError:
-    import httpx  # type: ignore[no-redef,import-not-found,unused-ignore]
+    try:
+        import httpx  # type: ignore[no-redef,import-not-found,unused-ignore]
+    except ImportError as error:
+        raise ImportError("the clients need httpx: pip install 'assay[client]'") from error
 
 MOST_EVALUATIONS = 256  # of one request
 RETRY_STATUSES = frozenset({408, 429, 502, 503, 504})

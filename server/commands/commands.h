@@ -30,7 +30,6 @@ void add_token(CLI::App& app, int& status);      // token.cc: new
 void add_plan(CLI::App& app, int& status);       // plan.cc: show, diff
 void add_store(CLI::App& app, int& status);      // store.cc: stats, prune
 void add_import(CLI::App& app, int& status);     // import.cc
-void add_export(CLI::App& app, int& status);     // export.cc
 void add_setup(CLI::App& app, int& status);      // setup.cc
 
 }  // namespace assay::server

@@ -15,7 +15,7 @@
 #include "server/evaluate/query.h"
 #include "server/mcp/protocol/http_headers.h"
 #include "tools/call/principal_of.h"
-#include "tools/registry.h"
+#include "tools/spec_text.h"
 
 namespace assay::server {
 namespace {
@@ -247,20 +247,13 @@ EvaluateApi::Answer EvaluateApi::operators(const mcp::ApplicationRequest& reques
     if (services_.catalog.find(name) == nullptr)
       return refuse(ProblemType::unknown_name, services_.catalog.unknown(name).message);
   }
-  const mcp::Tool fetch_spec = tools::fetch_spec_tool(services_);
   json list = json::array();
   for (const operators::Operator& op : services_.catalog.all()) {
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), op.name) == wanted.end())
       continue;
-    json one = {{"operator", op.name},         {"split", operators::to_string(op.split)},
-                {"family", op.family},         {"dialect", op.dialect},
-                {"difficulty", op.difficulty}, {"entry", op.entry},
-                {"summary", op.summary}};
-    if (prompt == "true") {
-      mcp::RequestContext context;
-      context.caller = request.caller;
-      one["prompt"] = fetch_spec.call({{"operator", op.name}}, context).text;
-    }
+    json one = tools::operator_facts(op);
+    if (prompt == "true")
+      one["prompt"] = tools::spec_text(op, services_.job_limits, services_.limits);
     list.push_back(std::move(one));
   }
   return json_reply({{"suite", services_.catalog.suite().name}, {"operators", std::move(list)}});

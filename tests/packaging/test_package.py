@@ -68,6 +68,8 @@ def test_an_installed_folder_has_every_part_and_no_source_of_the_programs(instal
         "reference_agents/llm/prices.toml",
         "server/commands/demo/escape.py",
         "packaging/make_python.py",
+        "python/assay/datasets.py",
+        "python/assay/py.typed",
         "requirements.txt",
         "LICENSE",
     ):
@@ -178,9 +180,19 @@ def test_the_metadata_of_the_wheel_agree_with_the_project() -> None:
     assert (ROOT / "python/assay/__main__.py").is_file()
 
 
+def test_the_wheel_builds_the_native_module_for_every_python() -> None:
+    """One of several Pythons was built before, and the installation of the others failed."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    targets = project["tool"]["scikit-build"]["build"]["targets"]
+    assert "_native_modules" in targets
+    described = (ROOT / "sandbox/harness/native/CMakeLists.txt").read_text()
+    assert "add_custom_target(_native_modules DEPENDS ${ASSAY_NATIVE_MODULES})" in described
+
+
 def test_the_entry_of_the_wheel_reports_a_program_that_is_missing(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "python/assay", tmp_path / "assay", ignore=lambda *_: {"__pycache__"})
-    started = [sys.executable, "-m", "assay", "--version"]
+    # -S: without the packages of this Python, because an installed Assay has only its own.
+    started = [sys.executable, "-S", "-m", "assay", "--version"]
     missing = subprocess.run(started, cwd=tmp_path, capture_output=True, text=True)
     assert missing.returncode == 69 and "_bundle/bin/assay" in missing.stderr
     program = tmp_path / "assay/_bundle/bin/assay"

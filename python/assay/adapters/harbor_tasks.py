@@ -1,6 +1,7 @@
 """Writes the operators of a server as task folders for Harbor, which verifiers, NeMo-Gym and SkyRL
 read too. The agent writes /app/kernel.py, and the verifier sends the file to the server.
 
+    assay export harbor tasks --operators vector_add,relu          # operators of this machine
     python -m assay.adapters.harbor_tasks --url http://127.0.0.1:8080 --out tasks vector_add relu
 
 The verifier reads ASSAY_URL, ASSAY_TOKEN, ASSAY_REWARD and ASSAY_MODE. It writes reward.json with the
@@ -10,14 +11,19 @@ ends with an error, so Harbor reports an error and not the reward 0."""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
-from collections.abc import Sequence
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from assay.client import Client
+if TYPE_CHECKING:
+    from assay.client import Client
 
+CANNOT_WRITE = 73  # the exit status of `assay`, which docs/reference/cli.md lists
 SCHEMA_VERSION = "1.1"
 DOCKERFILE = """FROM python:3.11-slim
 WORKDIR /app
@@ -118,25 +124,59 @@ def write_task(folder: Path, operator: dict[str, Any]) -> None:
 
 
 def write_tasks(client: Client, out: Path, names: Sequence[str] = ()) -> list[Path]:
-    """Writes one folder for each operator. Returns the folders."""
+    """Writes one folder for each operator of a server. Returns the folders."""
+    return write_operators(out, client.operators(names, prompts=True))
+
+
+def write_operators(out: Path, operators: Iterable[dict[str, Any]]) -> list[Path]:
     folders = []
-    for operator in client.operators(names, prompts=True):
+    for operator in operators:
         folder = out / str(operator["operator"])
         write_task(folder, operator)
         folders.append(folder)
     return folders
 
 
-def main() -> None:
+def export(operators: Path, out: Path) -> int:
+    """Writes the folders for a file with one operator a line, as `assay export harbor` makes it.
+    `out` is complete as soon as it exists. Returns the number of folders."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise OSError("it exists and is not empty; name a new folder")
+    staging = out.with_name(f".{out.name}.staging-{os.getpid()}")
+    try:
+        staging.mkdir(parents=True)
+        lines = operators.read_text(encoding="utf-8").splitlines()
+        folders = write_operators(staging, (json.loads(line) for line in lines))
+        if out.exists():
+            out.rmdir()
+        staging.replace(out)
+    finally:
+        with contextlib.suppress(OSError):
+            shutil.rmtree(staging)
+    return len(folders)
+
+
+def main() -> int:
     parser = argparse.ArgumentParser(description="Writes task folders for Harbor.")
     parser.add_argument("--url", default=os.environ.get("ASSAY_URL", "http://127.0.0.1:8080"))
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--input", type=Path, help="a file of operators instead of a server's")
     parser.add_argument("operators", nargs="*", help="default: all operators of the server")
     arguments = parser.parse_args()
-    with Client(arguments.url, os.environ.get("ASSAY_TOKEN")) as client:
-        folders = write_tasks(client, arguments.out, arguments.operators)
-    print(f"{len(folders)} tasks in {arguments.out}")
+    if arguments.input:
+        try:
+            count = export(arguments.input, arguments.out)
+        except OSError as error:
+            print(f"assay export harbor: {arguments.out}: {error}", file=sys.stderr)
+            return CANNOT_WRITE
+    else:
+        from assay.client import Client
+
+        with Client(arguments.url, os.environ.get("ASSAY_TOKEN")) as client:
+            count = len(write_tasks(client, arguments.out, arguments.operators))
+    print(f"{count} tasks in {arguments.out}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

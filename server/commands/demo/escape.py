@@ -19,7 +19,10 @@ def reached() -> list[str]:
             found.append(f"the network, at {address[0]}")  # a machine answered
         except OSError:
             pass
-    for path in ("/root/.ssh", "/home", "/etc/shadow", "/proc/1/environ"):
+    paths = ["/root/.ssh", "/home", "/etc/shadow"]
+    if os.getpid() != 1:  # in a jail of its own, this process may read about itself
+        paths.append("/proc/1/environ")
+    for path in paths:
         try:
             if any(Path(path).iterdir()) if os.path.isdir(path) else Path(path).read_bytes():
                 found.append(path)

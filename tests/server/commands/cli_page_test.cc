@@ -11,6 +11,8 @@
 #include "base/text.h"
 #include "server/commands/commands.h"
 #include "server/commands/configuration.h"
+#include "server/commands/export/export.h"
+#include "server/commands/shell/shell.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -115,6 +117,7 @@ TEST_CASE("the page of the command line names every option of every command, and
   server::add_setup(app, status);
   const server::Settings settings;
   server::add_config(app, status, settings);
+  server::add_shell(app, status);
   std::map<std::string, Names> offered;
   for (CLI::App* command : commands_of(app)) {
     const std::vector<CLI::App*> inner = commands_of(*command);

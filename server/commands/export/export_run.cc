@@ -1,4 +1,4 @@
-#include "server/commands/export_run.h"
+#include "server/commands/export/export_run.h"
 
 #include <sys/stat.h>
 

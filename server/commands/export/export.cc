@@ -1,28 +1,26 @@
-// Implements `assay export KIND OUT`, which writes operators, submissions and verdicts in the
-// format of another benchmark. This file reads the store; a script in importers/ writes the files.
-// The command replaces its own process with the script (exec), so the script's exit status is the
-// exit status of the command. The script gets public verdicts only, so nothing about hidden cases
-// leaves Assay.
-#include <sys/mman.h>
-#include <unistd.h>
+// Implements `assay export flashinfer-trace OUT`, which writes operators, submissions and verdicts
+// in the format of another benchmark. This file reads the store; a script in importers/ writes the
+// files. The command replaces its own process with the script (exec), so the script's exit status
+// is the exit status of the command. The script gets public verdicts only, so nothing about hidden
+// cases leaves Assay.
+#include "server/commands/export/export.h"
 
-#include <cerrno>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/json.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
-#include "base/unique_fd.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
-#include "server/commands/commands.h"
-#include "server/commands/export_run.h"
+#include "server/commands/export/export_dataset.h"
+#include "server/commands/export/export_harbor.h"
+#include "server/commands/export/export_run.h"
+#include "server/commands/export/export_script.h"
 #include "server/runs/services.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/public_verdict.h"
@@ -140,36 +138,7 @@ Status add_named_operators(const ExportOptions& options, const operators::Catalo
   return {};
 }
 
-/// Replaces this process with the script, which reads `request`. Returns only after an error.
-int run_script(const ExportOptions& options, const Paths& paths, const std::string& request) {
-  const UniqueFd input(::memfd_create("export", 0));  // the script inherits it
-  std::size_t done = 0;
-  while (input && done < request.size()) {
-    const ssize_t written = ::write(input.get(), request.data() + done, request.size() - done);
-    if (written < 0) break;
-    done += static_cast<std::size_t>(written);
-  }
-  if (!input || done < request.size())
-    return print_error(kExport, kUnavailable,
-                       std::string("write to a memory file: ") + std::strerror(errno));
-  std::vector<std::string> words = {paths.python.string(),
-                                    "-B",
-                                    (paths.root / kScript).string(),
-                                    "--input",
-                                    "/proc/self/fd/" + std::to_string(input.get()),
-                                    "--out",
-                                    options.out,
-                                    "--tensor-mib",
-                                    std::to_string(options.tensor_mib)};
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  ::execv(arguments.front(), arguments.data());
-  return print_error(kExport, kUnavailable,
-                     "execute " + words.front() + ": " + std::strerror(errno));
-}
-
-int export_dataset(const ExportOptions& options) {
+int export_flashinfer(const ExportOptions& options) {
   const bool wants_jobs = options.all || !options.runs.empty() || !options.jobs.empty();
   if (!wants_jobs && options.operators.empty())
     return print_error(kExport, kUsage,
@@ -199,8 +168,12 @@ int export_dataset(const ExportOptions& options) {
         {{"name", name}, {"directory", workspace->catalog.find(name)->directory.string()}});
   if (chosen.operators.empty())
     return print_error(kExport, kNoInput, "there is no job to export; `assay runs` lists the runs");
-  return run_script(options, workspace->paths,
-                    request.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  Result<ScriptInput> input = ScriptInput::make();
+  const Status added = input ? input->add(request) : Status(fail(input.error()));
+  if (!added) return print_error(kExport, kUnavailable, added.error().message);
+  return run_export_script(
+      kExport, workspace->paths, kScript, std::move(*input),
+      {"--out", options.out, "--tensor-mib", std::to_string(options.tensor_mib)});
 }
 
 }  // namespace
@@ -231,7 +204,9 @@ void add_export(CLI::App& app, int& status) {
                    "the most MiB of inputs of a case that are stored as tensors")
       ->check(CLI::Range(1, kMostTensorMib))
       ->capture_default_str();
-  command->callback([options, &status] { status = export_dataset(*options); });
+  command->callback([options, &status] { status = export_flashinfer(*options); });
+  add_export_dataset(*group, status);
+  add_export_harbor(*group, status);
   add_export_run(*group, status);
 }
 

@@ -1,0 +1,284 @@
+// Implements `assay export dataset OUT`. This file reads the store and the journals of benches; a
+// script in importers/dataset redacts, removes duplicates and writes the files. The script gets
+// public verdicts only, so nothing about hidden cases leaves Assay.
+#include "server/commands/export/export_dataset.h"
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/rfc3339.h"
+#include "base/text.h"
+#include "sandbox/job/job.h"
+#include "server/app/exit_status.h"
+#include "server/app/report_source.h"
+#include "server/app/workspace.h"
+#include "server/bench/journal.h"
+#include "server/bench/run.h"
+#include "server/commands/export/export_script.h"
+#include "server/report/model/label.h"
+#include "server/runs/services.h"
+#include "tools/json/verdict_json.h"
+#include "tools/model/public_verdict.h"
+
+namespace assay::server {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr const char* kExportDataset = "export dataset";
+constexpr const char* kDatasetScript = "importers/dataset/export_dataset.py";
+constexpr const char* kOwnLicence = "Apache-2.0";
+constexpr const char* kModels = "models";
+
+struct ExportDatasetOptions {
+  std::string out, store, suite, caller, licence, redact;
+  std::string title = "Judged GPU kernels";
+  std::string sources = kModels;
+  std::vector<std::string> runs, benches;
+  bool all = false, practice = false, parquet = false, keep_duplicates = false;
+};
+
+/// Reads the store and writes the script's input.
+class DatasetInput {
+ public:
+  DatasetInput(const ExportDatasetOptions& options, const operators::Catalog& catalog, Store& store,
+               ScriptInput& input)
+      : options_(options), catalog_(catalog), store_(store), input_(input) {}
+
+  Status write() {
+    ASSAY_RETURN_IF_ERROR(write_header());
+    ASSAY_RETURN_IF_ERROR(choose_runs());
+    for (const auto& [handle, run] : runs_) {
+      for (const std::string& name : run.operators) ASSAY_RETURN_IF_ERROR(add_jobs(run, name));
+    }
+    if (options_.practice) {
+      for (const operators::Operator& op : catalog_.all())
+        ASSAY_RETURN_IF_ERROR(add_jobs({}, op.name));
+    }
+    for (const std::string& folder : options_.benches)
+      ASSAY_RETURN_IF_ERROR(add_transcripts(folder));
+    return input_.add({{"left_out",
+                        {{"unfinished", unfinished_},
+                         {"without a model", without_model_},
+                         {"infrastructure", infrastructure_}}}});
+  }
+
+ private:
+  Status write_header() {
+    json operators = json::array();
+    for (const operators::Operator& op : catalog_.all()) {
+      json hidden = json::array();
+      for (const operators::Case& one : op.cases) {
+        if (one.hidden) hidden.push_back(one.id);
+      }
+      operators.push_back({{"name", op.name},
+                           {"split", operators::to_string(op.split)},
+                           {"family", op.family},
+                           {"dialect", op.dialect},
+                           {"difficulty", op.difficulty},
+                           {"licence", op.imported ? op.provenance.licence : kOwnLicence},
+                           {"hidden_ids", std::move(hidden)}});
+    }
+    return input_.add({{"assay", ASSAY_VERSION},
+                       {"created", iso_time(system_clock().unix_ms())},
+                       {"operators", std::move(operators)}});
+  }
+
+  /// Returns true if the sources of the run may be exported. Simulated models submit changed
+  /// oracles, and scripts may submit oracles.
+  bool has_shown_sources(const tools::RunInfo& run) const {
+    return options_.sources != kModels ||
+           report::parse_model_label(run.request.model).answered_by != report::AnsweredBy::script;
+  }
+
+  Status choose_runs() {
+    std::vector<tools::RunInfo> chosen;
+    if (options_.all) {
+      ASSAY_TRY(known, store_.runs());
+      chosen = std::move(known);
+    }
+    for (const std::string& handle : options_.runs) {
+      ASSAY_TRY(run, store_.run(handle, std::nullopt));
+      chosen.push_back(std::move(run));
+    }
+    for (tools::RunInfo& run : chosen) {
+      if (has_shown_sources(run)) {
+        runs_.emplace(run.handle, std::move(run));
+        continue;
+      }
+      ASSAY_TRY(kinds, store_.tool_calls(run.handle));
+      for (const auto& [name, calls] : kinds) without_model_ += calls;
+    }
+    return {};
+  }
+
+  /// Returns the suite that judged the job. The fake device does not know it, but the run does.
+  static json suite_json(const sandbox::Verdict& verdict, const tools::RunInfo& run) {
+    const SuiteId& judged = verdict.provenance.suite_id;
+    const SuiteId& suite = judged.digest.empty() ? run.suite_id : judged;
+    return {{"name", suite.name}, {"version", suite.version}, {"digest", suite.digest}};
+  }
+
+  /// Adds the finished jobs of an operator in a run. A run without a handle is practice; of
+  /// practice, only the caller's jobs are added.
+  Status add_jobs(const tools::RunInfo& run, const std::string& name) {
+    const operators::Operator* op = catalog_.find(name);
+    ASSAY_TRY(jobs, store_.stored_jobs(run.handle, name));
+    for (const StoredJob& job : jobs) {
+      if (run.handle.empty()) {
+        const Result<tools::JobSource> own = store_.source_of(job.job, options_.caller);
+        if (!own && own.error().code == ErrorCode::not_found) continue;
+        if (!own) return fail(own.error());
+      }
+      if (!job.verdict || !job.finished_unix_ms) {
+        ++unfinished_;
+        continue;
+      }
+      if (sandbox::is_infrastructure_error(job.verdict->error_kind)) {
+        ++infrastructure_;
+        continue;
+      }
+      json document = tools::verdict_to_json(tools::public_verdict(*job.verdict, op).verdict());
+      document.erase("artifacts");
+      document.erase("artifacts_dropped");
+      const bool practice = run.handle.empty();
+      ASSAY_RETURN_IF_ERROR(
+          input_.add({{"job",
+                       {{"job", job.job},
+                        {"run", run.handle},
+                        {"agent", run.request.agent},
+                        {"model", run.request.model},
+                        {"track", practice ? "" : std::string(tools::to_string(run.request.track))},
+                        {"operator", job.operator_name},
+                        {"kind", job.kind},
+                        {"device", job.device},
+                        {"suite", suite_json(*job.verdict, run)},
+                        {"source", job.source},
+                        {"finished", iso_time(*job.finished_unix_ms)},
+                        {"verdict", std::move(document)}}}}));
+    }
+    return {};
+  }
+
+  Status add_transcripts(const std::string& folder) {
+    ASSAY_TRY(benches, bench::find_benches(folder));
+    for (const bench::RecordedBench& recorded : benches) {
+      for (const auto& [sample, started] : recorded.journal.runs) {
+        const auto run = runs_.find(started.run);
+        if (run == runs_.end()) continue;
+        for (const std::string& name : run->second.operators) {
+          const fs::path path = bench::transcript_path(recorded.directory, sample, name);
+          std::error_code error;
+          if (!fs::exists(path, error)) continue;
+          ASSAY_RETURN_IF_ERROR(add_transcript(recorded, run->second, sample, name, path));
+        }
+      }
+    }
+    return {};
+  }
+
+  Status add_transcript(const bench::RecordedBench& recorded, const tools::RunInfo& run,
+                        std::int64_t sample, const std::string& name, const fs::path& path) {
+    const auto end = recorded.journal.finished.find({sample, name});
+    const bool ended = end != recorded.journal.finished.end();
+    const bool priced = ended && end->second.cost_usd.has_value();
+    return input_.add({{"transcript",
+                        {{"path", path.string()},
+                         {"run", run.handle},
+                         {"agent", run.request.agent},
+                         {"model", run.request.model},
+                         {"operator", name},
+                         {"sample", sample},
+                         {"outcome", ended ? end->second.outcome : ""},
+                         {"error_kind", ended ? end->second.error_kind : ""},
+                         {"cost_usd", priced ? json(*end->second.cost_usd) : json()}}}});
+  }
+
+  const ExportDatasetOptions& options_;
+  const operators::Catalog& catalog_;
+  Store& store_;
+  ScriptInput& input_;
+  std::map<std::string, tools::RunInfo> runs_;
+  std::int64_t unfinished_ = 0, without_model_ = 0, infrastructure_ = 0;
+};
+
+int export_as_dataset(const ExportDatasetOptions& options) {
+  if (!options.all && !options.practice && options.runs.empty())
+    return print_error(kExportDataset, kUsage,
+                       "name what to export: --run RUN, --all (all runs) or --practice (jobs of no "
+                       "run)");
+  int status = kPass;
+  const std::optional<Workspace> workspace = open_workspace(kExportDataset, status, options.suite);
+  if (!workspace) return status;
+  const fs::path path =
+      options.store.empty() ? workspace->paths.default_store() : fs::path(options.store);
+  const auto services = open_store_to_read(path, workspace->catalog);
+  if (!services)
+    return print_error(kExportDataset, status_of_report_error(services.error()),
+                       services.error().message);
+  Result<ScriptInput> input = ScriptInput::make();
+  if (!input) return print_error(kExportDataset, kUnavailable, input.error().message);
+  DatasetInput reader(options, workspace->catalog, (*services)->store(), *input);
+  if (const Status written = reader.write(); !written)
+    return print_error(kExportDataset, status_of_report_error(written.error()),
+                       written.error().message);
+  std::vector<std::string> words = {"--out",       options.out, "--title",
+                                    options.title, "--licence", options.licence};
+  if (!options.redact.empty()) words.insert(words.end(), {"--redact", options.redact});
+  if (options.parquet) words.emplace_back("--parquet");
+  if (options.keep_duplicates) words.emplace_back("--keep-duplicates");
+  return run_export_script(kExportDataset, workspace->paths, kDatasetScript, std::move(*input),
+                           words);
+}
+
+}  // namespace
+
+void add_export_dataset(CLI::App& group, int& status) {
+  auto options = std::make_shared<ExportDatasetOptions>();
+  CLI::App* command = group.add_subcommand(
+      "dataset",
+      "Write sources, verdicts and transcripts as a dataset; hidden cases and secrets "
+      "are left out");
+  command->add_option("out", options->out, "the folder to write; it must be new or empty")
+      ->required();
+  command->add_option("--run", options->runs, "the jobs of this run; may be repeated")
+      ->allow_extra_args(false);
+  command->add_flag("--all", options->all, "the jobs of all runs");
+  command->add_flag("--practice", options->practice, "also the jobs that belong to no run");
+  command->add_option("--caller", options->caller,
+                      "the client whose practice is exported (default: jobs without a token)");
+  command
+      ->add_option("--bench", options->benches,
+                   "the --out of a bench, whose transcripts are exported; may be repeated")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--sources", options->sources,
+                   "the runs that are exported: models (in which a model answered; simulated "
+                   "models submit changed oracles), all")
+      ->check(CLI::IsMember({kModels, "all"}))
+      ->capture_default_str();
+  command->add_option("--licence", options->licence,
+                      "the licence of the dataset, as an SPDX identifier: CC-BY-4.0");
+  command->add_option("--title", options->title, "the title of the data card")
+      ->capture_default_str();
+  command->add_option("--redact", options->redact,
+                      "a file with texts to remove, one a line, besides secrets of known forms");
+  command->add_flag("--parquet", options->parquet,
+                    "write Parquet beside JSON lines; needs the package pyarrow");
+  command->add_flag("--keep-duplicates", options->keep_duplicates,
+                    "keep verdicts that repeat an earlier one");
+  command->add_option("--suite", options->suite,
+                      "a folder of operators to use instead of Assay's own");
+  command->add_option("--store", options->store,
+                      "the store that holds the jobs (default: the user's)");
+  command->callback([options, &status] { status = export_as_dataset(*options); });
+}
+
+}  // namespace assay::server

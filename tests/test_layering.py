@@ -261,6 +261,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/http",
         "server/mcp/protocol",
         "server/mcp/schema",
+        "server/runs",
+        "server/workers",
         "tools",
         "tools/answer",
         "tools/call",

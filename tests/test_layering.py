@@ -250,6 +250,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/core",
         "server/mcp/http",
         "server/mcp/oauth",
+        "server/runs",
         "tools/model",
     ),
     "server/evaluate": (

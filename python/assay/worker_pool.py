@@ -268,9 +268,7 @@ class WorkerPool:
             answer["deadline_passed"] = True
         return answer
 
-    def _take(
-        self, slots: int, until: float
-    ) -> tuple[_Seat | None, Worker | None, dict[str, Any]]:
+    def _take(self, slots: int, until: float) -> tuple[_Seat | None, Worker | None, dict[str, Any]]:
         """Waits for a worker with free slots. Otherwise returns the result that says why not."""
         with self._changed:
             failures_before = self._sums.failed_starts

@@ -48,7 +48,7 @@ class WorkerProcess:
             raise WorkerRefused(
                 f"there is no program {command[0]} on this machine; give the path of `assay`"
             )
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._log
         )
@@ -152,7 +152,9 @@ class WorkerProcess:
             self._changed.notify_all()
 
     def _read_frame(self, silence_s: float) -> tuple[dict[str, Any], bytes]:
-        magic, header_bytes, payload_bytes = PREFIX.unpack(self._read_exactly(PREFIX.size, silence_s))
+        magic, header_bytes, payload_bytes = PREFIX.unpack(
+            self._read_exactly(PREFIX.size, silence_s)
+        )
         if magic != MAGIC:
             raise WorkerLost(self._said("it printed something that is no frame"))
         if header_bytes > MOST_HEADER_BYTES or payload_bytes > MOST_PAYLOAD_BYTES:

@@ -132,6 +132,7 @@ tl::expected<Wanted, Problem> read_member(const EvaluationContext& context, cons
   if (const Status good = tools::choose_language(wanted.job, text_of(member, "language")); !good)
     return refuse(good.error());
   wanted.job.limits = context.job_limits;
+  wanted.job.batch = true;
   wanted.job.priority = priority_of(text_of(member, "priority"));
   const json identity =
       json::array({served, name, wanted.job.source, wanted.job.language,

@@ -83,7 +83,7 @@ class WorkerLoop {
   sandbox::Device& device_;
   const WorkerHello hello_;
   const Place place_;
-  const Evaluate evaluate_;  // may be null
+  const Evaluate evaluate_;   // may be null
   std::stop_source ended_;    // every thread ends
   std::stop_source settled_;  // the worker drains and has no job left
   mutable Mutex mutex_;

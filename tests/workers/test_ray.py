@@ -34,6 +34,13 @@ NODES = 3
 BATCH = 24
 PAUSE_S = 1.0  # between two faults
 SETTLE_S = 60.0
+# Ray notices the loss of a node after half a minute, and until then it places actors there.
+QUICK = {
+    "health_check_initial_delay_ms": 1_000,
+    "health_check_period_ms": 500,
+    "health_check_timeout_ms": 1_000,
+    "health_check_failure_threshold": 3,
+}
 SLOW = "# fake: sleep_ms=150\n# {}\ndef vector_add(x, y):\n    return x\n"
 
 
@@ -41,7 +48,8 @@ class RayCluster:
     """A head without workers, and nodes that have processors and accelerators by name only."""
 
     def __init__(self) -> None:
-        self.cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
+        head = {"num_cpus": 0, "_system_config": QUICK}
+        self.cluster = Cluster(initialize_head=True, head_node_args=head)
         self.nodes = [self.add_node() for _ in range(NODES)]
         self.old = self.add_node("A100")
         ray.init(address=self.cluster.address, log_to_driver=False)
@@ -62,9 +70,11 @@ class RayCluster:
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayCluster]:
-    made = RayCluster()
-    yield made
-    made.close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(ROOT / "python"))  # the processes of all nodes inherit it
+        made = RayCluster()
+        yield made
+        made.close()
 
 
 def worker(binary: str, folder: Path) -> list[str]:
@@ -85,11 +95,18 @@ class Faults:
         self.chance = random.Random(seed)
         self.done: Counter[str] = Counter()
 
+    def worker(self) -> int:
+        deadline = time.monotonic() + SETTLE_S
+        while not worker_pids(self.folder):
+            assert time.monotonic() < deadline, f"no worker comes after {self.done}"
+            time.sleep(0.05)
+        return self.chance.choice(worker_pids(self.folder))
+
     def kill_worker(self) -> None:
-        os.kill(self.chance.choice(worker_pids(self.folder)), signal.SIGKILL)
+        os.kill(self.worker(), signal.SIGKILL)
 
     def kill_actor(self) -> None:
-        os.kill(parent_of(self.chance.choice(worker_pids(self.folder))), signal.SIGKILL)
+        os.kill(parent_of(self.worker()), signal.SIGKILL)
 
     def kill_node(self) -> None:
         self.cluster.replace_node(self.chance)
@@ -97,7 +114,8 @@ class Faults:
     def go_on(self, seconds: float) -> None:
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            fault = self.chance.choice([self.kill_worker, self.kill_actor, self.kill_node])
+            many = [self.kill_worker, self.kill_actor] * 2
+            fault = self.chance.choice([*many, self.kill_node])
             try:
                 fault()
                 self.done[fault.__name__] += 1
@@ -106,9 +124,7 @@ class Faults:
             time.sleep(PAUSE_S)
 
 
-def test_actors_are_placed_by_accelerator(
-    cluster: RayCluster, binary: str, tmp_path: Path
-) -> None:
+def test_actors_are_placed_by_accelerator(cluster: RayCluster, binary: str, tmp_path: Path) -> None:
     batch = [assay.Evaluation("vector_add", source=SLOW.format(i)) for i in range(4)]
     command = worker(binary, tmp_path)
     with assay.ray.pool(2, command, accelerator_type="A100") as workers:
@@ -127,19 +143,27 @@ def test_every_result_is_there_once_while_actors_and_nodes_die(
     cluster: RayCluster, binary: str, tmp_path: Path
 ) -> None:
     faults = Faults(cluster, tmp_path, 5)
-    killer = threading.Thread(target=faults.go_on, args=(FAULTS_S / 2,))
-    results: list[assay.Result] = []
-    numbers = iter(range(10**6))
+    over = threading.Event()
+    batches: list[list[assay.Result]] = []
     with assay.ray.pool(4, worker(binary, tmp_path), accelerator_type="H100") as workers:
-        killer.start()
-        while killer.is_alive():
-            sources = [SLOW.format(next(numbers)) for _ in range(BATCH)]
-            got = workers.evaluate([assay.Evaluation("vector_add", source=one) for one in sources])
-            assert [one.index for one in got] == list(range(BATCH))
-            results += got
+
+        def send() -> None:
+            while not over.is_set():
+                sources = [SLOW.format(f"{len(batches)}-{i}") for i in range(BATCH)]
+                batch = [assay.Evaluation("vector_add", source=one) for one in sources]
+                batches.append(workers.evaluate(batch))
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        wait_until(lambda: workers.report().busy > 0)
+        faults.go_on(FAULTS_S / 2)  # Ray starts nodes only in the main thread
+        over.set()
+        sender.join()
         report = workers.report()
+    results = [one for batch in batches for one in batch]
     print(f"faults: {dict(faults.done)}, {len(results)} results, {report}")
     assert report.losses > 0
+    assert all([one.index for one in batch] == list(range(BATCH)) for batch in batches)
     assert len({one.id for one in results}) == len(results)
     # An evaluation that loses three workers is aborted, and a trainer masks it.
     assert {one.error_kind for one in results} <= {"none", "aborted", "device_unhealthy"}
@@ -149,9 +173,8 @@ def test_every_result_is_there_once_while_actors_and_nodes_die(
 
 
 def test_a_server_loses_no_verdict_while_actors_and_nodes_die(
-    cluster: RayCluster, binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cluster: RayCluster, binary: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT / "python"))
     address = ["--address", cluster.cluster.address, "--num-gpus", "1"]
     words = [sys.executable, "-m", "assay.ray", "worker", *address, "--accelerator-type", "H100"]
     file = tmp_path / "workers.toml"
@@ -184,5 +207,5 @@ def test_a_server_loses_no_verdict_while_actors_and_nodes_die(
     handles = Counter(one["job"] for one in clients.verdicts if "job" in one)
     assert set(handles.values()) <= {1}
     wait_until(lambda: worker_pids(tmp_path) == [])
-    listed = subprocess.run(["ps", "-eo", "args="], capture_output=True, text=True, check=True)
+    listed = subprocess.run(["ps", "-wweo", "args="], capture_output=True, text=True, check=True)
     assert not [line for line in listed.stdout.splitlines() if str(tmp_path) in line]

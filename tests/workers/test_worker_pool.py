@@ -73,7 +73,11 @@ def workers(binary: str) -> Iterator[WorkerPool]:
 def test_results_come_in_order_with_rewards(workers: WorkerPool) -> None:
     bad = assay.Evaluation("no_such_operator", source=PASS)
     grade = assay.Evaluation("vector_add", source=PASS, mode="grade")
-    batch = [*evaluations_of(PASS, "# fake: fail\ndef vector_add(x, y):\n    return x\n"), bad, grade]
+    batch = [
+        *evaluations_of(PASS, "# fake: fail\ndef vector_add(x, y):\n    return x\n"),
+        bad,
+        grade,
+    ]
     results = workers.evaluate(batch, rewards=["kevin", assay.Policy("twice", "2 * correct")])
     assert [one.index for one in results] == [0, 1, 2, 3]
     assert [one.outcome for one in results] == ["pass", "fail", "", ""]
@@ -178,7 +182,7 @@ def test_actors_are_placed_by_their_options(ray: Any, binary: str) -> None:
     assert options["num_gpus"] == 1
     assert options["accelerator_type"] == "H100"
     assert options["max_restarts"] == 0
-    assert options["max_concurrency"] == 4
+    assert options["max_concurrency"] == 5
 
 
 def test_no_free_node_is_named(ray: Any) -> None:

@@ -16,11 +16,12 @@ import ray
 from ray import exceptions
 
 from assay.worker_pool import LocalWorker, Worker, WorkerPool
-from assay.worker_process import WorkerLost, WorkerRefused
+from assay.worker_process import SILENCE_S, WorkerLost, WorkerRefused
 
 START_S = 3600.0  # a cluster may take so long to have a free node
 HELLO_S = 120.0  # the time that the command of a worker has on its node
-SPARE_THREADS = 2  # of an actor: hello() or stop(), and cancel()
+SPARE_THREADS = 3  # of an actor: hello(), cancel() and alive()
+ASK_S = 1.0  # while an evaluation runs, its actor is asked so often whether it lives
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ class WorkerActor:
 
     def cancel(self, job: str, attempt: int) -> None:
         self._worker.cancel(job, attempt)
+
+    def alive(self) -> None:
+        """Returns at once."""
 
 
 class RayEngine:
@@ -108,7 +112,10 @@ class _RayWorker:
                 "shows what the nodes have"
             ) from error
         except exceptions.RayActorError as error:
-            raise WorkerRefused(f"the actor died before its worker's hello: {error}") from error
+            why = _first_line(error)
+            raise WorkerRefused(f"the actor died before its worker's hello: {why}") from error
+        except (WorkerRefused, WorkerLost) as error:
+            raise _cause_of(error) from None
         return hello
 
     def evaluate(
@@ -124,10 +131,24 @@ class _RayWorker:
         ray.kill(self._actor)
 
     def _call(self, method: Any, *arguments: Any) -> Any:
+        """Waits for the answer. Ray itself notices the loss of a node only after half a minute, so
+        the actor is asked meanwhile."""
         try:
-            return ray.get(method.remote(*arguments))
+            answer = method.remote(*arguments)
+            while not ray.wait([answer], timeout=ASK_S)[0]:
+                if not ray.wait([self._actor.alive.remote()], timeout=SILENCE_S)[0]:
+                    raise WorkerLost(f"the actor did not answer for {SILENCE_S:g} s")
+            return ray.get(answer)
         except (exceptions.RayActorError, exceptions.RaySystemError) as error:
             raise WorkerLost(f"the actor was lost: {_first_line(error)}") from error
+        except WorkerLost as error:
+            raise _cause_of(error) from None
+
+
+def _cause_of(error: Exception) -> Exception:
+    """Returns what the actor raised. Ray raises an exception whose text is a whole traceback."""
+    cause = getattr(error, "cause", None)
+    return cause if isinstance(cause, Exception) else error
 
 
 def _first_line(error: Exception) -> str:

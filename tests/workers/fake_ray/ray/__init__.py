@@ -4,7 +4,8 @@ has a thread. Only what assay.ray uses is here."""
 from __future__ import annotations
 
 import threading
-from concurrent.futures import Future, wait as wait_for
+from concurrent.futures import Future
+from concurrent.futures import wait as wait_for
 from typing import Any
 
 from ray import exceptions, util

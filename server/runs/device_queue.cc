@@ -160,7 +160,7 @@ void DeviceQueue::ended(const sandbox::Job& job, std::int64_t job_ms) {
   running_batch_ -= job.batch;
   running_counts_.remove(share_of(job));
   queue_.add_duration(share_of(job), job.kind, job_ms);
-  pushed_.notify_one();  // a job that a limit kept waiting may fit now
+  if (queue_.size() > 0) pushed_.notify_one();  // a limit may have kept a job waiting
 }
 
 DeviceQueue::Place DeviceQueue::place_of(const std::string& job) const {

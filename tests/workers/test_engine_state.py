@@ -48,6 +48,7 @@ def test_a_job_says_that_its_engine_has_no_machine(binary: str, tmp_path: Path) 
         engine = engine_of(server, handle)
         assert engine["state"] == "pending"
         assert "has no worker yet, 1 start" in engine["said"]
+        server.process.send_signal(signal.SIGTERM)  # the second one ends the wait for the job
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@
 Jobs arrive at a fixed rate, and each sleeps for a fixed time on its worker. The overhead of a job
 is the time from the moment at which it should have been sent to its answer, without this sleep. So
 it contains the queue, the store and the client. The result also has the server's processor time for
-each verdict, which hardly depends on other work, its resident memory over time, and how long the server took to notice that a worker was killed or stopped. All processes
-run on this machine."""
+each verdict, which hardly depends on other work, its resident memory over time, and how long the
+server took to notice that a worker was killed or stopped. All processes run on this machine."""
 
 from __future__ import annotations
 

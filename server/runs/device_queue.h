@@ -3,7 +3,8 @@
 // jobs. DeviceQueue is thread-safe.
 //
 //   DeviceQueue queue("cpu", std::move(device), {.total = 512, .per_principal = 256});
-//   if (const Status reserved = queue.reserve("alice"); !reserved) return reserved;  // full
+//   if (const Status reserved = queue.reserve({"alice", ""}); !reserved)
+//     return reserved;  // full
 //   queue.push(active);
 //   while (const std::shared_ptr<ActiveJob> next = queue.pop(stop))
 //     queue.device().execute(next->job(), next->monitor());

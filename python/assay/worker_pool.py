@@ -324,7 +324,7 @@ class WorkerPool:
                         raise WorkerRefused("the pool was closed")
                 self._admit(seat, worker.hello())
                 return
-            except (WorkerRefused, WorkerLost) as error:
+            except (WorkerRefused, WorkerLost, OSError) as error:
                 if worker:
                     worker.stop()
                 with self._changed:

@@ -63,8 +63,10 @@ Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone, bool b
   const std::int64_t ticket = next_ticket_++;
   const std::int64_t failures_before = sums_.failed_starts;
   auto place = queue_.end();
-  while (!batch && place != queue_.begin() && std::prev(place)->batch) --place;
-  queue_.insert(place, {ticket, batch});
+  while (!batch && place != queue_.begin() && std::prev(place)->batch &&
+         std::prev(place)->passed < kMostPasses)
+    ++(--place)->passed;
+  queue_.insert(place, {.number = ticket, .batch = batch});
   keeper_wakes_.notify_all();
   std::shared_ptr<Seat> seat;
   const bool ended_well = changed_.wait(lock, stop, [&]() ASSAY_REQUIRES(mutex_) {

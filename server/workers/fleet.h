@@ -36,6 +36,9 @@ namespace assay::server {
 /// A worker that sends nothing for this time is lost.
 inline constexpr std::int64_t kSilenceMs = 4'500;
 
+/// So many jobs of waiting clients go before a batch job that came earlier; then it is next.
+inline constexpr int kMostPasses = 16;
+
 /// What a fleet does now, and the sums of what it did.
 struct FleetReport {
   std::string pool;
@@ -83,9 +86,9 @@ class Fleet {
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
-  /// Waits for a worker with a free slot, first come, first served, but a batch job (Job::batch)
-  /// after all others. With `alone`, the worker gets no other job meanwhile. Errors: cancelled;
-  /// unavailable if several starts in a row failed.
+  /// Waits for a worker with a free slot, first come, first served, except that up to kMostPasses
+  /// jobs of waiting clients pass a batch job (Job::batch). With `alone`, the worker gets no other
+  /// job meanwhile. Errors: cancelled; unavailable if several starts in a row failed.
   Result<Lease> take(const std::stop_token& stop, bool alone, bool batch = false);
   /// Waits for a worker whose health check is due, and lends it alone. Error: cancelled.
   Result<Lease> take_due(const std::stop_token& stop);
@@ -110,6 +113,7 @@ class Fleet {
   struct Ticket {
     std::int64_t number;
     bool batch;
+    int passed = 0;  // by so many jobs that came later
   };
   struct Quarantine {
     std::string reason;

@@ -92,7 +92,11 @@ class RayEngine:
         )
 
     def start(self) -> Worker:
-        return _RayWorker(self._actor.remote(self._command), self._placement, self._start_s)
+        try:
+            actor = self._actor.remote(self._command)
+        except exceptions.RayError as error:
+            raise WorkerRefused(f"Ray starts no actor: {_brief(error)}") from error
+        return _RayWorker(actor, self._placement, self._start_s)
 
 
 class _RayWorker:
@@ -111,11 +115,11 @@ class _RayWorker:
                 f"Ray started no actor with {self._placement} in {self._start_s:g} s; `ray status` "
                 "shows what the nodes have"
             ) from error
-        except exceptions.RayActorError as error:
-            why = _first_line(error)
-            raise WorkerRefused(f"the actor died before its worker's hello: {why}") from error
         except (WorkerRefused, WorkerLost) as error:
             raise _cause_of(error) from None
+        except exceptions.RayError as error:
+            why = _brief(error)
+            raise WorkerRefused(f"the actor died before its worker's hello: {why}") from error
         return hello
 
     def evaluate(
@@ -139,10 +143,10 @@ class _RayWorker:
                 if not ray.wait([self._actor.alive.remote()], timeout=SILENCE_S)[0]:
                     raise WorkerLost(f"the actor did not answer for {SILENCE_S:g} s")
             return ray.get(answer)
-        except (exceptions.RayActorError, exceptions.RaySystemError) as error:
-            raise WorkerLost(f"the actor was lost: {_first_line(error)}") from error
         except WorkerLost as error:
             raise _cause_of(error) from None
+        except exceptions.RayError as error:
+            raise WorkerLost(f"the actor was lost: {_brief(error)}") from error
 
 
 def _cause_of(error: Exception) -> Exception:
@@ -151,8 +155,10 @@ def _cause_of(error: Exception) -> Exception:
     return cause if isinstance(cause, Exception) else error
 
 
-def _first_line(error: Exception) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _brief(error: Exception) -> str:
+    """Returns the first and the last line of an error of Ray, which may be a long traceback."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0] if len(lines) == 1 else f"{lines[0]} ... {lines[-1].strip()}"
 
 
 def pool(

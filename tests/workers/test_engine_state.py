@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from http_serving import Server, new_token, running_jobs, serving, wait_until
-from test_workers import PASS, assay, pool, slow, total, worker_pids, workers
+from test_workers import PASS, assay, metric, pool, run_tests, slow, total, worker_pids, workers
 
 BATCH = 40
 
@@ -42,13 +42,13 @@ def engine_of(server: Server, handle: str) -> dict[str, str]:
 
 def test_a_job_says_that_its_engine_has_no_machine(binary: str, tmp_path: Path) -> None:
     file = pool(tmp_path, "sh -c 'echo job 7 queued and waiting for resources >&2; cat'")
-    with serving(binary, tmp_path, "--workers", str(file), device="") as server:
+    arguments = ["--workers", str(file), "--drain-s", "0"]  # the job never ends
+    with serving(binary, tmp_path, *arguments, device="") as server:
         [handle] = evaluations(server, [PASS])
         wait_until(lambda: "waiting for resources" in engine_of(server, handle).get("said", ""))
         engine = engine_of(server, handle)
         assert engine["state"] == "pending"
         assert "has no worker yet, 1 start" in engine["said"]
-        server.process.send_signal(signal.SIGTERM)  # the second one ends the wait for the job
 
 
 @pytest.fixture(scope="module")
@@ -81,13 +81,28 @@ def test_a_job_says_why_it_runs_again(working: Server, state: str) -> None:
     assert "engine" not in ended
 
 
+def test_a_call_passes_an_evaluation_that_waits_for_a_worker(binary: str, tmp_path: Path) -> None:
+    """The pool has three places, and its engine starts only one worker."""
+    only_one = f"mkdir {tmp_path}/one && exec {binary} worker --device fake"
+    file = pool(tmp_path, f"sh -c '{only_one}'", health_check_s=0, most=3)
+    with serving(binary, tmp_path, "--workers", str(file), device="") as server:
+        wait_until(lambda: workers(server, "idle") == 1)
+        [first] = evaluations(server, [slow(1_000, "first")])
+        wait_until(lambda: workers(server, "busy") == 1)
+        [second] = evaluations(server, [slow(2_000, "second")])
+        wait_until(lambda: metric(server, 'assay_worker_jobs_waiting{pool="pool"}') == 1)
+        assert run_tests(server, PASS)["outcome"] == "pass"
+        assert job(server, first)["outcome"] == "pass"
+        assert job(server, second)["status"] == "running"
+
+
 def test_a_trainer_leaves_the_reserve_to_people(binary: str, tmp_path: Path) -> None:
     tokens = tmp_path / "tokens"
     trainer = new_token(binary, tokens, "trainer", "practice")
     person = new_token(binary, tokens, "person", "practice")
     shares = tmp_path / "shares.toml"
     shares.write_text("reserve = 0.5\ntoken.trainer.queued = 200\n")
-    arguments = ["--token-file", str(tokens), "--shares-file", str(shares)]
+    arguments = ["--token-file", str(tokens), "--shares-file", str(shares), "--drain-s", "0"]
     log = tmp_path / "log"
     with serving(binary, tmp_path, *arguments, "--log-file", str(log)) as server:
         evaluations(server, [slow(60_000, i) for i in range(BATCH)], trainer)
@@ -104,7 +119,6 @@ def test_a_trainer_leaves_the_reserve_to_people(binary: str, tmp_path: Path) -> 
         shares.write_text("reserve = 2\n")
         server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: "the old shares stay in use" in log.read_text())
-        server.process.send_signal(signal.SIGTERM)  # jobs that sleep need not end
 
 
 def test_a_bad_file_of_shares_is_refused(binary: str, tmp_path: Path) -> None:

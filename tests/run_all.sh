@@ -56,7 +56,8 @@ step "Python tests"
   --ignore=tests/escapes --ignore=tests/cheats --ignore=tests/clients/test_command_lines.py \
   --ignore=tests/clients/test_claude_code_login.py --ignore=tests/clients/test_fastmcp.py \
   --ignore=tests/clients/test_inspect_ai.py --ignore=tests/clients/test_frameworks.py \
-  --ignore=tests/evaluate/test_adapters.py --ignore=tests/evaluate/test_schemathesis.py
+  --ignore=tests/evaluate/test_adapters.py --ignore=tests/evaluate/test_schemathesis.py \
+  --ignore=tests/workers/test_ray.py
 
 step "escapes, the short version"
 "$python" -m pytest -q tests/escapes -m short

@@ -255,6 +255,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/core",
         "server/mcp/http",
         "server/mcp/oauth",
+        "server/runs",
         "tools/model",
     ),
     "server/evaluate": (
@@ -266,6 +267,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/http",
         "server/mcp/protocol",
         "server/mcp/schema",
+        "server/runs",
+        "server/workers",
         "tools",
         "tools/answer",
         "tools/call",

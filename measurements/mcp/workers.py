@@ -5,9 +5,9 @@
 
 Jobs arrive at a fixed rate, and each sleeps for a fixed time on its worker. The overhead of a job
 is the time from the moment at which it should have been sent to its answer, without this sleep. So
-it contains the queue, the store and the client. The result also has the server's resident memory
-over time, and how long the server took to notice that a worker was killed or stopped. All processes
-run on this machine."""
+it contains the queue, the store and the client. The result also has the server's processor time for
+each verdict, which hardly depends on other work, its resident memory over time, and how long the
+server took to notice that a worker was killed or stopped. All processes run on this machine."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ NAMES = ("idle", "busy")
 def resident_kib(pid: int) -> int:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
+
+
+def processor_s(pid: int) -> float:
+    """Returns the processor time that the process has used, of all its threads."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def metric(port: int, secret: str, name: str) -> float:
@@ -91,6 +97,7 @@ async def load(
             await asyncio.sleep(SAMPLE_S)
 
     watcher = asyncio.create_task(watch())
+    used_s = processor_s(pid)
     begin = time.perf_counter()
     tasks = []
     for number in range(int(options.rate * options.seconds)):
@@ -105,6 +112,7 @@ async def load(
         "verdicts": len(overheads),
         "outcomes": outcomes,
         "verdicts_per_s": len(overheads) / took,
+        "server_processor_ms_per_verdict": (processor_s(pid) - used_s) * 1e3 / len(overheads),
         "overhead_ms": {
             "median": statistics.median(overheads),
             "p99": percentile(overheads, 0.99),

@@ -70,6 +70,7 @@ class Result:
     own_share: float | None = None
     tier: str = ""
     device: str = ""
+    worker: str = ""  # of a pool without a server: which worker it was
     suspect: bool = False
     suspicions: list[str] = field(default_factory=list)
     infra: bool = False

@@ -13,10 +13,37 @@
 #include <map>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "sandbox/job/job.h"
 
 namespace assay::sandbox {
+
+/// What the engine that starts workers, such as Slurm, does for a job that waits for one.
+enum class EngineState {
+  none,       // the device has no engine, or the job does not wait for it
+  pending,    // the engine has not started a worker yet
+  failed,     // the last start failed; the next one follows
+  preempted,  // the engine stopped the job's worker, so the job runs again
+  lost,       // the job's worker or its machine was lost, so the job runs again
+};
+inline std::string_view to_string(EngineState state) {
+  switch (state) {
+    case EngineState::none: return "none";
+    case EngineState::pending: return "pending";
+    case EngineState::failed: return "failed";
+    case EngineState::preempted: return "preempted";
+    case EngineState::lost: return "lost";
+  }
+  return "none";
+}
+
+struct EngineNote {
+  EngineState state = EngineState::none;
+  std::string said = {};  // one line; it quotes the engine, so its words are not fixed
+
+  bool operator==(const EngineNote&) const = default;
+};
 
 /// The callbacks and the stop request of a running job.
 struct JobMonitor {
@@ -25,6 +52,8 @@ struct JobMonitor {
   /// This function is called in the executing thread when `done` of `total` cases have completed
   /// the current stage. `total` is 0 if the number of cases is unknown. May be empty.
   std::function<void(std::int64_t done, std::int64_t total)> case_done = nullptr;
+  /// This function is called in the executing thread when the job loses its worker. May be empty.
+  std::function<void(const EngineNote&)> engine_changed = nullptr;
   /// A stop request ends the job with ErrorKind::cancelled. Every wait of the job observes it.
   std::stop_token stop = {};
 };
@@ -45,6 +74,8 @@ class Device {
   /// Returns how many processes the device has now, by kind: "parked_candidates" wait for a job,
   /// "candidates" have a job, "parked_launchers" wait for a job.
   virtual std::map<std::string, std::int64_t> processes() const { return {}; }
+  /// Returns why a job that is queued now has to wait for a worker, or `none`.
+  virtual EngineNote engine() const { return {}; }
   /// Runs the job to its end, whatever the submission does. The verdict contains every failure.
   /// Never throws.
   virtual Verdict execute(const Job& job, JobMonitor& monitor) = 0;

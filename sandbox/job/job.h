@@ -204,6 +204,9 @@ struct Job {
   /// Orders the waiting jobs of one caller and run: a job with a higher number is run first. The
   /// store does not keep it.
   int priority = 0;
+  /// True if no client waits for the answer, as for an evaluation over HTTP. Such jobs leave the
+  /// reserve of a device free. The store does not keep it.
+  bool batch = false;
   JobKind kind = JobKind::test;
   std::string operator_name;  // of a check: "check:" and the name of its reference
   std::string operator_dir;   // absolute path; trusted: the judge runs its reference.py

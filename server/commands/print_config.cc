@@ -51,6 +51,9 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   entry.args = {"serve", "--stdio"};
   const std::vector<std::string> workers = arguments_of(options.workers);
   entry.args.insert(entry.args.end(), workers.begin(), workers.end());
+  if (!options.shares_file.empty())
+    entry.args.insert(entry.args.end(),
+                      {"--shares-file", std::filesystem::absolute(options.shares_file).string()});
   if (workers.empty() || options.devices_given) {
     for (const std::string& device : options.devices)
       entry.args.insert(entry.args.end(), {"--device", device});

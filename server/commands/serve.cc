@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -32,6 +33,7 @@
 #include "server/commands/serve_options.h"
 #include "server/conformance/fixtures.h"
 #include "server/edge/http_settings.h"
+#include "server/edge/shares_file.h"
 #include "server/evaluate/evaluate_api.h"
 #include "server/evaluate/input_groups.h"
 #include "server/mcp/core/server.h"
@@ -45,8 +47,6 @@
 #include "server/runs/services.h"
 #include "server/site/live_pages.h"
 #include "tools/model/source_folder.h"
-#include "tools/registry.h"
-#include "tools/resources/resources.h"
 
 namespace assay::server {
 namespace {
@@ -128,16 +128,31 @@ std::vector<int> jobs_of(const Devices& devices) {
   return jobs;
 }
 
+/// Reads the file of shares again. Without a file, does nothing.
+void reload_shares(const std::string& path, StoredJobs& jobs) {
+  if (path.empty()) return;
+  const Result<ShareSettings> shares = read_shares(path);
+  if (!shares) {
+    log::error("the old shares stay in use", {{"error", shares.error().message}});
+    return;
+  }
+  jobs.set_shares(*shares);
+  log::info("the shares were read again", {{"file", path}});
+}
+
 /// Installs the signal handlers. SIGHUP makes a server over HTTP read its files again, and open its
-/// logs again. It ends a server on stdio, because its terminal has gone.
+/// logs again; `more` is called then, too. SIGHUP ends a server on stdio, because its terminal has
+/// gone.
 Result<std::unique_ptr<StopOnSignal>> handle_signals(const std::optional<HttpSettings>& http,
-                                                     Observer& observer) {
+                                                     Observer& observer,
+                                                     std::function<void()> more = nullptr) {
   if (!http) return StopOnSignal::install();
-  return StopOnSignal::install([files = http->files, &observer] {
+  return StopOnSignal::install([files = http->files, &observer, more = std::move(more)] {
     if (const Status opened = log::reopen(); !opened)
       log::error("the old log stays in use", {{"error", opened.error().message}});
     observer.reopen();
     files.reload();
+    if (more) more();
   });
 }
 
@@ -176,10 +191,11 @@ int serve_until(mcp::Server& server, std::optional<HttpSettings>& http,
 /// Serves until the end of input, until the second signal, or until the jobs in progress at the
 /// first signal have ended.
 int serve_jobs(mcp::Server& server, std::optional<HttpSettings>& http, Observer& observer,
-               StoredJobs& jobs, std::chrono::seconds drain_limit) {
-  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(http, observer);
+               StoredJobs& jobs, const ServeOptions& options) {
+  const Result<std::unique_ptr<StopOnSignal>> stop = handle_signals(
+      http, observer, [&jobs, path = options.shares_file] { reload_shares(path, jobs); });
   if (!stop) return print_error("serve", kInternal, stop.error().message);
-  const Drain drain(jobs, drain_limit,
+  const Drain drain(jobs, std::chrono::seconds(options.drain_s),
                     {.begin = (*stop)->orderly(), .at_once = (*stop)->at_once()});
   if (http) http->options.draining = [&drain] { return drain.begun(); };
   return serve_until(server, http, (*stop)->orderly(), drain.over());
@@ -221,6 +237,9 @@ int serve(const ServeOptions& options) {
     return print_error("serve", kUsage, started.error().message);
   const Result<StoreLimits> limits = store_limits(options.limits);
   if (!limits) return print_error("serve", kUsage, limits.error().message);
+  const Result<ShareSettings> shares =
+      options.shares_file.empty() ? ShareSettings() : read_shares(options.shares_file);
+  if (!shares) return print_error("serve", kUsage, shares.error().message);
   int status = kPass;
   std::optional<HttpSettings> http;
   if (!options.http.address.empty() && !(http = http_settings(options.http, status))) return status;
@@ -257,6 +276,7 @@ int serve(const ServeOptions& options) {
   Result<std::unique_ptr<ServerServices>> backend =
       ServerServices::open(store, workspace->catalog, std::move(devices->all),
                            {.mode = StoreMode::write_when_possible,
+                            .queue = {.shares = *shares},
                             .store = *limits,
                             .job_ended = observer->jobs(),
                             .practice_if_in_use = !http && !options.require_store});
@@ -311,29 +331,10 @@ int serve(const ServeOptions& options) {
   std::unique_ptr<site::LivePages> pages;
   if (http) pages = make_pages(*workspace, store, **backend, groups);
   if (http) http->options.pages = pages.get();
-  return serve_jobs(server, http, *observer, (*backend)->jobs(),
-                    std::chrono::seconds(options.drain_s));
+  return serve_jobs(server, http, *observer, (*backend)->jobs(), options);
 }
 
 }  // namespace
-
-Status register_all(mcp::Server& server, const tools::Services& services,
-                    const std::vector<operators::Guide>& guides) {
-  for (mcp::Tool& tool : tools::make_tools(services)) {
-    if (Status added = server.add_tool(std::move(tool)); !added) return added;
-  }
-  tools::ResourceList resources = tools::make_resources(services, guides);
-  for (mcp::ResourceTemplate& one : resources.templates) {
-    if (Status added = server.add_template(std::move(one)); !added) return added;
-  }
-  for (mcp::Resource& one : resources.resources) {
-    if (Status added = server.add_resource(std::move(one)); !added) return added;
-  }
-  for (mcp::Prompt& prompt : tools::make_prompts(services, guides)) {
-    if (Status added = server.add_prompt(std::move(prompt)); !added) return added;
-  }
-  return {};
-}
 
 void add_serve(CLI::App& app, int& status) {
   auto options = std::make_shared<ServeOptions>();
@@ -347,6 +348,9 @@ void add_serve(CLI::App& app, int& status) {
                    sandbox::device_option_help() + "; may be repeated; the first is the default")
       ->capture_default_str();
   add_worker_options(*command, options->workers);
+  command->add_option("--shares-file", options->shares_file,
+                      "TOML file with the weights and limits of tokens and runs, and the reserve "
+                      "for clients that wait; SIGHUP changes them");
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_flag("--require-store", options->require_store,
                     "on stdio: end with status 73 if another Assay uses the store, instead of "

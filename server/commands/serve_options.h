@@ -30,6 +30,7 @@ struct ServeOptions {
   std::vector<std::string> devices = {sandbox::kAutoDevice};
   bool devices_given = false;  // the command line names devices
   WorkerPoolOptions workers;
+  std::string shares_file;  // weights and limits of tokens and runs; empty: all are equal
   std::string store;
   bool require_store = false;
   StoreLimitOptions limits;

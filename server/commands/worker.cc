@@ -18,6 +18,7 @@
 #include "server/app/stop_on_signal.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
+#include "server/evaluate/worker_evaluations.h"
 #include "server/workers/worker_loop.h"
 
 namespace assay::server {
@@ -88,8 +89,12 @@ int worker(const WorkerOptions& options) {
   hello.pid = ::getpid();
   const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();
   if (!stop) return print_error("worker", kInternal, stop.error().message);
-  WorkerLoop loop(**device, std::move(hello),
-                  [&](sandbox::Job& job) { return place(workspace->catalog, job); });
+  const EvaluationContext context{.catalog = workspace->catalog,
+                                  .devices = {hello.device.name},
+                                  .job_limits = options.sandbox.limits};
+  WorkerLoop loop(
+      **device, std::move(hello),
+      [&](sandbox::Job& job) { return place(workspace->catalog, job); }, evaluate_for(context));
   const Status served = loop.serve(STDIN_FILENO, out->get(), (*stop)->orderly());
   if (served) return kPass;
   return print_error("worker", kUnavailable, served.error().message);

@@ -96,7 +96,7 @@ EvaluateApi::Answer EvaluateApi::dispatch(const mcp::ApplicationRequest& request
 }
 
 EvaluateApi::Answer EvaluateApi::evaluate(const mcp::ApplicationRequest& request) {
-  auto wanted = read_request(services_, request.body);
+  auto wanted = read_request(context_of(services_), request.body);
   if (!wanted) return unexpected<Problem>(wanted.error());
   const tools::Principal principal = principal_of_request(request);
   for (Wanted& one : wanted->members) one.job.traceparent = request.traceparent;

@@ -54,9 +54,8 @@ const mcp::Schema& body_schema() {
 }
 
 /// Returns a device of this name or class. An empty name stays empty.
-tl::expected<std::string, Problem> device_of(const tools::JobService& jobs,
+tl::expected<std::string, Problem> device_of(const std::vector<std::string>& names,
                                              const std::string& wanted) {
-  const std::vector<std::string> names = jobs.devices();
   if (wanted.empty() || std::find(names.begin(), names.end(), wanted) != names.end()) return wanted;
   const auto found = std::find_if(names.begin(), names.end(), [&](const std::string& name) {
     return name.substr(0, name.find(':')) == wanted;
@@ -92,15 +91,15 @@ std::string text_of(const json& member, const char* key, const std::string& othe
   return member.contains(key) ? member[key].get<std::string>() : otherwise;
 }
 
-tl::expected<Wanted, Problem> read_member(const tools::Services& services, const json& member) {
+tl::expected<Wanted, Problem> read_member(const EvaluationContext& context, const json& member) {
   if (const auto wrong = violations(member_schema(), member))
     return refuse(ProblemType::invalid_request, *wrong);
   const std::string name = member["operator"];
-  const operators::Operator* op = services.catalog.find(name);
+  const operators::Operator* op = context.catalog.find(name);
   if (op == nullptr)
-    return refuse(ProblemType::unknown_name, services.catalog.unknown(name).message);
+    return refuse(ProblemType::unknown_name, context.catalog.unknown(name).message);
   const std::string suite = text_of(member, "suite");
-  const std::string& served = services.catalog.suite().name;
+  const std::string& served = context.catalog.suite().name;
   if (!suite.empty() && suite != served && suite != operators::to_string(op->split))
     return refuse(ProblemType::unknown_name, "operator " + name + " is in the suite " + served +
                                                  ", split " +
@@ -116,14 +115,14 @@ tl::expected<Wanted, Problem> read_member(const tools::Services& services, const
   if (kind == sandbox::JobKind::grade && !wanted.group.empty())
     return refuse(ProblemType::invalid_request,
                   "a grade has inputs of its own, so it takes no `group`");
-  auto device = device_of(services.jobs, text_of(member, "device"));
+  auto device = device_of(context.devices, text_of(member, "device"));
   if (!device) return unexpected<Problem>(device.error());
   wanted.device = std::move(*device);
   if (member.contains("deadline")) {
     const Result<std::int64_t> deadline =
         unix_ms_from(member["deadline"].get_ref<const std::string&>());
     if (!deadline) return refuse(deadline.error());
-    if (*deadline <= services.clock.unix_ms())
+    if (*deadline <= context.clock.unix_ms())
       return refuse(ProblemType::deadline_passed, "the deadline is not in the future");
     wanted.deadline_unix_ms = *deadline;
   }
@@ -132,7 +131,8 @@ tl::expected<Wanted, Problem> read_member(const tools::Services& services, const
   wanted.job = tools::operator_job(*op, kind, std::move(*source));
   if (const Status good = tools::choose_language(wanted.job, text_of(member, "language")); !good)
     return refuse(good.error());
-  wanted.job.limits = services.job_limits;
+  wanted.job.limits = context.job_limits;
+  wanted.job.batch = true;
   wanted.job.priority = priority_of(text_of(member, "priority"));
   const json identity =
       json::array({served, name, wanted.job.source, wanted.job.language,
@@ -169,7 +169,14 @@ tl::expected<RewardPolicies, Problem> read_policies(const json& rewards) {
                 chosen.error().message);
 }
 
-tl::expected<EvaluateRequest, Problem> read_request(const tools::Services& services,
+EvaluationContext context_of(const tools::Services& services) {
+  return {.catalog = services.catalog,
+          .devices = services.jobs.devices(),
+          .job_limits = services.job_limits,
+          .clock = services.clock};
+}
+
+tl::expected<EvaluateRequest, Problem> read_request(const EvaluationContext& context,
                                                     std::string_view body) {
   const auto parsed = parse_body(body);
   if (!parsed) return unexpected<Problem>(parsed.error());
@@ -183,7 +190,7 @@ tl::expected<EvaluateRequest, Problem> read_request(const tools::Services& servi
   request.policies = std::move(*policies);
   const json& members = document["evaluations"];
   for (const json& member : members) {
-    auto wanted = read_member(services, member);
+    auto wanted = read_member(context, member);
     if (wanted)
       request.members.push_back(std::move(*wanted));
     else

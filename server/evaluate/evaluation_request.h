@@ -1,6 +1,7 @@
 // Reads the body of POST /v1/evaluate. Each member is checked on its own.
 //
-//   const tl::expected<EvaluateRequest, Problem> request = read_request(services, body);
+//   const EvaluationContext context = context_of(services);
+//   const tl::expected<EvaluateRequest, Problem> request = read_request(context, body);
 //   for (const Wanted& wanted : request->members)
 //     if (wanted.problem) show(wanted.problem->detail);
 //
@@ -20,6 +21,15 @@
 
 namespace assay::server {
 
+/// What decides which evaluations are valid, and what their jobs are.
+struct EvaluationContext {
+  const operators::Catalog& catalog;
+  std::vector<std::string> devices;  // the names that `device` may have
+  sandbox::Limits job_limits = {};
+  const Clock& clock = system_clock();
+};
+EvaluationContext context_of(const tools::Services& services);
+
 /// One evaluation that a client wants. If `problem` has a value, the member is refused, and the
 /// other members have no meaning.
 struct Wanted {
@@ -37,7 +47,7 @@ struct EvaluateRequest {
   RewardPolicies policies;
 };
 
-tl::expected<EvaluateRequest, Problem> read_request(const tools::Services& services,
+tl::expected<EvaluateRequest, Problem> read_request(const EvaluationContext& context,
                                                     std::string_view body);
 
 /// Reads the policies of `rewards`: names, or objects with `name` and `expression`.

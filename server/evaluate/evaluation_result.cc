@@ -126,14 +126,15 @@ void add_verdict(json& result, const Verdict& verdict, const operators::Operator
 
 }  // namespace
 
-json result_of(const tools::Services& services, const tools::JobStatus& status) {
+json result_of(const operators::Catalog& catalog, const tools::AnswerLimits& limits,
+               const tools::JobStatus& status) {
   json result = {{"id", status.job},
                  {"state", to_string(status.state)},
                  {"stage", status.stage},
                  {"elapsed_ms", status.elapsed_ms}};
   if (status.state == tools::JobState::queued) result["queue_position"] = status.queue_position;
   if (!status.verdict) return result;
-  const operators::Operator* op = services.catalog.find(status.verdict->operator_name);
+  const operators::Operator* op = catalog.find(status.verdict->operator_name);
   const tools::PublicVerdict shown = tools::public_verdict(*status.verdict, op);
   const Verdict& verdict = shown.verdict();
   result["operator"] = verdict.operator_name;
@@ -144,7 +145,7 @@ json result_of(const tools::Services& services, const tools::JobStatus& status) 
   known.elapsed_ms = result["elapsed_ms"];
   result["feedback"] = cut_middle(tools::verdict_text(verdict, known, tools::Format::concise, op) +
                                       "\nnext: " + tools::next_step(verdict, op),
-                                  static_cast<std::size_t>(services.limits.concise_chars));
+                                  static_cast<std::size_t>(limits.concise_chars));
   return result;
 }
 

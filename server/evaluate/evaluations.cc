@@ -169,7 +169,7 @@ tl::expected<json, Problem> Evaluations::look(const tools::Principal& principal,
   const auto status = services_.jobs.wait(principal, id, wait_ms, nullptr, stop);
   if (!status) return unexpected<Problem>(problem_of(status.error()));
   if (status->verdict) groups_.note_read(id);
-  json result = result_of(services_, *status);
+  json result = result_of(services_.catalog, services_.limits, *status);
   const MutexLock lock(mutex_);
   const auto key = keys_.find(id);
   if (key == keys_.end()) return result;

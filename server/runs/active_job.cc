@@ -24,6 +24,9 @@ ActiveJob::ActiveJob(sandbox::Job job, DeviceQueue& queue, const Clock& clock)
       now.cases_done = 0;
     });
   };
+  monitor_.engine_changed = [this](const sandbox::EngineNote& note) {
+    update([&](Progress& now) { now.engine = note; });
+  };
   monitor_.case_done = [this](std::int64_t done, std::int64_t total) {
     update([&](Progress& now) {
       now.cases_done = done;

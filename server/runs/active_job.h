@@ -29,6 +29,7 @@ class ActiveJob {
     tools::JobState state = tools::JobState::queued;
     sandbox::Stage stage = sandbox::Stage::queue;
     std::int64_t cases_done = 0, cases_total = 0;  // numbers of cases in the current stage
+    sandbox::EngineNote engine;                    // why the job runs again, or none
     std::int64_t finished_ns = 0;                  // a monotonic time; 0 while there is no verdict
     std::shared_ptr<const sandbox::Verdict> verdict;
     bool abandoned = false;  // the server stops, so there will be no verdict

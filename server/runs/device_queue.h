@@ -3,7 +3,8 @@
 // jobs. DeviceQueue is thread-safe.
 //
 //   DeviceQueue queue("cpu", std::move(device), {.total = 512, .per_principal = 256});
-//   if (const Status reserved = queue.reserve("alice"); !reserved) return reserved;  // full
+//   if (const Status reserved = queue.reserve({"alice", ""}); !reserved)
+//     return reserved;  // full
 //   queue.push(active);
 //   while (const std::shared_ptr<ActiveJob> next = queue.pop(stop))
 //     queue.device().execute(next->job(), next->monitor());
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,12 +29,14 @@
 #include "sandbox/job/job.h"
 #include "server/runs/active_job.h"
 #include "server/runs/fair_shares.h"
+#include "server/runs/share_settings.h"
 
 namespace assay::server {
 
-/// The part of the device's time from which a job takes. The principals share the time equally, and
-/// the runs of a principal share the principal's part equally. All jobs of a principal without a
-/// run have one part together. So a principal gets no larger part by starting more runs.
+/// The part of the device's time from which a job takes. The principals share the time by their
+/// weights, and the runs of a principal share the principal's part by theirs (share_settings.h).
+/// All jobs of a principal without a run have one part together. So a principal gets no larger part
+/// by starting more runs.
 struct Share {
   std::string principal;  // empty if the server has no tokens
   std::string run;        // empty: practice without a run
@@ -52,14 +56,21 @@ class JobQueue {
   struct Waiting {
     std::string job;
     sandbox::JobKind kind;
-    int priority = 0;  // within the share, a job with a higher number is run first
+    int priority = 0;    // within the share, a job with a higher number is run first
+    bool batch = false;  // no client waits for it (Job::batch)
   };
+  /// Says whether a job may be taken now. Null: every job may.
+  using Fits = std::function<bool(const Share& share, bool batch)>;
 
   /// `workers` is the number of jobs that the device runs simultaneously. It must be at least 1.
   explicit JobQueue(int workers) : workers_(workers) {}
 
+  /// The weights of later jobs.
+  void set_weights(ShareSettings settings) { settings_ = std::move(settings); }
   void push(const Share& share, Waiting waiting);
-  std::optional<std::string> pop();
+  /// Takes the next of the jobs that fit. Returns nothing if there is none.
+  std::optional<std::string> pop(const Fits& fits = nullptr);
+  bool has(const Fits& fits) const;
   /// Removes a job. Returns false if the job is not in the queue.
   bool remove(const std::string& job);
   std::size_t size() const { return size_; }
@@ -89,11 +100,17 @@ class JobQueue {
     std::map<std::string, std::deque<Waiting>> jobs;
   };
 
-  std::optional<Waiting> take();
+  /// Returns the first job of the list that fits.
+  static std::deque<Waiting>::const_iterator first_fit(const std::deque<Waiting>& jobs,
+                                                       const Share& share, const Fits& fits);
+  /// Returns the principal and the run whose job is next.
+  std::optional<Share> next(const Fits& fits) const;
+  std::optional<Waiting> take(const Fits& fits = nullptr);
   double expected_ms(sandbox::JobKind kind) const;
   std::optional<std::int64_t> shared_among_workers(double ms) const;
 
   const int workers_;
+  ShareSettings settings_;
   FairShares principals_;
   std::map<std::string, Lane> lanes_;  // by principal; no lane is empty
   std::size_t size_ = 0;
@@ -111,18 +128,19 @@ struct QueueCapacity {
 /// A device and the jobs that wait for it.
 class DeviceQueue {
  public:
-  DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device, QueueCapacity capacity);
+  DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device, QueueCapacity capacity,
+              ShareSettings shares = {});
 
   const std::string& name() const { return name_; }
   sandbox::Device& device() const { return *device_; }
   int workers() const { return workers_; }
 
-  /// Reserves a place in the queue for a job of the principal that is about to be stored. After
-  /// that, push() uses the reservation, or release() cancels it. Returns an error if the queue is
-  /// full, or if the principal has too many jobs in it. The message contains the number of jobs and
-  /// the expected wait.
-  Status reserve(const std::string& principal);
-  void release(const std::string& principal);
+  /// Reserves a place in the queue for a job that is about to be stored. After that, push() uses
+  /// the reservation, or release() cancels it. Returns an error if the queue is full, or if the
+  /// principal or the run has too many jobs in it. The message contains the number of jobs and the
+  /// expected wait.
+  Status reserve(const Share& share);
+  void release(const Share& share);
   void push(const std::shared_ptr<ActiveJob>& job);
   /// Adds a job that an earlier process left unfinished. Needs no reservation, and works even if
   /// the queue is full.
@@ -132,6 +150,8 @@ class DeviceQueue {
   /// Removes a job. Returns false if the job is not in the queue, for example because a worker has
   /// taken it.
   bool remove(const std::string& job);
+  /// Replaces the weights and limits. Weights hold for jobs that are queued later.
+  void set_shares(ShareSettings shares);
   /// Must be called when a job from pop() has ended. `job_ms` is the time in milliseconds for which
   /// the device worked on the job.
   void ended(const sandbox::Job& job, std::int64_t job_ms);
@@ -148,9 +168,19 @@ class DeviceQueue {
   Load load() const;
 
  private:
+  /// Numbers of jobs. No number is 0. An empty name of a token or a run is not counted.
+  struct Counts {
+    std::map<std::string, std::size_t> tokens, runs;
+
+    void add(const Share& share);
+    void remove(const Share& share);
+    std::size_t of_token(const std::string& name) const;
+    std::size_t of_run(const std::string& name) const;
+  };
+
   void add(const std::shared_ptr<ActiveJob>& job) ASSAY_REQUIRES(mutex_);
-  /// Gives back a place that reserve() or push_recovered() took for the principal.
-  void give_back(const std::string& principal) ASSAY_REQUIRES(mutex_);
+  /// Says whether a place of the device is free for a job of this share.
+  bool may_run(const Share& share, bool batch) const ASSAY_REQUIRES(mutex_);
 
   const std::string name_;
   const std::unique_ptr<sandbox::Device> device_;
@@ -161,9 +191,11 @@ class DeviceQueue {
   JobQueue queue_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<ActiveJob>> waiting_ ASSAY_GUARDED_BY(mutex_);
   std::size_t reserved_ ASSAY_GUARDED_BY(mutex_) = 0;
-  // The numbers of waiting jobs and reservations, by principal. No number is 0.
-  std::map<std::string, std::size_t> taken_ ASSAY_GUARDED_BY(mutex_);
+  ShareSettings shares_ ASSAY_GUARDED_BY(mutex_);
+  Counts waiting_counts_ ASSAY_GUARDED_BY(mutex_);  // waiting jobs and reservations
+  Counts running_counts_ ASSAY_GUARDED_BY(mutex_);
   std::int64_t running_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::int64_t running_batch_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace assay::server

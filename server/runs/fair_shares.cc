@@ -9,33 +9,38 @@ FairShares::Members::iterator FairShares::find(const std::string& member) {
                       [&](const Member& one) { return one.name == member; });
 }
 
-void FairShares::add(const std::string& member) {
+void FairShares::add(const std::string& member, double weight) {
   auto known = find(member);
   if (known == members_.end()) {
     const auto ahead = ahead_.find(member);
     const double served_ms = ahead == ahead_.end() ? now_ms_ : std::max(now_ms_, ahead->second);
     if (ahead != ahead_.end()) ahead_.erase(ahead);
-    known = members_.insert(members_.end(), Member{member, served_ms, 0});
+    known = members_.insert(members_.end(), Member{member, served_ms, 0, weight});
   }
+  known->weight = weight;
   ++known->jobs;
 }
 
-std::optional<std::string> FairShares::next() const {
-  // If several members have been served up to the same time, min_element() returns the first of the
-  // list. New members, and members whose job was just taken, go to the end of the list. So the
+std::optional<std::string> FairShares::next(
+    const std::function<bool(const std::string& member)>& may) const {
+  // If several members have been served up to the same time, this returns the first of the list.
+  // New members, and members whose job was just taken, go to the end of the list. So the
   // first member has waited longest.
-  const auto next =
-      std::min_element(members_.begin(), members_.end(),
-                       [](const Member& a, const Member& b) { return a.served_ms < b.served_ms; });
-  if (next == members_.end()) return std::nullopt;
+  const Member* next = nullptr;
+  for (const Member& one : members_) {
+    if (next != nullptr && one.served_ms >= next->served_ms) continue;
+    if (!may || may(one.name)) next = &one;
+  }
+  if (next == nullptr) return std::nullopt;
   return next->name;
 }
 
 void FairShares::take(const std::string& member, double expected_ms) {
   const auto taken = find(member);
-  now_ms_ =
-      std::max(now_ms_, taken->served_ms) + expected_ms / static_cast<double>(members_.size());
-  taken->served_ms += expected_ms;
+  double weights = 0;
+  for (const Member& one : members_) weights += one.weight;
+  now_ms_ = std::max(now_ms_, taken->served_ms) + expected_ms / weights;
+  taken->served_ms += expected_ms / taken->weight;
   members_.splice(members_.end(), members_, taken);
   drop_job(taken);
 }
@@ -53,7 +58,8 @@ void FairShares::drop_job(Members::iterator member) {
     std::erase_if(ahead_, [&](const auto& one) { return one.second <= now_ms_; });
 }
 
-void FairShares::correct(const std::string& member, double more_ms) {
+void FairShares::correct(const std::string& member, double more_ms, double weight) {
+  more_ms /= weight;
   if (const auto waiting = find(member); waiting != members_.end())
     waiting->served_ms += more_ms;
   else if (const auto known = ahead_.find(member); known != ahead_.end())

@@ -1,5 +1,6 @@
 // FairShares decides whose job is next when several members share a device. Waiting members get
-// equal shares of the device's time, not equal numbers of jobs. So a member with short jobs does
+// shares of the device's time by their weights, which are equal unless add() says otherwise. They
+// do not get shares of the number of jobs. So a member with short jobs does
 // not have to wait for a long job of another member before each of its jobs. JobQueue
 // (device_queue.h) uses one object for the principals, and one for the runs of each principal.
 //
@@ -11,16 +12,18 @@
 //
 // The algorithm is fair queuing by virtual time. Each member has a virtual time up to which it was
 // served, and the member with the earliest time is served next. When a job is taken, the member's
-// time advances by the job's expected duration. When the job has ended, correct() adds the
-// difference to its real duration. The queue has a virtual time too. When a job is taken, the
-// queue's time is first raised to the time of the job's member, if that time is later. Then it
-// advances by the same expected duration, divided by the number of waiting members. A new member
+// time advances by the job's expected duration, divided by the member's weight. When the job has
+// ended, correct() adds the difference to its real duration. The queue has a virtual time too. When
+// a job is taken, the queue's time is first raised to the time of the job's member, if that time is
+// later. Then it advances by the same expected duration, divided by the sum of the weights of the
+// waiting members. A new member
 // starts at the queue's time. A member that was already served beyond the queue's time starts at
 // its own time. So a member gets no credit for the time in which it had no jobs. And new members,
 // however many, do not keep an earlier member waiting. Not thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <list>
 #include <map>
 #include <optional>
@@ -30,16 +33,18 @@ namespace assay::server {
 
 class FairShares {
  public:
-  /// Adds a waiting job to the member.
-  void add(const std::string& member);
-  /// Returns the member whose job is next, or nothing if no job waits.
-  std::optional<std::string> next() const;
+  /// Adds a waiting job to the member. The weight must be above 0.
+  void add(const std::string& member, double weight = 1);
+  /// Returns the member whose job is next, or nothing if no job waits. With `may`, returns a member
+  /// for which it is true.
+  std::optional<std::string> next(
+      const std::function<bool(const std::string& member)>& may = nullptr) const;
   /// Removes a waiting job of the member because the device gets it. The member must have one.
   void take(const std::string& member, double expected_ms);
   /// Removes a waiting job of the member because it will not run. The member must have one.
   void remove(const std::string& member);
   /// Charges the member for `more_ms` more than take() did. May be negative.
-  void correct(const std::string& member, double more_ms);
+  void correct(const std::string& member, double more_ms, double weight = 1);
 
   bool empty() const { return members_.empty(); }
   /// Returns the number of members without waiting jobs whose virtual times this object remembers.
@@ -49,8 +54,9 @@ class FairShares {
  private:
   struct Member {
     std::string name;
-    double served_ms;
+    double served_ms;  // divided by the weight
     std::size_t jobs;  // never 0
+    double weight;
   };
   using Members = std::list<Member>;
 

@@ -20,6 +20,18 @@ using tools::JobStatus;
 
 namespace {
 
+/// Returns why the job lost its worker, and what the engine does while the job waits for one.
+sandbox::EngineNote engine_note(const ActiveJob& active, const ActiveJob::Progress& now) {
+  sandbox::EngineNote note = now.engine;
+  if (now.over()) return {};
+  if (now.stage != Stage::queue) return note;
+  sandbox::EngineNote live = active.queue().device().engine();
+  if (live.state == sandbox::EngineState::none) return note;
+  if (note.state == sandbox::EngineState::none) return live;
+  note.said += "; " + live.said;
+  return note;
+}
+
 JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Clock& clock) {
   JobStatus status;
   if (now.state == JobState::queued) {
@@ -37,6 +49,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
   status.cases_done = now.cases_done;
   status.cases_total = now.cases_total;
   status.verdict = now.verdict;
+  status.engine = engine_note(active, now);
   const std::int64_t until_ns = now.verdict ? now.finished_ns : clock.monotonic_ns();
   status.elapsed_ms = (until_ns - active.queued_ns()) / kNsPerMs;
   return status;
@@ -86,7 +99,7 @@ StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devic
       writer_(store, clock) {
   for (auto& [name, device] : devices)
     queues_.push_back(std::make_unique<DeviceQueue>(std::move(name), std::move(device),
-                                                    limits_.queued_per_device));
+                                                    limits_.queued_per_device, limits_.shares));
   for (const auto& queue : queues_) {
     for (int i = 0; i < queue->workers(); ++i)
       workers_.emplace_back([this, &queue = *queue] { work(queue); });
@@ -151,6 +164,10 @@ DeviceQueue* StoredJobs::queue_of(const std::string& device) const {
   const auto found = std::find_if(queues_.begin(), queues_.end(),
                                   [&](const auto& queue) { return queue->name() == device; });
   return found == queues_.end() ? nullptr : found->get();
+}
+
+void StoredJobs::set_shares(const ShareSettings& shares) {
+  for (const auto& queue : queues_) queue->set_shares(shares);
 }
 
 void StoredJobs::refuse_jobs() {
@@ -349,6 +366,7 @@ Result<Recovered> StoredJobs::recover_now() {
       sandbox::Job job = *left.request;
       job.run = left.run;
       job.caller = left.principal;
+      job.batch = true;  // its client has lost the connection
       const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);
       add(active);
       queue->push_recovered(active);

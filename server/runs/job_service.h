@@ -45,6 +45,7 @@ struct QueueLimits {
   // after a report of the candidate that it lacked a resource, which the machine may lack. The
   // job then runs again at once and does not return to the queue.
   int repetitions = 1;
+  ShareSettings shares = {};
 };
 
 /// A job whose verdict is in the store. A function that observes these jobs must not show more of
@@ -102,6 +103,9 @@ class StoredJobs final : public tools::JobService {
   };
   /// Returns the queued and running jobs of the principal, sorted by their handles.
   std::vector<Unfinished> unfinished_of(const tools::Principal& principal) const;
+
+  /// Replaces the weights and limits of tokens and runs.
+  void set_shares(const ShareSettings& shares);
 
   /// Makes every later submit() fail with the error `unavailable`, because the server stops. Jobs
   /// that were accepted before go on.

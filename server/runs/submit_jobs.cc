@@ -25,7 +25,7 @@ Result<DeviceQueue*> StoredJobs::admit(const tools::Principal& principal, tools:
   if (job.id.empty()) job.id = new_handle("job");
   job.run = offered.run;
   job.caller = principal.name;
-  ASSAY_RETURN_IF_ERROR(queue->reserve(principal.name));
+  ASSAY_RETURN_IF_ERROR(queue->reserve({principal.name, job.run}));
   return queue;
 }
 
@@ -51,7 +51,7 @@ std::vector<Result<std::string>> StoredJobs::submit_all(const tools::Principal& 
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const std::size_t i = indices[n];
     if (!accepted[n]) {
-      queues[i]->release(principal.name);
+      queues[i]->release({principal.name, jobs[i].job.run});
       answers[i] = fail(accepted[n].error());
       continue;
     }

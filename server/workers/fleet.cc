@@ -58,18 +58,23 @@ bool Fleet::none_can_come() const {
          });
 }
 
-Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone) {
+Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone, bool batch) {
   MutexLock lock(mutex_);
   const std::int64_t ticket = next_ticket_++;
   const std::int64_t failures_before = sums_.failed_starts;
-  queue_.push_back(ticket);
+  auto place = queue_.end();
+  while (!batch && place != queue_.begin() && std::prev(place)->batch &&
+         std::prev(place)->passed < kMostPasses)
+    ++(--place)->passed;
+  queue_.insert(place, {.number = ticket, .batch = batch});
   keeper_wakes_.notify_all();
   std::shared_ptr<Seat> seat;
   const bool ended_well = changed_.wait(lock, stop, [&]() ASSAY_REQUIRES(mutex_) {
-    if (queue_.front() == ticket) seat = pick(alone);
+    if (queue_.front().number == ticket) seat = pick(alone);
     return seat != nullptr || (none_can_come() && sums_.failed_starts > failures_before);
   });
-  queue_.erase(std::find(queue_.begin(), queue_.end(), ticket));
+  queue_.erase(std::find_if(queue_.begin(), queue_.end(),
+                            [&](const Ticket& one) { return one.number == ticket; }));
   changed_.notify_all();  // the next ticket is at the front now
   if (seat != nullptr) {
     const std::int64_t slots = alone ? seat->capacity : 1;
@@ -126,6 +131,7 @@ void Fleet::quarantine(const Lease& lease, const std::string& reason) {
         reason, system_clock().monotonic_ns() + settings_.quarantine_s * 1'000 * kNsPerMs};
     fail_start("the machine " + lease.seat_->host + " is in quarantine: " + reason);
     lease.seat_->state = Seat::State::draining;
+    lease.seat_->asked_to_drain = true;
   }
   drain(*lease.seat_);
 }
@@ -193,6 +199,26 @@ Result<Verdict> Fleet::follow(Seat& seat, const JobTag& tag, Call& call,
     }
     lock.lock();
   }
+}
+
+bool Fleet::was_preempted(const Lease& lease) const {
+  const MutexLock lock(mutex_);
+  return lease.seat_->preempted;
+}
+
+sandbox::EngineNote Fleet::engine() const {
+  using sandbox::EngineState;
+  std::shared_ptr<Seat> starting;
+  const FleetReport now = counts(starting);
+  if (now.idle + now.busy > 0) return {};
+  const std::string words = starting ? starting->stream->words() : "";
+  sandbox::EngineNote note{
+      .state = now.starting > 0 || now.problem.empty() ? EngineState::pending : EngineState::failed,
+      .said = {}};
+  note.said = "pool " + now.pool + " has no worker yet, " + std::to_string(now.starting) + " start";
+  if (!words.empty()) note.said += "; the engine says: " + words;
+  if (!now.problem.empty()) note.said += "; the last problem: " + now.problem;
+  return note;
 }
 
 FleetReport Fleet::report() const {

@@ -36,6 +36,9 @@ namespace assay::server {
 /// A worker that sends nothing for this time is lost.
 inline constexpr std::int64_t kSilenceMs = 4'500;
 
+/// So many jobs of waiting clients go before a batch job that came earlier; then it is next.
+inline constexpr int kMostPasses = 16;
+
 /// What a fleet does now, and the sums of what it did.
 struct FleetReport {
   std::string pool;
@@ -83,9 +86,10 @@ class Fleet {
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
 
-  /// Waits for a worker with a free slot, first come, first served. With `alone`, the worker gets
-  /// no other job meanwhile. Errors: cancelled; unavailable if several starts in a row failed.
-  Result<Lease> take(const std::stop_token& stop, bool alone);
+  /// Waits for a worker with a free slot, first come, first served, except that up to kMostPasses
+  /// jobs of waiting clients pass a batch job (Job::batch). With `alone`, the worker gets no other
+  /// job meanwhile. Errors: cancelled; unavailable if several starts in a row failed.
+  Result<Lease> take(const std::stop_token& stop, bool alone, bool batch = false);
   /// Waits for a worker whose health check is due, and lends it alone. Error: cancelled.
   Result<Lease> take_due(const std::stop_token& stop);
   /// Runs the job on the worker. Errors: unavailable if the worker was lost; cancelled.
@@ -97,10 +101,20 @@ class Fleet {
   void quarantine(const Lease& lease, const std::string& reason);
 
   FleetReport report() const;
+  /// Returns true if the engine stopped the worker: the worker drains, and this server did not ask
+  /// for it.
+  bool was_preempted(const Lease& lease) const;
+  /// Returns what the engine does if no worker is ready.
+  sandbox::EngineNote engine() const;
   const PoolSettings& settings() const { return settings_; }
 
  private:
   struct Call;
+  struct Ticket {
+    std::int64_t number;
+    bool batch;
+    int passed = 0;  // by so many jobs that came later
+  };
   struct Quarantine {
     std::string reason;
     std::int64_t until_ns;
@@ -138,7 +152,7 @@ class Fleet {
   Condition changed_;  // a worker or a slot came or went
   Condition keeper_wakes_;
   std::vector<std::shared_ptr<Seat>> seats_ ASSAY_GUARDED_BY(mutex_);
-  std::deque<std::int64_t> queue_ ASSAY_GUARDED_BY(mutex_);  // tickets of waiting take() calls
+  std::deque<Ticket> queue_ ASSAY_GUARDED_BY(mutex_);  // of waiting take() calls
   std::int64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::int64_t next_number_ ASSAY_GUARDED_BY(mutex_) = 1;
   std::int64_t failures_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;

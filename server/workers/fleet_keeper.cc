@@ -77,6 +77,7 @@ Fleet::Plan Fleet::plan() {
   }
   if (alive > needed && idlest) {
     idlest->state = Seat::State::draining;
+    idlest->asked_to_drain = true;
     next.drain = idlest;
   }
   return next;
@@ -178,6 +179,7 @@ Status Fleet::dispatch(Seat& seat, sandbox::Frame frame) {
     log::info("a worker drains", {{"worker", seat.name}, {"reason", escape_text(reason)}});
     const MutexLock lock(mutex_);
     seat.state = Seat::State::draining;
+    seat.preempted = !seat.asked_to_drain;
     keeper_wakes_.notify_all();
     return {};
   }
@@ -227,9 +229,8 @@ void Fleet::lose(Seat& seat, const std::string& reason) {
   bool expected = false;
   {
     const MutexLock lock(mutex_);
-    const bool has_jobs =
-        std::any_of(seat.calls.begin(), seat.calls.end(),
-                    [](const auto& tagged) { return !tagged.second->answered; });
+    const bool has_jobs = std::any_of(seat.calls.begin(), seat.calls.end(),
+                                      [](const auto& tagged) { return !tagged.second->answered; });
     expected = stop_.stop_requested() || (seat.state == Seat::State::draining && !has_jobs);
     seat.state = Seat::State::draining;
     const std::string said = "worker " + seat.name + " was lost: " + reason;

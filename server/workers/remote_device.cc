@@ -29,6 +29,18 @@ Verdict unfinished(const sandbox::Job& job, ErrorKind kind, std::string summary)
   return verdict;
 }
 
+/// Tells the job's watchers that it runs again.
+void tell_loss(sandbox::JobMonitor& monitor, const std::string& why, std::int64_t attempt,
+               bool preempted) {
+  if (attempt == kMostAttempts) return;
+  if (monitor.stage_changed) monitor.stage_changed(sandbox::Stage::queue);
+  if (monitor.engine_changed)
+    monitor.engine_changed(
+        {.state = preempted ? sandbox::EngineState::preempted : sandbox::EngineState::lost,
+         .said = why + "; attempt " + std::to_string(attempt + 1) + " of " +
+                 std::to_string(kMostAttempts)});
+}
+
 PoolSettings without_health_check(PoolSettings settings, bool has_health_job) {
   if (!has_health_job) settings.health_check_s = 0;
   return settings;
@@ -94,7 +106,8 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
   const std::string& pool = fleet_.settings().name;
   std::string losses;
   for (std::int64_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
-    const Result<Fleet::Lease> lease = fleet_.take(monitor.stop, attempt == kMostAttempts);
+    const Result<Fleet::Lease> lease =
+        fleet_.take(monitor.stop, attempt == kMostAttempts, job.batch);
     if (!lease) {
       if (lease.error().code == ErrorCode::cancelled)
         return unfinished(job, ErrorKind::cancelled, "cancelled while it waited for a worker");
@@ -107,6 +120,7 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
     log::warning("a job lost its worker",
                  {{"job", job.id}, {"attempt", attempt}, {"worker", lease->worker()}});
     losses += (losses.empty() ? "" : "; ") + verdict.error().message;
+    tell_loss(monitor, verdict.error().message, attempt, fleet_.was_preempted(*lease));
   }
   return unfinished(job, ErrorKind::aborted,
                     "pool " + pool + " lost " + std::to_string(kMostAttempts) +

@@ -55,6 +55,7 @@ class RemoteDevice final : public sandbox::Device {
 
   sandbox::DeviceInfo info() const override;
   std::map<std::string, std::int64_t> processes() const override;
+  sandbox::EngineNote engine() const override { return fleet_.engine(); }
   sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override;
 
   FleetReport report() const { return fleet_.report(); }

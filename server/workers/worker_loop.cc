@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "sandbox/wire/header_reader.h"
 
 namespace assay::server {
 namespace {
@@ -33,8 +35,11 @@ Verdict failed_verdict(const sandbox::Job& job, std::string summary) {
 
 }  // namespace
 
-WorkerLoop::WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place)
-    : device_(device), hello_(std::move(hello)), place_(std::move(place)) {}
+WorkerLoop::WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place, Evaluate evaluate)
+    : device_(device),
+      hello_(std::move(hello)),
+      place_(std::move(place)),
+      evaluate_(std::move(evaluate)) {}
 
 Status WorkerLoop::serve(int in, int out, const std::stop_token& drain) {
   put({to_json(hello_)});
@@ -78,10 +83,10 @@ Status WorkerLoop::handle(const sandbox::Frame& frame) {
   }
   ASSAY_TRY(tag, read_tag(frame));
   if (type == kJobType) return begin(frame, tag);
+  if (type == kEvaluateType && evaluate_) return begin_evaluation(frame, tag);
   if (type != kCancelType)
-    return fail(ErrorCode::corrupt, "unknown message '" + type +
-                                        "'; valid: " + std::string(kJobType) + ", " + kCancelType +
-                                        ", " + kDrainType);
+    return fail(ErrorCode::corrupt, "unknown message '" + type + "'; valid: " + kJobType + ", " +
+                                        kEvaluateType + ", " + kCancelType + ", " + kDrainType);
   const MutexLock lock(mutex_);
   if (const auto found = jobs_.find(tag); found != jobs_.end()) found->second->stop.request_stop();
   return {};
@@ -91,6 +96,26 @@ Status WorkerLoop::begin(const sandbox::Frame& frame, const JobTag& tag) {
   ASSAY_TRY(job, read_job(frame));
   const auto running = std::make_shared<Running>();
   running->job = std::move(job);
+  return add(tag, running);
+}
+
+Status WorkerLoop::begin_evaluation(const sandbox::Frame& frame, const JobTag& tag) {
+  sandbox::HeaderReader in(frame.header, kEvaluateType);
+  const std::string input_seed = in.optional_text("input_seed");
+  ASSAY_RETURN_IF_ERROR(in.status());
+  tl::expected<Requested, nlohmann::json> requested = evaluate_(tag, frame.payload, input_seed);
+  if (!requested) {
+    put(result_message(tag, requested.error()));
+    return {};
+  }
+  const auto running = std::make_shared<Running>();
+  running->job = std::move(requested->job);
+  running->result = std::move(requested->result);
+  running->begin_ns = system_clock().monotonic_ns();
+  return add(tag, running);
+}
+
+Status WorkerLoop::add(const JobTag& tag, const std::shared_ptr<Running>& running) {
   const MutexLock lock(mutex_);
   if (!jobs_.emplace(tag, running).second)
     return fail(ErrorCode::corrupt, "job " + tag.job + " came twice");
@@ -119,11 +144,18 @@ void WorkerLoop::work() {
       waiting_.pop_front();
       running = jobs_[tag];
     }
-    for (Message& message : verdict_messages(tag, run(tag, *running))) put(std::move(message));
+    for (Message& message : answer(tag, *running)) put(std::move(message));
     const MutexLock lock(mutex_);
     jobs_.erase(tag);
     changed_.notify_all();
   }
+}
+
+std::vector<Message> WorkerLoop::answer(const JobTag& tag, Running& running) {
+  Verdict verdict = run(tag, running);
+  if (!running.result) return verdict_messages(tag, std::move(verdict));
+  const std::int64_t elapsed_ms = (system_clock().monotonic_ns() - running.begin_ns) / kNsPerMs;
+  return {result_message(tag, running.result(std::move(verdict), elapsed_ms))};
 }
 
 Verdict WorkerLoop::run(const JobTag& tag, Running& running) {

@@ -5,6 +5,9 @@
 //   WorkerLoop loop(device, hello, [&](sandbox::Job& job) { return place(catalog, job); });
 //   const Status ended = loop.serve(in, out, signal.orderly());  // blocks
 //
+// A client without a server, such as a pool of Ray actors, sends requests instead of jobs: the
+// function `evaluate` makes a job of each request, and a result of its verdict.
+//
 // serve() may be called once. Its threads end before it returns.
 #pragma once
 
@@ -15,7 +18,11 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <tl/expected.hpp>
+#include <vector>
 
+#include "base/json.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/job/device.h"
@@ -29,8 +36,18 @@ class WorkerLoop {
   /// error becomes the verdict of the job.
   using Place = std::function<Status(sandbox::Job& job)>;
 
-  /// The device must outlive this object.
-  WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place);
+  /// What an `evaluate` message asks for. `result` makes the answer of the verdict.
+  struct Requested {
+    sandbox::Job job;
+    std::function<nlohmann::json(sandbox::Verdict verdict, std::int64_t elapsed_ms)> result;
+  };
+  /// Reads the body of an `evaluate` message, whose job has this handle and these inputs
+  /// (Job::input_seed). The error is the answer to a request that is refused.
+  using Evaluate = std::function<tl::expected<Requested, nlohmann::json>(
+      const JobTag& tag, const std::string& body, const std::string& input_seed)>;
+
+  /// The device must outlive this object. Without `evaluate`, such a message is unknown.
+  WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place, Evaluate evaluate = nullptr);
 
   /// Serves the jobs that arrive on the descriptor `in`, and writes to `out`. Both may be pipes or
   /// sockets. A requested stop makes it accept no more jobs, and it returns when the jobs that it
@@ -40,6 +57,8 @@ class WorkerLoop {
  private:
   struct Running {
     sandbox::Job job;
+    std::function<nlohmann::json(sandbox::Verdict, std::int64_t)> result;  // null: a server's job
+    std::int64_t begin_ns = 0;
     std::stop_source stop;
   };
 
@@ -47,10 +66,13 @@ class WorkerLoop {
   Status read(int in, const std::stop_token& drain);
   Status handle(const sandbox::Frame& frame);
   Status begin(const sandbox::Frame& frame, const JobTag& tag);
+  Status begin_evaluation(const sandbox::Frame& frame, const JobTag& tag);
+  Status add(const JobTag& tag, const std::shared_ptr<Running>& running);
   void begin_drain(const std::string& why);
   /// Runs jobs until the loop ends.
   void work();
   sandbox::Verdict run(const JobTag& tag, Running& running);
+  std::vector<Message> answer(const JobTag& tag, Running& running);
   /// Writes messages until the loop ends.
   void write(int out);
   void put(Message message);
@@ -61,6 +83,7 @@ class WorkerLoop {
   sandbox::Device& device_;
   const WorkerHello hello_;
   const Place place_;
+  const Evaluate evaluate_;   // may be null
   std::stop_source ended_;    // every thread ends
   std::stop_source settled_;  // the worker drains and has no job left
   mutable Mutex mutex_;

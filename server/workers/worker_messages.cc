@@ -154,6 +154,10 @@ Result<sandbox::Job> read_job(const Frame& frame) {
   return std::move(job);
 }
 
+Message result_message(const JobTag& tag, const nlohmann::json& result) {
+  return {tagged(kResultType, tag), text_of(result)};
+}
+
 Message stage_message(const JobTag& tag, sandbox::Stage stage) {
   Message message{tagged(kStageType, tag)};
   message.header["stage"] = sandbox::to_string(stage);

@@ -24,7 +24,7 @@
 namespace assay::server {
 
 /// The number of the protocol. It changes if an older worker could not understand a message.
-inline constexpr std::int64_t kWorkerProtocol = 1;
+inline constexpr std::int64_t kWorkerProtocol = 2;
 
 /// The types of the messages from a worker.
 inline constexpr const char* kHelloType = "hello";
@@ -34,8 +34,10 @@ inline constexpr const char* kCasesType = "cases";
 inline constexpr const char* kArtifactType = "artifact";
 inline constexpr const char* kVerdictType = "verdict";
 inline constexpr const char* kDrainingType = "draining";
+inline constexpr const char* kResultType = "result";
 /// The types of the messages to a worker.
 inline constexpr const char* kJobType = "job";
+inline constexpr const char* kEvaluateType = "evaluate";
 inline constexpr const char* kCancelType = "cancel";
 inline constexpr const char* kDrainType = "drain";
 
@@ -92,6 +94,9 @@ struct Message {
 Message job_message(const sandbox::Job& job, std::int64_t attempt);
 /// Returns the job without its `operator_dir`, which depends on the machine.
 Result<sandbox::Job> read_job(const sandbox::Frame& frame);
+
+/// Returns the answer to an `evaluate` message. The payload is the result.
+Message result_message(const JobTag& tag, const nlohmann::json& result);
 
 Message stage_message(const JobTag& tag, sandbox::Stage stage);
 Result<sandbox::Stage> read_stage(const sandbox::Frame& frame);

@@ -55,7 +55,7 @@ def run_tests(server: Server, name: object) -> dict[str, Any]:
 
 def worker_pids(folder: Path) -> list[int]:
     """Returns the workers of this test, which name its folder in their command lines."""
-    listed = subprocess.run(["ps", "-eo", "pid=,comm=,args="], capture_output=True, text=True)
+    listed = subprocess.run(["ps", "-wweo", "pid=,comm=,args="], capture_output=True, text=True)
     mine = str(folder / "worker.log")
     rows = [line.split(maxsplit=2) for line in listed.stdout.splitlines()]
     return [int(pid) for pid, comm, args in rows if comm == "assay" and mine in args]

@@ -59,7 +59,7 @@ def total(server: Server, what: str) -> int:
 
 def worker_pids(server: Server) -> list[int]:
     listed = subprocess.run(
-        ["ps", "--ppid", str(server.process.pid), "-o", "pid=,args="],
+        ["ps", "-ww", "--ppid", str(server.process.pid), "-o", "pid=,args="],
         capture_output=True,
         text=True,
     )

@@ -13,6 +13,8 @@ namespace {
 using nlohmann::json;
 using sandbox::Verdict;
 
+constexpr std::size_t kEngineBytes = 1'000;  // of what an engine says
+
 /// Returns whether a value is an empty string, list or object.
 bool is_bare(const json& value) {
   return value.is_string() ? value.get_ref<const std::string&>().empty()
@@ -123,8 +125,11 @@ mcp::ToolResult running_answer(const JobStatus& status) {
                 " and wait_s=20 for the verdict, or with cancel=true to stop it.";
   mcp::ToolResult answer;
   answer.text = queued ? "running: " + queue_text(status) : "running: in stage " + status.stage;
-  answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job +
-                 "\nnext: " + next;
+  answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s";
+  if (status.engine.state != sandbox::EngineState::none)
+    answer.text += "\nworker " + std::string(sandbox::to_string(status.engine.state)) + ": " +
+                   cut_end(status.engine.said, kEngineBytes);
+  answer.text += "\njob: " + status.job + "\nnext: " + next;
   answer.structured = {{"status", "running"},
                        {"job", status.job},
                        {"state", to_string(status.state)},
@@ -134,6 +139,9 @@ mcp::ToolResult running_answer(const JobStatus& status) {
                        {"stage", status.stage},
                        {"next", next}};
   if (status.server_stops) answer.structured["server_stops"] = true;
+  if (status.engine.state != sandbox::EngineState::none)
+    answer.structured["engine"] = {{"state", sandbox::to_string(status.engine.state)},
+                                   {"said", cut_end(status.engine.said, kEngineBytes)}};
   return answer;
 }
 

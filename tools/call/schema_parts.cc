@@ -287,6 +287,13 @@ json hint_schema() {
        {{"kind", of_type("string")}, {"case", of_type("string")}, {"text", of_type("string")}}}};
 }
 
+json engine_schema() {
+  return {{"type", "object"},
+          {"properties",
+           {{"state", choice_property("", {"pending", "failed", "preempted", "lost"})},
+            {"said", of_type("string")}}}};
+}
+
 json dropped_schema() {
   return {{"type", "object"},
           {"properties",
@@ -309,6 +316,7 @@ json verdict_schema() {
       {"elapsed_ms", of_type("integer")},
       {"calls_left", of_type("integer")},
       {"server_stops", of_type("boolean")},
+      {"engine", engine_schema()},
       {"stage", of_type("string")},
       {"kind", choice_property("", {"compile", "test", "profile", "grade"})},
       {"operator", of_type("string")},

@@ -16,6 +16,7 @@
 #include "base/suite_id.h"
 #include "operators/catalog.h"
 #include "operators/guides.h"
+#include "sandbox/job/device.h"
 #include "sandbox/job/job.h"
 #include "tools/model/principal.h"
 #include "tools/model/tracks.h"
@@ -127,9 +128,10 @@ struct JobStatus {
   std::int64_t queue_position = 0;               // 0 if the job runs or is over
   std::optional<std::int64_t> expected_wait_ms;  // set for a queued job; estimated from past jobs
   std::int64_t elapsed_ms = 0;
-  std::string stage;                                          // the stage that the job is in
-  std::int64_t cases_done = 0;                                // cases that finished the stage
-  std::int64_t cases_total = 0;                               // 0: unknown
+  sandbox::EngineNote engine = {};  // what the engine that starts workers does, if the job waits
+  std::string stage;                // the stage that the job is in
+  std::int64_t cases_done = 0;      // cases that finished the stage
+  std::int64_t cases_total = 0;     // 0: unknown
   std::shared_ptr<const sandbox::Verdict> verdict = nullptr;  // null until the job is over
   /// True if the server stops before the job is over. The next server runs the job again.
   bool server_stops = false;

@@ -21,16 +21,16 @@ std::shared_ptr<ActiveJob> job(DeviceQueue& queue, const Clock& clock, const std
 TEST_CASE("a reserved place counts as taken until it is pushed or released") {
   const ManualClock clock;
   DeviceQueue queue("fake", sandbox::make_fake_device(1), {2, 2});
-  REQUIRE(queue.reserve(""));
-  REQUIRE(queue.reserve(""));
-  const Status refused = queue.reserve("");
+  REQUIRE(queue.reserve({"", ""}));
+  REQUIRE(queue.reserve({"", ""}));
+  const Status refused = queue.reserve({"", ""});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("2 jobs wait") != std::string::npos);
   queue.push(job(queue, clock, "job_1"));
-  CHECK_FALSE(queue.reserve(""));
-  queue.release("");
-  CHECK(queue.reserve(""));
+  CHECK_FALSE(queue.reserve({"", ""}));
+  queue.release({"", ""});
+  CHECK(queue.reserve({"", ""}));
   CHECK(queue.load().queued == 1);
 }
 
@@ -235,26 +235,26 @@ TEST_CASE("one principal cannot take all places of a queue; running jobs free pl
     made.caller = "alice";
     return std::make_shared<ActiveJob>(made, queue, clock);
   };
-  REQUIRE(queue.reserve("alice"));
+  REQUIRE(queue.reserve({"alice", ""}));
   queue.push(of_alice("job_1"));
-  REQUIRE(queue.reserve("alice"));
-  const Status refused = queue.reserve("alice");
+  REQUIRE(queue.reserve({"alice", ""}));
+  const Status refused = queue.reserve({"alice", ""});
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("2 jobs of your token wait") != std::string::npos);
-  CHECK(queue.reserve("bob"));
-  CHECK_FALSE(queue.reserve("carol"));  // the total limit
-  queue.release("alice");
+  CHECK(queue.reserve({"bob", ""}));
+  CHECK_FALSE(queue.reserve({"carol", ""}));  // the total limit
+  queue.release({"alice", ""});
   const std::stop_source stop;
   REQUIRE(queue.pop(stop.get_token()));
-  for (int i = 0; i < 2; ++i) CHECK(queue.reserve("alice"));
-  CHECK_FALSE(queue.reserve("alice"));
+  for (int i = 0; i < 2; ++i) CHECK(queue.reserve({"alice", ""}));
+  CHECK_FALSE(queue.reserve({"alice", ""}));
 }
 
 TEST_CASE("a server without tokens has no limit for each principal, because it cannot tell them") {
   DeviceQueue queue("fake", sandbox::make_fake_device(1), {.total = 3, .per_principal = 1});
-  for (int i = 0; i < 3; ++i) CHECK(queue.reserve(""));
-  CHECK_FALSE(queue.reserve(""));
+  for (int i = 0; i < 3; ++i) CHECK(queue.reserve({"", ""}));
+  CHECK_FALSE(queue.reserve({"", ""}));
 }
 
 TEST_CASE("practice of one caller is one client, and runs are others") {

@@ -115,6 +115,64 @@ TEST_CASE("a worker that drains says so, ends its job, and then ends itself") {
   CHECK(said);
 }
 
+TEST_CASE("a request becomes a job, whose verdict becomes a result; a refusal is a result, too") {
+  const auto device = sandbox::make_fake_device();
+  WorkerHello hello;
+  hello.device = device->info();
+  WorkerLoop loop(
+      *device, hello, [](sandbox::Job&) { return Status(); },
+      [](const JobTag&, const std::string& body,
+         const std::string& input_seed) -> tl::expected<WorkerLoop::Requested, nlohmann::json> {
+        const nlohmann::json refusal = {{"state", "refused"}};
+        if (body == "bad") return tl::unexpected<nlohmann::json>(refusal);
+        WorkerLoop::Requested requested{.job = job_of(body), .result = nullptr};
+        requested.result = [input_seed](const sandbox::Verdict& verdict, std::int64_t elapsed_ms) {
+          return nlohmann::json{{"outcome", sandbox::to_string(verdict.outcome)},
+                                {"seed", input_seed},
+                                {"elapsed", elapsed_ms >= 0}};
+        };
+        return requested;
+      });
+  Pipe to, from;
+  const std::stop_source stop;
+  auto ended = std::async(std::launch::async, [&] {
+    return loop.serve(to.read_end.get(), from.write_end.get(), stop.get_token());
+  });
+  std::int64_t attempt = 0;
+  for (const char* body : {"# fake: pass", "bad"}) {
+    nlohmann::json header = tagged(kEvaluateType, {"job_1", ++attempt});
+    header["input_seed"] = "secret";
+    REQUIRE(sandbox::send_frame(to.write_end.get(), header, body, {},
+                                sandbox::Deadline::after_ms(5'000)));
+    sandbox::Frame frame;
+    do {
+      auto received =
+          sandbox::receive_frame(from.read_end.get(), sandbox::Deadline::after_ms(20'000));
+      REQUIRE(received);
+      frame = std::move(*received);
+    } while (frame.type() != kResultType);
+    const Result<JobTag> tag = read_tag(frame);
+    REQUIRE(tag);
+    CHECK(tag->attempt == attempt);
+    const nlohmann::json result = nlohmann::json::parse(frame.payload);
+    if (attempt == 2) {
+      CHECK(result["state"] == "refused");
+      continue;
+    }
+    CHECK(result["outcome"] == "pass");
+    CHECK(result["seed"] == "secret");
+    CHECK(result["elapsed"] == true);
+  }
+  to.write_end.reset();
+  CHECK(ended.get());
+}
+
+TEST_CASE("without a function for requests, such a message ends the worker with an error") {
+  Worker worker;
+  worker.send({tagged(kEvaluateType, {"job_1", 1})});
+  CHECK_FALSE(worker.ended.get());
+}
+
 TEST_CASE("a worker ends with an error if its input is malformed") {
   Worker worker;
   const std::string noise(64, 'x');

@@ -1,0 +1,129 @@
+"""Checks what a client learns about the engine while its job waits for a worker or runs again, and that
+a trainer's evaluations leave the reserve to clients that wait."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_serving import Server, new_token, running_jobs, serving, wait_until
+from test_workers import PASS, assay, metric, pool, run_tests, slow, total, worker_pids, workers
+
+BATCH = 40
+
+
+def evaluations(server: Server, sources: list[str], token: str = "") -> list[str]:
+    """Sends evaluations, and returns their handles at once."""
+    wanted = [{"operator": "vector_add", "source": source} for source in sources]
+    body = json.dumps({"evaluations": wanted})
+    status, _, text = server.request("POST", "/v1/evaluate", body, token)
+    assert status == 202, text
+    return [one["id"] for one in json.loads(text)["evaluations"]]
+
+
+def job(server: Server, handle: str) -> dict[str, Any]:
+    answer = server.call("job", {"job": handle, "wait_s": 0})
+    structured: dict[str, Any] = answer["structuredContent"]
+    if engine := structured.get("engine"):
+        assert f"worker {engine['state']}: " in answer["content"][0]["text"]
+    return structured
+
+
+def engine_of(server: Server, handle: str) -> dict[str, str]:
+    found: dict[str, str] = job(server, handle).get("engine", {})
+    return found
+
+
+def test_a_job_says_that_its_engine_has_no_machine(binary: str, tmp_path: Path) -> None:
+    file = pool(tmp_path, "sh -c 'echo job 7 queued and waiting for resources >&2; cat'")
+    arguments = ["--workers", str(file), "--drain-s", "0"]  # the job never ends
+    with serving(binary, tmp_path, *arguments, device="") as server:
+        [handle] = evaluations(server, [PASS])
+        wait_until(lambda: "waiting for resources" in engine_of(server, handle).get("said", ""))
+        engine = engine_of(server, handle)
+        assert engine["state"] == "pending"
+        assert "has no worker yet, 1 start" in engine["said"]
+
+
+@pytest.fixture(scope="module")
+def working(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    folder = tmp_path_factory.mktemp("working")
+    file = pool(folder, f"{binary} worker --device fake", health_check_s=0)
+    with serving(binary, folder, "--workers", str(file), device="") as server:
+        yield server
+
+
+@pytest.mark.parametrize("state", ["lost", "preempted"])
+def test_a_job_says_why_it_runs_again(working: Server, state: str) -> None:
+    wait_until(lambda: workers(working, "idle") == 1)
+    [handle] = evaluations(working, [slow(1_000, state)])
+    wait_until(lambda: workers(working, "busy") == 1)
+    [pid] = worker_pids(working)
+    if state == "preempted":
+        os.kill(pid, signal.SIGTERM)
+        wait_until(lambda: workers(working, "draining") == 1)
+    losses = total(working, "losses")
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: total(working, "losses") > losses)
+    wait_until(lambda: engine_of(working, handle) != {})
+    engine = engine_of(working, handle)
+    assert engine["state"] == state
+    assert "attempt 2 of 3" in engine["said"]
+    wait_until(lambda: job(working, handle)["status"] != "running")
+    ended = job(working, handle)
+    assert ended["outcome"] == "pass"
+    assert "engine" not in ended
+
+
+def test_a_call_passes_an_evaluation_that_waits_for_a_worker(binary: str, tmp_path: Path) -> None:
+    """The pool has three places, and its engine starts only one worker."""
+    only_one = f"mkdir {tmp_path}/one && exec {binary} worker --device fake"
+    file = pool(tmp_path, f"sh -c '{only_one}'", health_check_s=0, most=3)
+    with serving(binary, tmp_path, "--workers", str(file), device="") as server:
+        wait_until(lambda: workers(server, "idle") == 1)
+        [first] = evaluations(server, [slow(1_000, "first")])
+        wait_until(lambda: workers(server, "busy") == 1)
+        [second] = evaluations(server, [slow(2_000, "second")])
+        wait_until(lambda: metric(server, 'assay_worker_jobs_waiting{pool="pool"}') == 1)
+        assert run_tests(server, PASS)["outcome"] == "pass"
+        assert job(server, first)["outcome"] == "pass"
+        assert job(server, second)["status"] == "running"
+
+
+def test_a_trainer_leaves_the_reserve_to_people(binary: str, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens"
+    trainer = new_token(binary, tokens, "trainer", "practice")
+    person = new_token(binary, tokens, "person", "practice")
+    shares = tmp_path / "shares.toml"
+    shares.write_text("reserve = 0.5\ntoken.trainer.queued = 200\n")
+    arguments = ["--token-file", str(tokens), "--shares-file", str(shares), "--drain-s", "0"]
+    log = tmp_path / "log"
+    with serving(binary, tmp_path, *arguments, "--log-file", str(log)) as server:
+        evaluations(server, [slow(60_000, i) for i in range(BATCH)], trainer)
+        wait_until(lambda: running_jobs(server, trainer) > 0)
+        begin = time.monotonic()
+        arguments_of_call = {"operator": "vector_add", "code": PASS}
+        answer = server.call("run_tests", arguments_of_call, person)
+        assert answer["structuredContent"]["outcome"] == "pass"
+        assert time.monotonic() - begin < 20
+        before = running_jobs(server, trainer)
+        shares.write_text("")
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: running_jobs(server, trainer) > before)  # the reserve has gone
+        shares.write_text("reserve = 2\n")
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "the old shares stay in use" in log.read_text())
+
+
+def test_a_bad_file_of_shares_is_refused(binary: str, tmp_path: Path) -> None:
+    file = tmp_path / "shares.toml"
+    file.write_text("token.alice.weight = -1\n")
+    refused = assay(binary, tmp_path, "serve", "--shares-file", str(file))
+    assert refused.returncode == 64
+    assert f"{file}: `token.alice.weight` must be a number from 0.001 to 1000" in refused.stderr

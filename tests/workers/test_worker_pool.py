@@ -1,0 +1,211 @@
+"""Checks the pool of the Python package with real workers on the fake device, and assay.ray with a
+stand-in for Ray. tests/workers/test_ray.py uses the real Ray."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/workers")]
+
+import assay  # noqa: E402
+import assay.worker_pool  # noqa: E402
+import assay.worker_process  # noqa: E402
+from assay.worker_pool import LocalEngine, WorkerPool  # noqa: E402
+from http_serving import serving, wait_until  # noqa: E402
+from test_workers import CHANGED, PASS, pool, run_tests, slow  # noqa: E402
+
+FAKE_RAY = ROOT / "tests/workers/fake_ray"
+
+
+def evaluations_of(*sources: str, group: str | None = None) -> list[assay.Evaluation]:
+    return [assay.Evaluation("vector_add", source=source, group=group) for source in sources]
+
+
+def engine(binary: str, change: dict[str, Any] | None = None) -> LocalEngine:
+    command = [binary, "worker", "--device", "fake"]
+    if change is not None:
+        command = [sys.executable, str(CHANGED), json.dumps(change), *command]
+    return LocalEngine(command)
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(assay.worker_pool, "FIRST_PAUSE_S", 0.01)
+
+
+class Killer:
+    """Kills each worker of a pool as soon as it is busy, `times` times."""
+
+    def __init__(self, workers: WorkerPool, times: int) -> None:
+        self.workers = workers
+        self.left = times
+        self.thread = threading.Thread(target=self.kill)
+        self.thread.start()
+
+    def kill(self) -> None:
+        while self.left > 0:
+            losses = self.workers.report().losses
+            wait_until(lambda: self.workers.report().busy > 0)
+            [seat] = [seat for seat in self.workers._seats if seat.taken]
+            os.kill(seat.worker.hello()["pid"], signal.SIGKILL)  # type: ignore[union-attr]
+            wait_until(lambda before=losses: self.workers.report().losses > before)
+            self.left -= 1
+
+
+@pytest.fixture(scope="module")
+def workers(binary: str) -> Iterator[WorkerPool]:
+    with WorkerPool(engine(binary), 2) as made:
+        yield made
+
+
+def test_results_come_in_order_with_rewards(workers: WorkerPool) -> None:
+    bad = assay.Evaluation("no_such_operator", source=PASS)
+    grade = assay.Evaluation("vector_add", source=PASS, mode="grade")
+    batch = [
+        *evaluations_of(PASS, "# fake: fail\ndef vector_add(x, y):\n    return x\n"),
+        bad,
+        grade,
+    ]
+    results = workers.evaluate(batch, rewards=["kevin", assay.Policy("twice", "2 * correct")])
+    assert [one.index for one in results] == [0, 1, 2, 3]
+    assert [one.outcome for one in results] == ["pass", "fail", "", ""]
+    assert results[0].rewards == {"kevin": 0.3, "twice": 2.0}
+    assert results[0].usable
+    assert "@" in results[0].worker
+    assert [one.state for one in results[2:]] == ["refused", "refused"]
+    assert results[2].problem is not None and results[2].problem.kind == "unknown-name"
+    assert results[3].problem is not None and "needs `run`" in results[3].problem.detail
+    assert len({one.id for one in results[:2]}) == 2
+
+
+def test_a_group_has_the_same_inputs_only_in_one_batch(workers: WorkerPool) -> None:
+    first = workers.evaluate(evaluations_of(PASS, PASS + "#", group="step-1"))
+    second = workers.evaluate(evaluations_of(PASS, group="step-1"))
+    assert first[0].inputs == first[1].inputs != second[0].inputs
+    assert first[0].group == "step-1"
+
+
+def test_members_of_a_server_are_refused(workers: WorkerPool) -> None:
+    with pytest.raises(ValueError, match="only a server knows these members: run, priority"):
+        workers.evaluate([assay.Evaluation("vector_add", source=PASS, run="r", priority="low")])
+
+
+def test_what_is_late_is_cancelled(workers: WorkerPool) -> None:
+    begin = time.monotonic()
+    results = workers.evaluate(evaluations_of(*(slow(50_000, i) for i in range(3))), timeout_s=0.5)
+    assert time.monotonic() - begin < 20
+    assert [(one.state, one.masked, one.deadline_passed) for one in results] == [
+        ("cancelled", True, True)
+    ] * 3
+    assert workers.evaluate(evaluations_of(PASS))[0].outcome == "pass"
+
+
+def test_a_lost_worker_costs_no_result(binary: str) -> None:
+    with WorkerPool(engine(binary), 1) as one:
+        killer = Killer(one, 1)
+        [result] = one.evaluate(evaluations_of(slow(1_000)))
+        killer.thread.join()
+        assert result.outcome == "pass"
+        assert one.report().losses == 1
+        killer = Killer(one, 3)
+        [result] = one.evaluate(evaluations_of(slow(50_000)), rewards=["kevin"])
+        killer.thread.join()
+        assert (result.state, result.error_kind, result.masked) == ("aborted", "aborted", True)
+        assert result.rewards == {"kevin": None}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"hello": {"assay": "0.0.1"}}, "version 0.0.1 of Assay"),
+        ({"hello": {"protocol": 1}}, "install the same version"),
+        ({"silent": True}, "sent nothing for 1 s"),
+    ],
+)
+def test_an_unusable_worker_is_named(
+    binary: str, change: dict[str, Any], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assay.worker_process, "SILENCE_S", 1.0)
+    with WorkerPool(engine(binary, change), 1) as one:
+        [result] = one.evaluate(evaluations_of(PASS))
+        assert result.masked
+        assert words in result.summary
+
+
+def test_a_missing_program_is_named() -> None:
+    with WorkerPool(LocalEngine(["no-such-program"]), 1) as one:
+        [result] = one.evaluate(evaluations_of(PASS))
+        assert result.error_kind == "device_unhealthy"
+        assert "there is no program no-such-program" in result.summary
+
+
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The stand-in for Ray, and assay.ray that uses it."""
+    before = {name for name in sys.modules if name.split(".")[0] == "ray" or "assay.ray" in name}
+    for name in before:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.syspath_prepend(str(FAKE_RAY))
+    import ray
+
+    yield ray
+    for name in list(sys.modules):
+        if name.split(".")[0] == "ray" or name.startswith("assay.ray"):
+            del sys.modules[name]
+
+
+def test_actors_are_placed_by_their_options(ray: Any, binary: str) -> None:
+    import assay.ray
+
+    command = [binary, "worker", "--device", "fake"]
+    with assay.ray.pool(1, command, accelerator_type="H100", jobs_per_worker=2) as workers:
+        results = workers.evaluate(evaluations_of(PASS, PASS + "#"))
+        assert [one.outcome for one in results] == ["pass", "pass"]
+        assert results[0].worker.endswith("/01234567")
+        [seat] = workers._seats
+        ray.kill(seat.worker._actor)  # type: ignore[union-attr]
+        assert workers.evaluate(evaluations_of(PASS))[0].worker.startswith("2@")
+        assert "The actor is dead." in workers.report().problem
+    [(_, options), _] = ray.started
+    assert options["num_gpus"] == 1
+    assert options["accelerator_type"] == "H100"
+    assert options["max_restarts"] == 0
+    assert options["max_concurrency"] == 5
+
+
+def test_no_free_node_is_named(ray: Any) -> None:
+    from assay.ray.actors import Placement, RayEngine, WorkerActor
+
+    def never(_: WorkerActor) -> dict[str, Any]:
+        threading.Event().wait(60)
+        return {}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WorkerActor, "hello", never)
+        placed = RayEngine(["assay"], Placement(num_gpus=8), start_s=0.05)
+        with WorkerPool(placed, 1) as workers:
+            [result] = workers.evaluate(evaluations_of(PASS))
+    assert result.error_kind == "device_unhealthy"
+    assert "no actor with num_gpus=8, num_cpus=1 in 0.05 s" in result.summary
+
+
+def test_a_server_reaches_a_worker_through_an_actor(
+    binary: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", f"{FAKE_RAY}:{ROOT / 'python'}")
+    words = [sys.executable, "-m", "assay.ray", "worker", "--num-cpus", "2", "--"]
+    file = pool(tmp_path, shlex.join([*words, binary, "worker", "--device", "fake"]))
+    with serving(binary, tmp_path, "--workers", str(file), device="") as server:
+        assert run_tests(server, PASS)["provenance"]["worker"].startswith("pool-1@")

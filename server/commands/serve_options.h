@@ -28,7 +28,7 @@ struct ServeOptions {
   bool stdio = false;
   HttpFlags http;
   std::vector<std::string> devices = {sandbox::kAutoDevice};
-  bool devices_given = false;  // the command line names devices
+  bool devices_given = false;  // the command line or a configuration names devices
   WorkerPoolOptions workers;
   std::string store;
   bool require_store = false;

@@ -1,6 +1,6 @@
 """Measures which losses of precision the small cases of each operator do not reject.
 
-    python measurements/precision_gaps.py --out measurements/results/precision-gaps-cpu.json
+    python measurements/precision/precision_gaps.py --out measurements/results/precision-gaps-cpu.json
 
 Two kernels are modelled for each operator, with its reference. One rounds a single input to
 bfloat16. The other accumulates the products of float16 matrices in float16. A small case is one that
@@ -18,16 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from environment import environment
-from operator_folders import operator_folders
 from torch.utils._python_dispatch import TorchDispatchMode
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "sandbox"))
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "measurements")]
 
+from environment import environment  # noqa: E402
 from harness.judging.case_state import rules_for, scaled_rules  # noqa: E402
 from harness.judging.compare import compare  # noqa: E402
 from harness.operator import Arguments, Case, Operator  # noqa: E402
+from operator_folders import operator_folders  # noqa: E402
 
 SMALL_ELEMENTS = 2_000_000
 SEED = 1
@@ -134,7 +134,7 @@ def main() -> None:
         "float16_sums_pass": sum(one["float16_sums"] is True for one in found.values()),
     }
     document = {
-        "script": "measurements/precision_gaps.py",
+        "script": "measurements/precision/precision_gaps.py",
         "environment": environment(),
         "summary": summary,
         "gaps": kept,

@@ -22,20 +22,10 @@ bool asks_for_help(int argc, char** argv) {
   });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  using namespace assay;
+void add_commands(CLI::App& app, int& status, const assay::server::Settings& settings) {
   using namespace assay::server;
-  // A write beyond the limit of file sizes must fail, as a write to a full disk does. By default it
-  // ends the process.
-  std::signal(SIGXFSZ, SIG_IGN);
-  CLI::App app{"Assay: an MCP server through which any LLM agent writes GPU kernels and is scored",
-               "assay"};
   app.set_version_flag("--version", "assay " ASSAY_VERSION);
   app.require_subcommand(1);
-  int status = kPass;
-  Settings settings;
   add_serve(app, status);
   add_worker(app, status);
   add_eval(app, status);
@@ -57,8 +47,28 @@ int main(int argc, char** argv) {
   add_setup(app, status);
   add_config(app, status, settings);
   add_shell(app, status);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace assay;
+  using namespace assay::server;
+  // A write beyond the limit of file sizes must fail, as a write to a full disk does. By default it
+  // ends the process.
+  std::signal(SIGXFSZ, SIG_IGN);
+  CLI::App app{"Assay: an MCP server through which any LLM agent writes GPU kernels and is scored",
+               "assay"};
+  int status = kPass;
+  Settings settings;
+  add_commands(app, status, settings);
   if (!asks_for_help(argc, argv)) {
-    if (const Status ready = configure(app, settings); !ready)
+    // Values of the files that the command line excludes are left out, so it is parsed first.
+    CLI::App parsed;
+    int unused = kPass;
+    add_commands(parsed, unused, settings);
+    const GivenOptions given = given_options(parsed, argc, argv);
+    if (const Status ready = configure(app, settings, given); !ready)
       return print_error("config", kBadConfig, ready.error().message);
   }
   try {

@@ -22,9 +22,13 @@ from trace_types import BadEntry, Dataset, Definition, DefinitionFile, Tensor, W
 
 FOLDER = "a dataset of FlashInfer Trace, with definitions/ and workloads/"
 MAX_FILE_BYTES = 64 << 20
+MAX_FILES = 4096  # with definitions, and with workloads
+MAX_WORKLOADS = 4096  # of a definition
 MAX_REFERENCE_CHARS = 1 << 20
 MAX_RANK = 8
 SHOWN_NAMES = 8
+SHOWN_CHARS = 64  # of a name that a file gives
+MAX_REASON_CHARS = 1000
 DTYPES = (
     *("float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"),
     *("int64", "int32", "int16", "int8", "bool"),
@@ -52,11 +56,15 @@ def read_dataset(folder: Path, only: list[str]) -> Dataset:
     paths = sorted((folder / "definitions").rglob("*.json"))
     if not paths:
         raise BadFolder(NO_INPUT, f"{folder} has no definitions/**/*.json; it is {FOLDER}")
+    workloads = sorted((folder / "workloads").rglob("*.jsonl"))
+    for found, what in ((paths, "definitions"), (workloads, "files with workloads")):
+        if len(found) > MAX_FILES:
+            raise BadFolder(NO_INPUT, f"{folder} has {len(found)} {what}; the limit is {MAX_FILES}")
     files = [_read_definition(path) for path in paths]
     _refuse_equal_names(files)
     known = {one.definition.name: one for one in files if one.definition}
     broken = {one.name.removesuffix(".json") for one in files if not one.definition}
-    files += list(_read_workloads(folder, known, broken))
+    files += list(_read_workloads(workloads, known, broken))
     if only:
         unknown = sorted(set(only) - {_label(one) for one in files})
         if unknown:
@@ -231,11 +239,12 @@ def check_tensors(definition: Definition) -> None:
 
 
 def _read_workloads(
-    folder: Path, known: dict[str, DefinitionFile], broken: set[str]
+    paths: list[Path], known: dict[str, DefinitionFile], broken: set[str]
 ) -> Iterator[DefinitionFile]:
     """Adds the workloads to their definitions. Yields an entry for each file with workloads of
     definitions that do not exist. `broken` are the names of definitions that cannot be read."""
-    for path in sorted((folder / "workloads").rglob("*.jsonl")):
+    seen: dict[str, set[str]] = {}  # the uuids of each definition
+    for path in paths:
         strangers: list[str] = []
         try:
             lines = _read_text(path).splitlines()
@@ -249,27 +258,46 @@ def _read_workloads(
             try:
                 entry = json.loads(line)
                 name = entry["definition"]
+                if not isinstance(name, str):
+                    raise TypeError("a name is a text")
             except (ValueError, KeyError, TypeError, RecursionError):
                 strangers.append(f"{where} is no JSON object with a `definition`")
                 continue
             if name in broken:
                 continue
             if name not in known:
-                strangers.append(f"{where} names the definition {name!r}, which does not exist")
+                strangers.append(
+                    f"{where} names the definition {name[:SHOWN_CHARS]!r}, which does not exist"
+                )
                 continue
             try:
                 read = workload_from(entry, known[name].definition)
-                if read.uuid in {one.uuid for one in known[name].workloads}:
-                    raise BadEntry("bad_workload", f"another workload has the uuid {read.uuid}")
-                known[name].workloads.append(read)
-            except BadEntry as error:
-                known[name].left_out.append(f"{where}: {error}")
+                add_workload(known[name], read, seen.setdefault(name, set()))
+            # Whatever a line contains, the other lines are read.
+            except (BadEntry, ValueError, TypeError, AttributeError, RecursionError) as error:
+                leave_out(known[name], f"{where}: {error}")
         if strangers:
             more = f" and {len(strangers) - 1} more" if len(strangers) > 1 else ""
             help_text = "add it to definitions/, or remove the line"
             yield DefinitionFile(
                 path.name, kind="unknown_definition", problem=f"{strangers[0]}{more}; {help_text}"
             )
+
+
+def add_workload(one: DefinitionFile, read: Workload, uuids: set[str]) -> None:
+    """`uuids` are those of the workloads that `one` has already."""
+    if read.uuid in uuids:
+        shown = read.uuid[:SHOWN_CHARS]
+        raise BadEntry("bad_workload", f"another workload has the uuid {shown}")
+    if len(one.workloads) >= MAX_WORKLOADS:
+        raise BadEntry("bad_workload", f"the limit is {MAX_WORKLOADS} workloads of a definition")
+    uuids.add(read.uuid)
+    one.workloads.append(read)
+
+
+def leave_out(one: DefinitionFile, why: str) -> None:
+    if len(one.left_out) < MAX_WORKLOADS:
+        one.left_out.append(why[:MAX_REASON_CHARS])
 
 
 def workload_from(entry: dict[str, Any], definition: Definition | None) -> Workload:

@@ -22,7 +22,14 @@ from typing import Any
 from checkout import NO_INPUT, BadFolder
 from sol_values import values_of
 from trace_constraints import BadConstraint, parse, solve
-from trace_dataset import MAX_FILE_BYTES, check_tensors, definition_from, workload_from
+from trace_dataset import (
+    MAX_FILE_BYTES,
+    add_workload,
+    check_tensors,
+    definition_from,
+    leave_out,
+    workload_from,
+)
 from trace_types import BadEntry, Dataset, Definition, DefinitionFile, Rule, Tensor, Workload
 
 FOLDER = "data/benchmark of NVIDIA/SOL-ExecBench, or a folder with problems (definition.json)"
@@ -171,16 +178,14 @@ def _with_values(one: Tensor) -> Tensor:
 def _read_workloads(one: DefinitionFile, definition: Definition, path: Path) -> None:
     if not path.is_file():
         raise BadEntry("no_workload", f"it has no {WORKLOADS}")
+    uuids: set[str] = set()
     for number, line in enumerate(_read_text(path).splitlines(), 1):
         if not line.strip():
             continue
         try:
-            workload = _workload(definition, json.loads(line))
-            if workload.uuid in {known.uuid for known in one.workloads}:
-                raise BadEntry("bad_workload", f"another workload has the uuid {workload.uuid}")
-            one.workloads.append(workload)
+            add_workload(one, _workload(definition, json.loads(line)), uuids)
         except (BadEntry, ValueError, RecursionError) as error:
-            one.left_out.append(f"{WORKLOADS}:{number}: {error}")
+            leave_out(one, f"{WORKLOADS}:{number}: {error}")
 
 
 def _workload(definition: Definition, document: Any) -> Workload:

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/log.h"
 #include "sandbox/device/cpu.h"
 #include "sandbox/device/cuda.h"
 #include "sandbox/device/emulated.h"
@@ -31,16 +32,17 @@ struct DeviceRow {
   bool can_time;
   bool starts_processes;
   bool can_sanitize;  // replays launch plans on a GPU, where the sanitizer can check them
+  bool unjailed;      // runs the device code of submissions outside of every jail
   Made (*make)(const SandboxConfig& config, int index);
 };
 
 // All kinds of devices that make_device() can create.
 constexpr std::array kDevices{
-    DeviceRow{"cpu", false, true, false, make_cpu},
-    DeviceRow{"cuda:N", true, true, true, make_cuda},
-    DeviceRow{"hip:N", true, true, false, make_hip},
-    DeviceRow{"emulated", false, true, false, make_emulated},
-    DeviceRow{"fake", false, false, false, make_fake},
+    DeviceRow{"cpu", false, true, false, false, make_cpu},
+    DeviceRow{"cuda:N", true, true, true, false, make_cuda},
+    DeviceRow{"hip:N", true, true, false, false, make_hip},
+    DeviceRow{"emulated", false, true, false, true, make_emulated},
+    DeviceRow{"fake", false, false, false, false, make_fake},
 };
 constexpr std::string_view kNumbered = ":N";
 constexpr std::size_t kMaxDigits = 3;
@@ -122,6 +124,15 @@ Result<std::unique_ptr<Device>> make_device(const std::string& name, const Sandb
   if (config.sanitize && !parsed->row->can_sanitize)
     return fail(ErrorCode::invalid_argument, "--sanitize needs an NVIDIA GPU: device " + name +
                                                  " performs no launches that it can watch");
+  if (parsed->row->unjailed) {
+    if (!config.allow_unjailed)
+      return fail(ErrorCode::invalid_argument,
+                  "device " + name +
+                      " runs the kernels of submissions in a process without a jail, with the "
+                      "rights of this user. If you trust every submission, add "
+                      "--allow-unjailed-device");
+    log::warning("kernels of submissions run outside of every jail", {{"device", name}});
+  }
   if (parsed->row->starts_processes) {
     if (Status files = check_files(config); !files) return fail(files.error());
   }

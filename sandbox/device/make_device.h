@@ -27,7 +27,8 @@ Status check_device_name(std::string_view name);
 bool can_time(std::string_view name);
 
 /// Creates the device of this name. The device starts its processes at once, and the function
-/// returns without waiting for them. Errors: the errors of check_device_name(); unavailable if a
+/// returns without waiting for them. Errors: the errors of check_device_name(); invalid_argument if
+/// the device needs SandboxConfig::allow_unjailed; unavailable if a
 /// program or the GPU is missing; io.
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config);
 

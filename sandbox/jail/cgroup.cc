@@ -259,6 +259,11 @@ Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, Layer
     group.cpu_ = std::move(*folder);
     return {};
   });
+  // Version 2 counts processor time in each cgroup. Without a count, a candidate that waited for a
+  // processor is treated as one that did not wait, so this is no isolation layer.
+  Result<std::string> account =
+      create_for("cpuacct", name, [](const std::string&, bool) { return Status(); });
+  if (account) group.cpu_account_ = std::move(*account);
   return group;
 }
 
@@ -268,6 +273,7 @@ Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
     memory_ = std::move(other.memory_);
     pids_ = std::move(other.pids_);
     cpu_ = std::move(other.cpu_);
+    cpu_account_ = std::move(other.cpu_account_);
     other.forget();
   }
   return *this;
@@ -275,7 +281,7 @@ Cgroup& Cgroup::operator=(Cgroup&& other) noexcept {
 
 std::vector<std::string> Cgroup::folders() const {
   std::vector<std::string> all;
-  for (const std::string* folder : {&memory_, &pids_, &cpu_}) {
+  for (const std::string* folder : {&memory_, &pids_, &cpu_, &cpu_account_}) {
     if (!folder->empty() && std::find(all.begin(), all.end(), *folder) == all.end())
       all.push_back(*folder);
   }
@@ -326,6 +332,17 @@ bool Cgroup::out_of_processes() const {
   return !pids_.empty() && counter(read_small_file(pids_ + "/pids.events"), "max") > 0;
 }
 
+std::optional<std::int64_t> Cgroup::used_cpu_ms() const {
+  for (const std::string& folder : folders()) {
+    const std::string used = read_small_file(folder + "/cpuacct.usage");
+    if (!used.empty()) return std::atoll(used.c_str()) / static_cast<std::int64_t>(kNsPerMs);
+    // Only version 2 has this counter in the file, and it counts without the controller cpu too.
+    const std::int64_t used_us = counter(read_small_file(folder + "/cpu.stat"), "usage_usec");
+    if (used_us > 0) return used_us / 1'000;
+  }
+  return std::nullopt;
+}
+
 void Cgroup::remove() {
   for (const std::string& folder : folders()) remove_group(folder);
   forget();
@@ -335,12 +352,13 @@ void Cgroup::forget() {
   memory_.clear();
   pids_.clear();
   cpu_.clear();
+  cpu_account_.clear();
 }
 
 bool sweep_cgroups() {
   namespace fs = std::filesystem;
   bool clean = true;
-  for (const char* controller : {"memory", "pids", "cpu"}) {
+  for (const char* controller : {"memory", "pids", "cpu", "cpuacct"}) {
     const Result<CgroupPlace> place = find_cgroup_place(controller);
     if (!place) continue;
     std::error_code error;

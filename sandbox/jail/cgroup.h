@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,8 @@ class Cgroup {
   Cgroup(Cgroup&& other) noexcept
       : memory_(std::move(other.memory_)),
         pids_(std::move(other.pids_)),
-        cpu_(std::move(other.cpu_)) {
+        cpu_(std::move(other.cpu_)),
+        cpu_account_(std::move(other.cpu_account_)) {
     other.forget();
   }
   Cgroup& operator=(Cgroup&& other) noexcept;
@@ -66,6 +68,10 @@ class Cgroup {
   /// Returns true if the cgroup had too many processes, so that a further process could not be
   /// started.
   bool out_of_processes() const;
+  /// Returns the processor time of all processes that are or were in the cgroup, in milliseconds.
+  /// It contains the time of processes that ended without being waited for. Returns nothing if
+  /// neither version of cgroups counts it here.
+  std::optional<std::int64_t> used_cpu_ms() const;
 
  private:
   struct MemoryEvents {
@@ -80,6 +86,7 @@ class Cgroup {
   std::vector<std::string> folders() const;
 
   std::string memory_, pids_, cpu_;  // folder for each controller; empty if there is no limit
+  std::string cpu_account_;          // folder of the controller cpuacct, which only version 1 has
 };
 
 /// Removes the cgroups of supervisors that have ended, and kills the processes in these cgroups.

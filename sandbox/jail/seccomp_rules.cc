@@ -132,6 +132,14 @@ constexpr const char* kDeniedToCandidates[] = {
     // such a call.
     "sync",
     "syncfs",
+    // With these calls a job could make itself wait for a processor. The supervisor takes long
+    // waits
+    // as proof that the machine is overloaded (candidate_end.h).
+    "sched_setaffinity",
+    "sched_setparam",
+    "sched_setscheduler",
+    "sched_setattr",
+    "setpriority",
     // These calls remove pages from memory that other processes read.
     "fadvise64",
     "readahead",

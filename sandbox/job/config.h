@@ -66,6 +66,9 @@ struct SandboxConfig {
   /// If true, a submission that cannot be recorded gets the GPU inside its jail. If false, such a
   /// submission is an error.
   bool host_tier = true;
+  /// If true, a device may run the device code of submissions outside of every jail, as the device
+  /// `emulated` does. If false, make_device() refuses such a device.
+  bool allow_unjailed = false;
   std::optional<GpuAccess> gpu = {};  // set only in the configuration of the host tier's pool
   int parked_candidates = 2;
   /// If true, candidates run at low CPU priority, so that they do not delay the launchers and the

@@ -143,6 +143,7 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   const Result<pid_t> pid = pid_behind(pidfd_.get());
   Status grouped = pid ? cgroup_.add(*pid) : Status(tl::unexpected(pid.error()));
   if (pid) pid_ = group_ = *pid;
+  grouped_ = grouped.has_value();
   layers_ = layers.layers();
   if (!grouped) {
     for (LayerReport& layer : layers_) layer = {layer.name, false, grouped.error().message};
@@ -175,6 +176,13 @@ Status Candidate::send(const CandidateJob& job, const std::string& source,
 Status Candidate::send(const CandidateBatch& batch, const std::vector<int>& fds,
                        const Deadline& deadline) {
   return send_frame(socket_.get(), to_header(batch), {}, fds, deadline);
+}
+
+std::optional<CpuTimes> Candidate::cpu_times() const {
+  std::optional<CpuTimes> times = sandbox::cpu_times(pid_);
+  const std::optional<std::int64_t> counted = grouped_ ? cgroup_.used_cpu_ms() : std::nullopt;
+  if (!times || !counted) return times;
+  return CpuTimes{.used_ms = *counted, .waited_ms = times->waited_ms, .counts_all = true};
 }
 
 CandidateEvent Candidate::next(const Deadline& deadline) {

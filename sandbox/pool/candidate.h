@@ -108,9 +108,9 @@ class Candidate {
 
   bool out_of_memory() const { return cgroup_.out_of_memory(); }
   bool machine_out_of_memory() const { return cgroup_.machine_out_of_memory(); }
-  /// Returns the processor time that the candidate's process used and waited for. Call this before
-  /// end().
-  std::optional<CpuTimes> cpu_times() const { return sandbox::cpu_times(pid_); }
+  /// Returns the processor time that the candidate's processes used, and for which its main thread
+  /// waited. The cgroup counts it if there is one. Call this before end().
+  std::optional<CpuTimes> cpu_times() const;
   bool out_of_processes() const { return cgroup_.out_of_processes(); }
   std::string stdout_text() const { return out_.text(); }
   std::string stderr_text() const { return err_.text(); }
@@ -133,6 +133,7 @@ class Candidate {
   pid_t group_ = -1;
   FrameReceiver receiver_{-1};
   OutputRing out_, err_;
+  bool grouped_ = false;  // the process is in cgroup_
   bool ended_ = false, was_killed_ = false;
   std::optional<ExitStatus> status_;
 };

@@ -20,6 +20,10 @@ namespace assay::sandbox {
 struct CpuTimes {
   std::int64_t used_ms = 0;    // all threads, and the children that have ended and were waited for
   std::int64_t waited_ms = 0;  // how long the main thread was ready to run and had no processor
+  /// If true, a cgroup counted `used_ms`, so it contains the time of every child. Without a cgroup,
+  /// it lacks children that still run, and children that the kernel reaped because their parent
+  /// ignores SIGCHLD.
+  bool counts_all = false;
 };
 
 /// Returns true if the process has begun to end or has ended. The kernel sets this flag before it

@@ -56,7 +56,7 @@ bool lacked_cpu(const std::optional<CpuTimes>& cpu, std::int64_t wall_ms,
                 std::int64_t cpu_percent) {
   const auto wall = static_cast<double>(wall_ms);
   const double cores = std::min(1.0, static_cast<double>(cpu_percent) / 100);
-  return cpu && static_cast<double>(cpu->waited_ms) > kMostWaitingShare * wall &&
+  return cpu && cpu->counts_all && static_cast<double>(cpu->waited_ms) > kMostWaitingShare * wall &&
          static_cast<double>(cpu->used_ms) < kLeastUsedShare * cores * wall;
 }
 

@@ -12,7 +12,9 @@
 //   - A process that is killed from outside closes its channel before it has ended. Only a process
 //     that goes on living has closed its channel by itself.
 //   - A time limit that passed while the candidate waited for a processor says that the machine is
-//     overloaded.
+//     overloaded. A candidate could also wait for its own processes. So this holds only if a cgroup
+//     counted the time of all its processes and found little. Nor can a candidate make itself wait:
+//     the system call filter keeps it from changing its priority or its set of processors.
 //   - Until a candidate has parsed the source, it runs only code of Assay. Its exit says nothing
 //     about the submission. (A crash does: the source can crash the parser.)
 //   - A failed system call of the supervisor, and a dead zygote, say nothing about the submission.
@@ -50,7 +52,8 @@ EndError error_of(const CandidateEnd& end, const Limits& limits);
 
 /// Returns true if a process spent most of its time limit waiting for a processor, although it used
 /// little of the processor time that its limit `cpu_percent` leaves it. Time in which that limit
-/// stops the process counts as waiting, too. Returns false if the times are not known.
+/// stops the process counts as waiting, too. Returns false if the times are not known, or do not
+/// count all processes (CpuTimes::counts_all).
 bool lacked_cpu(const std::optional<CpuTimes>& cpu, std::int64_t wall_ms, std::int64_t cpu_percent);
 
 }  // namespace assay::sandbox

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "sandbox/pool/process_family.h"
 #include "sandbox/record/candidate_error.h"
 
 namespace assay::sandbox {
@@ -220,12 +219,13 @@ bool CandidateRun::ended(const CandidateEvent& event) {
                     error.detail + " (in stage " + std::string(to_string(run_->stage())) + ")");
 }
 
-/// Returns the processor time since the current deadline was set. Time that the candidate's
-/// children took counts as its own.
+/// Returns the processor time since the current deadline was set.
 std::optional<CpuTimes> CandidateRun::processor_time() const {
-  const std::optional<CpuTimes> now = family_cpu_times(candidate_->pid());
+  const std::optional<CpuTimes> now = candidate_->cpu_times();
   if (!now || !cpu_before_) return std::nullopt;
-  return CpuTimes{now->used_ms - cpu_before_->used_ms, now->waited_ms - cpu_before_->waited_ms};
+  return CpuTimes{.used_ms = now->used_ms - cpu_before_->used_ms,
+                  .waited_ms = now->waited_ms - cpu_before_->waited_ms,
+                  .counts_all = now->counts_all && cpu_before_->counts_all};
 }
 
 void CandidateRun::limit_time(std::int64_t wall_ms) {

@@ -148,6 +148,9 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
   command.add_flag("!--no-host-tier", options.host_tier,
                    "make it an error if a submission cannot be recorded, instead of giving it the "
                    "GPU inside the jail");
+  command.add_flag("--allow-unjailed-device", options.allow_unjailed,
+                   "allow a device that runs the kernels of submissions outside of every jail "
+                   "(emulated); only for submissions that you trust");
   command
       .add_option("--compile-target", options.compile_target,
                   "the target for which device cpu compiles the kernels of a submission: " +
@@ -211,6 +214,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   if (options.sanitize) arguments.emplace_back("--sanitize");
   text("--compile-target", options.compile_target, defaults.compile_target);
   if (!options.host_tier) arguments.emplace_back("--no-host-tier");
+  if (options.allow_unjailed) arguments.emplace_back("--allow-unjailed-device");
   return arguments;
 }
 
@@ -254,6 +258,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.job_limits = options.limits;
   config.recorders = options.recorders;
   config.host_tier = options.host_tier;
+  config.allow_unjailed = options.allow_unjailed;
   config.compile_target = options.compile_target;
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;

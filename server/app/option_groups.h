@@ -42,6 +42,7 @@ struct SandboxOptions {
   int recording_jobs = default_recording_jobs();
   int judges = default_judges();
   bool host_tier = true;
+  bool allow_unjailed = false;  // devices may run device code outside of every jail
   /// The target for which a device without a GPU compiles.
   std::string compile_target = std::string(sandbox::kDefaultTarget);
   std::string ncu = "auto";        // Nsight Compute: a path, "auto" or "none"

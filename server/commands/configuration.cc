@@ -26,6 +26,22 @@ std::vector<CLI::App*> commands_in(CLI::App& app) {
   return app.get_subcommands([](CLI::App*) { return true; });
 }
 
+struct Command {
+  std::string names;  // "operators lint"
+  CLI::App* app;
+};
+
+/// Returns the commands in `app`, and the commands in them.
+std::vector<Command> all_commands(CLI::App& app) {
+  std::vector<Command> found;
+  for (CLI::App* command : commands_in(app)) {
+    found.push_back({command->get_name(), command});
+    for (Command& inner : all_commands(*command))
+      found.push_back({command->get_name() + " " + inner.names, inner.app});
+  }
+  return found;
+}
+
 /// Returns the command with these names, such as "operators lint". Returns nullptr if there is
 /// none.
 CLI::App* find_command(CLI::App& app, const std::string& names) {
@@ -79,6 +95,43 @@ Status set_default(CLI::Option& option, const std::string& key, const SettingVal
     option.required(false);
   } catch (const CLI::Error& error) {
     return fail(ErrorCode::invalid_argument, value.origin + ": `" + key + "`: " + error.what());
+  }
+  return {};
+}
+
+/// Returns whether the value turns a flag off, or is empty. Such a value is no choice.
+bool is_off(const CLI::Option& option, const SettingValue& value) {
+  const bool is_flag = option.get_items_expected_max() == 0;
+  return std::all_of(value.texts.begin(), value.texts.end(), [&](const std::string& text) {
+    return text.empty() || (is_flag && text == "false");
+  });
+}
+
+/// Gives the options of one command the values of its table.
+Status apply_table(CLI::App& command, const std::string& names,
+                   const std::map<std::string, SettingValue>& table, const GivenOptions& given) {
+  std::map<const CLI::Option*, const SettingValue*> chosen;
+  for (const auto& [key, value] : table) {
+    CLI::Option* option = find_option(command, key);
+    if (option == nullptr)
+      return fail(ErrorCode::invalid_argument, value.origin + ": `" + key +
+                                                   "` is no option of `assay " + names +
+                                                   "`; valid keys: " + join(keys_of(command)));
+    const std::set<CLI::Option*> rivals = option->get_excludes();
+    if (std::any_of(rivals.begin(), rivals.end(), [&](const CLI::Option* rival) {
+          return given.contains({names, key_of(*rival)});
+        }))
+      continue;
+    ASSAY_RETURN_IF_ERROR(set_default(*option, key, value));
+    if (is_off(*option, value)) continue;
+    for (const CLI::Option* rival : rivals) {
+      if (const auto other = chosen.find(rival); other != chosen.end())
+        return fail(ErrorCode::invalid_argument,
+                    value.origin + ": `" + key + "` excludes `" + key_of(*rival) + "` of " +
+                        other->second->origin + "; remove one of them");
+    }
+    chosen.emplace(option, &value);
+    for (CLI::Option* other : command.get_options({})) other->remove_needs(option);
   }
   return {};
 }
@@ -178,7 +231,23 @@ int show_settings(CLI::App& app, const Settings& settings, const ConfigShowOptio
 
 }  // namespace
 
-Status apply_settings(CLI::App& app, const Settings& settings) {
+GivenOptions given_options(CLI::App& app, int argc, const char* const* argv) {
+  app.parse_complete_callback([] { throw CLI::Success(); });  // ends before the command runs
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Error&) {
+    // The parser that runs the command reports an error.
+  }
+  GivenOptions given;
+  for (const Command& command : all_commands(app)) {
+    for (const CLI::Option* option : command.app->get_options()) {
+      if (option->count() > 0) given.emplace(command.names, key_of(*option));
+    }
+  }
+  return given;
+}
+
+Status apply_settings(CLI::App& app, const Settings& settings, const GivenOptions& given) {
   for (const auto& [names, table] : settings.commands()) {
     CLI::App* command = find_command(app, names);
     if (command == nullptr)
@@ -187,23 +256,16 @@ Status apply_settings(CLI::App& app, const Settings& settings) {
           (table.empty() ? "" : table.begin()->second.origin + ": ") + "[" + names +
               "] names no command; valid: " +
               join(commands_in(app), ", ", [](const CLI::App* one) { return one->get_name(); }));
-    for (const auto& [key, value] : table) {
-      CLI::Option* option = find_option(*command, key);
-      if (option == nullptr)
-        return fail(ErrorCode::invalid_argument, value.origin + ": `" + key +
-                                                     "` is no option of `assay " + names +
-                                                     "`; valid keys: " + join(keys_of(*command)));
-      ASSAY_RETURN_IF_ERROR(set_default(*option, key, value));
-    }
+    ASSAY_RETURN_IF_ERROR(apply_table(*command, names, table, given));
   }
   return {};
 }
 
-Status configure(CLI::App& app, Settings& settings) {
+Status configure(CLI::App& app, Settings& settings, const GivenOptions& given) {
   ASSAY_TRY(read, Settings::load(settings_places()));
   settings = std::move(read);
   export_variables(settings);
-  return apply_settings(app, settings);
+  return apply_settings(app, settings, given);
 }
 
 void add_config(CLI::App& app, int& status, const Settings& settings) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -216,7 +217,8 @@ int doctor_of_pools(const WorkerPoolOptions& options, bool as_json) {
 
 struct DoctorOptions {
   bool as_json = false;
-  std::string url, token;
+  std::optional<std::string> url;
+  std::string token;
   WorkerPoolOptions workers;
 };
 
@@ -227,21 +229,21 @@ void add_doctor(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "doctor", "Show which layers of the sandbox and which devices work on this machine");
   command->add_flag("--json", options->as_json, "print JSON");
-  auto* url = command->add_option("--url", options->url,
-                                  "check the running server at this URL instead of this machine");
+  command->add_option("--url", options->url,
+                      "check the running server at this URL instead of this machine");
   command
       ->add_option("--token", options->token,
                    "the token for that server; other users of this machine can see the command "
                    "line, so prefer the variable")
       ->envname("ASSAY_TOKEN");
   add_worker_options(*command, options->workers);
-  command->callback([options, url, &status] {
+  command->callback([options, &status] {
     if (!options->workers.file.empty() || !options->workers.command.empty()) {
       status = doctor_of_pools(options->workers, options->as_json);
       return;
     }
-    status = url->count() > 0 ? doctor_of_server(options->url, options->token, options->as_json)
-                              : doctor(options->as_json);
+    status = options->url ? doctor_of_server(*options->url, options->token, options->as_json)
+                          : doctor(options->as_json);
   });
 }
 

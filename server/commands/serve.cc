@@ -254,11 +254,6 @@ int serve(const ServeOptions& options) {
   const OpenFiles files = open_files_for(jobs_of(devices->all));
   if (files.allowed < files.needed) return print_error("serve", kUnavailable, text_of(files));
   std::optional<tools::SourceFolder> folder;
-  // The options exclude each other on the command line, but a configuration file may have both.
-  if (!options.source_folder.empty() && !options.http.address.empty())
-    return print_error("serve", kUsage,
-                       "--source-folder is only for stdio, and --http is set too; remove one of "
-                       "them, or add --stdio (`assay config show` says where each comes from)");
   if (!options.source_folder.empty()) {
     Result<tools::SourceFolder> opened = tools::SourceFolder::open(options.source_folder);
     if (!opened)
@@ -343,10 +338,15 @@ void add_serve(CLI::App& app, int& status) {
       command->add_flag("--stdio", options->stdio, "speak on stdin and stdout (the default)");
   add_http_flags(*command, options->http);
   command->get_option("--http")->excludes(stdio);
+  const auto set_devices = [options](const std::vector<std::string>& devices) {
+    options->devices = devices;
+    options->devices_given = true;
+  };
   command
-      ->add_option("--device", options->devices,
-                   sandbox::device_option_help() + "; may be repeated; the first is the default")
-      ->capture_default_str();
+      ->add_option_function<std::vector<std::string>>(
+          "--device", set_devices,
+          sandbox::device_option_help() + "; may be repeated; the first is the default")
+      ->default_str(sandbox::kAutoDevice);
   add_worker_options(*command, options->workers);
   command->add_option("--shares-file", options->shares_file,
                       "TOML file with the weights and limits of tokens and runs, and the reserve "
@@ -386,12 +386,7 @@ void add_serve(CLI::App& app, int& status) {
       "--conformance", options->conformance,
       "serve the fixtures of the official conformance suite instead of Assay's tools (no store, no "
       "devices)");
-  command->callback([options, command, &status] {
-    // --stdio wins over an address of a configuration file.
-    if (options->stdio) options->http.address.clear();
-    options->devices_given = command->get_option("--device")->count() > 0;
-    status = serve(*options);
-  });
+  command->callback([options, &status] { status = serve(*options); });
 }
 
 }  // namespace assay::server

@@ -28,7 +28,7 @@ struct ServeOptions {
   bool stdio = false;
   HttpFlags http;
   std::vector<std::string> devices = {sandbox::kAutoDevice};
-  bool devices_given = false;  // the command line names devices
+  bool devices_given = false;  // the command line or a configuration names devices
   WorkerPoolOptions workers;
   std::string shares_file;  // weights and limits of tokens and runs; empty: all are equal
   std::string store;

@@ -64,7 +64,7 @@ mcp::Reply EvaluateApi::refused(const mcp::Reply& refusal) const { return proble
 
 mcp::ApplicationAnswer EvaluateApi::answer(mcp::ApplicationRequest request) {
   mcp::WriteEvents stream;
-  Answer answer = dispatch(request, stream);
+  Answer answer = dispatch(std::move(request), stream);
   if (!answer) return {.reply = reply_of(answer.error())};
   return {.reply = std::move(*answer), .stream = std::move(stream)};
 }
@@ -85,25 +85,33 @@ std::optional<mcp::Reply> EvaluateApi::refusal_of_head(const mcp::HttpRequest& r
   return reply;
 }
 
-EvaluateApi::Answer EvaluateApi::dispatch(const mcp::ApplicationRequest& request,
+EvaluateApi::Answer EvaluateApi::dispatch(mcp::ApplicationRequest request,
                                           mcp::WriteEvents& stream) {
   const std::string& path = request.request.path;
-  if (path == "/v1/evaluate") return evaluate(request);
+  if (path == "/v1/evaluate") return evaluate(std::move(request));
   if (path == "/v1/evaluations") return evaluations(request, stream);
   if (path == "/v1/runs") return start_run(request);
   if (path == "/v1/operators") return operators(request);
   return json_reply(path == "/v1/policies" ? policies_document() : openapi_document());
 }
 
-EvaluateApi::Answer EvaluateApi::evaluate(const mcp::ApplicationRequest& request) {
+EvaluateApi::Answer EvaluateApi::evaluate(mcp::ApplicationRequest request) {
+  const tools::Principal principal = principal_of_request(request);
+  const std::stop_token gone = request.gone;
+  const auto asked = accept(principal, std::move(request));
+  if (!asked) return unexpected<Problem>(asked.error());
+  return results(principal, *asked, gone, true);
+}
+
+tl::expected<EvaluateApi::Asked, Problem> EvaluateApi::accept(const tools::Principal& principal,
+                                                              mcp::ApplicationRequest request) {
   auto wanted = read_request(context_of(services_), request.body);
   if (!wanted) return unexpected<Problem>(wanted.error());
-  const tools::Principal principal = principal_of_request(request);
   for (Wanted& one : wanted->members) one.job.traceparent = request.traceparent;
   Asked asked{.members = {}, .policies = std::move(wanted->policies), .wait_ms = wanted->wait_ms};
   for (Evaluations::Accepted& one : evaluations_.accept(principal, wanted->members))
     asked.members.push_back({std::move(one.id), one.duplicate, std::move(one.problem)});
-  return results(principal, asked, request.gone, true);
+  return asked;
 }
 
 tl::expected<EvaluateApi::Asked, Problem> EvaluateApi::asked_by(

@@ -49,8 +49,12 @@ class EvaluateApi final : public mcp::HttpApplication {
     std::int64_t wait_ms = 0;
   };
 
-  Answer dispatch(const mcp::ApplicationRequest& request, mcp::WriteEvents& stream);
-  Answer evaluate(const mcp::ApplicationRequest& request);
+  Answer dispatch(mcp::ApplicationRequest request, mcp::WriteEvents& stream);
+  Answer evaluate(mcp::ApplicationRequest request);
+  /// Accepts the evaluations of a request. The text of the body is freed on return, because the
+  /// wait for the verdicts may be long.
+  tl::expected<Asked, Problem> accept(const tools::Principal& principal,
+                                      mcp::ApplicationRequest request);
   Answer evaluations(const mcp::ApplicationRequest& request, mcp::WriteEvents& stream);
   Answer start_run(const mcp::ApplicationRequest& request);
   Answer operators(const mcp::ApplicationRequest& request);

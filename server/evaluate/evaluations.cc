@@ -13,7 +13,8 @@ using nlohmann::json;
 using tl::unexpected;
 
 constexpr std::size_t kInputsDigits = 12;
-constexpr std::int64_t kLongestPauseMs = 60'000;  // between two looks at the deadlines
+constexpr std::int64_t kDeadlineSweepMs =
+    60'000;  // between two looks at all evaluations with a deadline
 
 }  // namespace
 
@@ -22,7 +23,7 @@ Evaluations::Evaluations(const tools::Services& services, InputGroups& groups,
     : services_(services),
       groups_(groups),
       limits_(limits),
-      canceller_([this](std::stop_token stop) { cancel_overdue(stop); }) {}
+      canceller_([this](std::stop_token stop) { watch_deadlines(stop); }) {}
 
 Evaluations::~Evaluations() {
   canceller_.request_stop();
@@ -179,7 +180,8 @@ tl::expected<json, Problem> Evaluations::look(const tools::Principal& principal,
     result["group"] = known.group;
     result["inputs"] = known.inputs;
   }
-  if (overdue_.count(id) > 0) result["deadline_passed"] = true;
+  if (overdue_.count(id) > 0 && status->state == tools::JobState::cancelled)
+    result["deadline_passed"] = true;
   return result;
 }
 
@@ -209,40 +211,56 @@ void Evaluations::set_deadline(const tools::Principal& principal, const std::str
   deadline_added_.notify_one();
 }
 
-void Evaluations::cancel_overdue(const std::stop_token& stop) {
+std::size_t Evaluations::deadlines() const {
+  const MutexLock lock(mutex_);
+  return deadlines_.size();
+}
+
+std::vector<std::pair<std::string, tools::Principal>> Evaluations::wait_for_deadlines(
+    const std::stop_token& stop) {
+  const Clock& clock = services_.clock;
+  MutexLock lock(mutex_);
+  const std::int64_t changes = deadline_changes_;
+  if (next_sweep_ns_ == 0) next_sweep_ns_ = clock.monotonic_ns() + kDeadlineSweepMs * kNsPerMs;
+  std::int64_t until_ns = next_sweep_ns_;
+  for (const auto& [id, deadline] : deadlines_)
+    until_ns =
+        std::min(until_ns, clock.monotonic_ns() + (deadline.unix_ms - clock.unix_ms()) * kNsPerMs);
+  clock.wait_until(deadline_added_, lock, stop, until_ns,
+                   [&]() ASSAY_REQUIRES(mutex_) { return deadline_changes_ != changes; });
+  const bool sweeps = clock.monotonic_ns() >= next_sweep_ns_;
+  if (sweeps) next_sweep_ns_ = 0;
+  std::vector<std::pair<std::string, tools::Principal>> due;
+  for (const auto& [id, deadline] : deadlines_) {
+    if (sweeps || deadline.unix_ms <= clock.unix_ms()) due.emplace_back(id, deadline.principal);
+  }
+  return due;
+}
+
+void Evaluations::look_at_deadline(const std::string& id, const tools::Principal& principal) {
+  const auto status = services_.jobs.wait(principal, id, 0, nullptr, {});
+  const bool waits = status && status->state == tools::JobState::queued;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = deadlines_.find(id);
+    if (found == deadlines_.end()) return;
+    if (waits && found->second.unix_ms > services_.clock.unix_ms()) return;
+    deadlines_.erase(found);
+    if (!waits) return;
+    overdue_.insert(id);
+  }
+  const Result<bool> ended = services_.jobs.cancel_queued(principal, id);
+  if (!ended)
+    log::warning("an evaluation was not cancelled at its deadline",
+                 {{"job", id}, {"error", ended.error().message}});
+  if (ended && *ended) return;
+  const MutexLock lock(mutex_);
+  overdue_.erase(id);
+}
+
+void Evaluations::watch_deadlines(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
-    std::vector<std::pair<std::string, tools::Principal>> due;
-    {
-      MutexLock lock(mutex_);
-      const std::int64_t changes = deadline_changes_;
-      std::int64_t next_ms = services_.clock.unix_ms() + kLongestPauseMs;
-      for (const auto& [id, deadline] : deadlines_) next_ms = std::min(next_ms, deadline.unix_ms);
-      const std::int64_t pause_ms = next_ms - services_.clock.unix_ms();
-      if (pause_ms > 0)
-        services_.clock.wait_until(
-            deadline_added_, lock, stop, services_.clock.monotonic_ns() + pause_ms * kNsPerMs,
-            [&]() ASSAY_REQUIRES(mutex_) { return deadline_changes_ != changes; });
-      const std::int64_t now_ms = services_.clock.unix_ms();
-      for (auto it = deadlines_.begin(); it != deadlines_.end();) {
-        if (it->second.unix_ms > now_ms) {
-          ++it;
-          continue;
-        }
-        due.emplace_back(it->first, it->second.principal);
-        it = deadlines_.erase(it);
-      }
-    }
-    for (const auto& [id, principal] : due) {
-      const auto status = services_.jobs.wait(principal, id, 0, nullptr, {});
-      if (!status || status->verdict) continue;
-      {
-        const MutexLock lock(mutex_);
-        overdue_.insert(id);
-      }
-      if (const Status done = services_.jobs.cancel(principal, id); !done)
-        log::warning("an evaluation was not cancelled at its deadline",
-                     {{"job", id}, {"error", done.error().message}});
-    }
+    for (const auto& [id, principal] : wait_for_deadlines(stop)) look_at_deadline(id, principal);
   }
 }
 

@@ -9,6 +9,9 @@
 //   const std::vector<Evaluations::Accepted> accepted = evaluations.accept(alice, members);
 //   const auto result = evaluations.look(alice, accepted[0].id, 20'000, stop);
 //
+// A deadline ends only the wait for a device. A job that has begun is judged to its own limits:
+// otherwise a slow kernel could make its own result masked.
+//
 // Thread-safe. Keys, groups and deadlines are kept in memory only: a server that starts again knows
 // the jobs, but not their keys. The services and the groups must outlive the object.
 #pragma once
@@ -60,6 +63,9 @@ class Evaluations {
                                              const std::string& id, std::int64_t wait_ms,
                                              const std::stop_token& stop);
   tl::expected<void, Problem> cancel(const tools::Principal& principal, const std::string& id);
+  /// Returns the number of deadlines that are kept. The deadline of an evaluation that no longer
+  /// waits for a device is forgotten within a minute.
+  std::size_t deadlines() const;
 
  private:
   using Key = std::pair<std::string, std::string>;  // principal and idempotency key
@@ -85,19 +91,24 @@ class Evaluations {
   void forget_old() ASSAY_REQUIRES(mutex_);
   void set_deadline(const tools::Principal& principal, const std::string& id,
                     const std::optional<std::int64_t>& deadline, bool duplicate);
-  void cancel_overdue(const std::stop_token& stop);
+  void watch_deadlines(const std::stop_token& stop);
+  /// Waits until a deadline is due, and returns the evaluations to look at.
+  std::vector<std::pair<std::string, tools::Principal>> wait_for_deadlines(
+      const std::stop_token& stop);
+  void look_at_deadline(const std::string& id, const tools::Principal& principal);
 
   const tools::Services& services_;
   InputGroups& groups_;
   const EvaluationLimits limits_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   Condition settled_;  // a job was stored or refused
   std::map<Key, Known> known_ ASSAY_GUARDED_BY(mutex_);
   std::multimap<std::int64_t, Key> by_age_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, Key> keys_ ASSAY_GUARDED_BY(mutex_);            // by id
   std::map<std::string, Deadline> deadlines_ ASSAY_GUARDED_BY(mutex_);  // by id
   std::int64_t deadline_changes_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::set<std::string> overdue_ ASSAY_GUARDED_BY(mutex_);  // ids that a deadline cancelled
+  std::int64_t next_sweep_ns_ ASSAY_GUARDED_BY(mutex_) = 0;  // then all deadlines are looked at
+  std::set<std::string> overdue_ ASSAY_GUARDED_BY(mutex_);   // ids that a deadline cancelled
   Condition deadline_added_;
   std::jthread canceller_;  // the last member: it uses all others
 };

@@ -80,6 +80,9 @@ class WatchedJobs final : public tools::JobService {
   Status cancel(const tools::Principal& principal, const std::string& job) override {
     return jobs_.cancel(principal, job);
   }
+  Result<bool> cancel_queued(const tools::Principal& principal, const std::string& job) override {
+    return jobs_.cancel_queued(principal, job);
+  }
   Result<tools::JobSource> source(const tools::Principal& principal,
                                   const std::string& job) override {
     return jobs_.source(principal, job);

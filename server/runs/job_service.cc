@@ -246,12 +246,28 @@ Status StoredJobs::cancel(const tools::Principal& principal, const std::string& 
     ASSAY_RETURN_IF_ERROR(runs_.check_scope_of(principal, found->job().run));
   const bool was_queued = found->queue().remove(job);
   found->cancel();
-  if (was_queued)
-    announce(*found, writer_.store(found->job(),
-                                   verdict_without_execution(found->job(), ErrorKind::cancelled,
-                                                             "cancelled before it ran"),
-                                   stop_.get_token()));
+  if (was_queued) end_queued(*found);
   return {};
+}
+
+Result<bool> StoredJobs::cancel_queued(const tools::Principal& principal, const std::string& job) {
+  const std::shared_ptr<ActiveJob> found = active(principal, job);
+  if (!found) {
+    const auto known = wait(principal, job, 0, nullptr);
+    return known ? Result<bool>(false) : Result<bool>(fail(known.error()));
+  }
+  if (!found->job().run.empty())
+    ASSAY_RETURN_IF_ERROR(runs_.check_scope_of(principal, found->job().run));
+  if (!found->queue().remove(job)) return false;
+  end_queued(*found);
+  return true;
+}
+
+void StoredJobs::end_queued(ActiveJob& active) {
+  announce(active, writer_.store(active.job(),
+                                 verdict_without_execution(active.job(), ErrorKind::cancelled,
+                                                           "cancelled before it ran"),
+                                 stop_.get_token()));
 }
 
 Result<tools::JobSource> StoredJobs::source(const tools::Principal& principal,

@@ -82,6 +82,7 @@ class StoredJobs final : public tools::JobService {
                                 const std::function<bool(const tools::JobStatus&)>& progress,
                                 std::stop_token stop = {}) override;
   Status cancel(const tools::Principal& principal, const std::string& job) override;
+  Result<bool> cancel_queued(const tools::Principal& principal, const std::string& job) override;
   Result<tools::JobSource> source(const tools::Principal& principal,
                                   const std::string& job) override;
   std::vector<std::string> devices() const override;
@@ -129,6 +130,8 @@ class StoredJobs final : public tools::JobService {
   /// Runs the job on the device, and runs it again after an infrastructure error.
   sandbox::Verdict judged(DeviceQueue& queue, ActiveJob& active);
   void announce(ActiveJob& active, sandbox::Verdict verdict);
+  /// Ends a job that was removed from its queue.
+  void end_queued(ActiveJob& active);
   DeviceQueue* queue_of(const std::string& device) const;
   Status check_accepts_jobs() const;
   Result<Recovered> recover_now();

@@ -4,11 +4,12 @@ deadlines, policies and problems."""
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import assay
 import pytest
-from http_serving import Server, running_jobs, wait_until
+from http_serving import Server, running_jobs, serving, wait_until
 
 PASS = "# fake: pass\n"
 FAIL = "# fake: fail\n"
@@ -207,14 +208,17 @@ def test_a_verdict_that_was_read_ends_the_inputs_of_its_group(
     assert send(4).inputs != third.inputs
 
 
-def test_a_deadline_cancels(client: assay.Client) -> None:
-    import datetime
-
-    soon = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(milliseconds=300)
-    result = client.evaluate(
-        assay.Evaluation("vector_add", source=SLOW, deadline=soon.isoformat(), group="deadline")
-    )
-    assert result.state == "cancelled" and result.deadline_passed and not result.usable
+def test_a_stop_ends_the_waits_of_clients(binary: str, tmp_path: Path) -> None:
+    with serving(binary, tmp_path, "--drain-s", "0") as server:
+        connection = server.connection()
+        body = json.dumps({"evaluations": [one(source=SLOW)], "wait_ms": 60_000})
+        connection.request("POST", "/v1/evaluate", body, {"Content-Type": "application/json"})
+        wait_until(lambda: running_jobs(server) > 0)
+        server.process.terminate()
+        answer = connection.getresponse()
+        assert answer.status == 202 and json.loads(answer.read())["pending"] == 1
+        connection.close()
+        server.process.wait(20)
 
 
 def test_a_client_that_leaves_cancels_nothing(server: Server, client: assay.Client) -> None:

@@ -17,12 +17,15 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 for folder in ("sandbox", "importers/common", "importers/flashinfer", "tests/common"):
     sys.path.insert(0, str(ROOT / folder))
 
+import trace_dataset  # noqa: E402
+from checkout import BadFolder  # noqa: E402
 from flashinfer_trace import OperatorExchange  # noqa: E402
 from harness.judging.lint import lint  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 from harness.wire.frames import Frame  # noqa: E402
 from import_exchange import Result  # noqa: E402
 from trace_constraints import BadConstraint, holds, parse, solve  # noqa: E402
+from trace_dataset import read_dataset  # noqa: E402
 from trace_dataset_files import SCALE, definition, workload, write, write_solution  # noqa: E402
 
 SCRIPT = ROOT / "importers/flashinfer/flashinfer_trace.py"
@@ -290,6 +293,34 @@ def test_a_folder_that_is_no_dataset(tmp_path: Path) -> None:
     write(tmp_path / "data", definition("one"), sizes(3))
     done = run(tmp_path / "data", tmp_path / "suite", "--only", "two")
     assert done.returncode == 66 and "no definition two; it has one" in done.stderr
+
+
+def test_strange_lines_of_workloads_end_no_import(tmp_path: Path) -> None:
+    write(tmp_path, definition("one"), sizes(3))
+    file = tmp_path / "workloads/scaling/one.jsonl"
+    lines = [{"definition": ["one"]}, {"definition": {}}, {"definition": "x" * 9999}, [], 3]
+    texts = [
+        *map(json.dumps, lines),
+        "[" * 99_999,
+        '{"definition": "one", "workload": {"axes": []}}',
+    ]
+    file.write_text(file.read_text() + "\n".join(texts) + "\n")
+    one, strangers = read_dataset(tmp_path, []).files
+    assert [read.uuid for read in one.workloads] == ["m3"]
+    assert len(one.left_out) == 1 and "no `uuid`" in one.left_out[0]
+    assert "one.jsonl:2 is no JSON object" in strangers.problem and len(strangers.problem) < 500
+
+
+def test_the_numbers_of_files_and_of_workloads_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, definition("one"), sizes(3, 4, 5))
+    monkeypatch.setattr(trace_dataset, "MAX_WORKLOADS", 2)
+    one = read_dataset(tmp_path, []).files[0]
+    assert len(one.workloads) == 2 and "the limit is 2 workloads" in one.left_out[0]
+    monkeypatch.setattr(trace_dataset, "MAX_FILES", 0)
+    with pytest.raises(BadFolder, match="1 definitions; the limit is 0"):
+        read_dataset(tmp_path, [])
 
 
 def test_a_report_of_the_jail_is_not_trusted() -> None:

@@ -1,4 +1,5 @@
-"""Checks that the page `/metrics` of the HTTP server does not depend on the hidden cases.
+"""Checks that the page `/metrics` of the HTTP server, the data of its live pages and its interface
+`/v1` do not depend on the hidden cases.
 
 Two servers grade the same submissions. Their suites differ only in the hidden cases. The two pages
 must be equal byte for byte, except for times and for what the operating system reports about the
@@ -7,6 +8,7 @@ requests."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -15,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from http_serving import Server, serving
-from twins import HERE, IMPORT_WALL_MS, MEMORY_MIB, OPERATOR, RUN_WALL_MS, write_suites
+from test_interference import secrets_in
+from twins import HERE, IMPORT_WALL_MS, MEMORY_MIB, OPERATOR, RUN_WALL_MS, plain, write_suites
 
 # The submissions that are graded. The first names the hidden case in an exception. The second names
 # it in a kernel's name. In the third, the size of a numerical error depends on the hidden case.
@@ -42,6 +45,7 @@ class Metered:
 
     def __init__(self, server: Server) -> None:
         self.server, self.calls, self.pages = server, 0, 0
+        self.jobs: list[str] = []
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         self.calls += 1
@@ -56,7 +60,29 @@ class Metered:
         said = self.call("submit", {"operator": OPERATOR, "code": source, "run": run})
         while said["status"] == "running":
             said = self.call("job", {"job": said["job"], "wait_s": 20})
+        self.jobs.append(said["job"])
         return said
+
+    def get(self, path: str) -> Any:
+        json_only = {"Accept": "application/json"}
+        status, _, text = self.server.request("GET", path, more_headers=json_only)
+        assert status == 200, (path, text)
+        return json.loads(text)
+
+    def told(self) -> dict[str, str]:
+        """Returns what the interface /v1 and the live pages tell about the grades, by path."""
+        ids = ",".join(self.jobs)
+        index = self.get("/live/data/index")
+        parts = {"attempts": len(index["attempt_parts"]), "details": index["details_parts"]}
+        parts["specs"] = len(index["suites"])
+        snapshot = f"/live/data/{index['live']['snapshot']}"
+        said = {"evaluations": self.get(f"/v1/evaluations?ids={ids}&rewards=kevin")}
+        said |= {"operators": self.get("/v1/operators?prompt=true"), "index": index}
+        said["state"] = self.get("/live/state")
+        for part, count in parts.items():
+            for number in range(count):
+                said[f"{part}-{number}"] = self.get(f"{snapshot}/{part}-{number}")
+        return {path: plain(one, "decimals") for path, one in said.items()}
 
     def quiet_page(self) -> str:
         """Requests the page until it shows only its own connection. Returns this page. The server
@@ -108,3 +134,9 @@ def test_the_page_of_metrics_does_not_depend_on_the_hidden_cases(
             first, second = (metered.page() for metered in both)
             assert first == second, case
             assert 'assay_messages_total{method="tools/call",outcome="ok"} N' in first
+        # All that is told after the last grade is compared, because it covers every grade.
+        first_told, second_told = (metered.told() for metered in both)
+        assert first_told.keys() == second_told.keys() > {"evaluations", "attempts-0", "details-0"}
+        for path, text in first_told.items():
+            assert text == second_told[path], path
+            assert not secrets_in(text), path

@@ -121,8 +121,15 @@ def test_a_file_does_not_bring_a_folder_of_sources_to_http(tmp_path: Path) -> No
     file.write_text(f'[serve]\nhttp = "127.0.0.1:0"\nsource-folder = "{tmp_path}"\n')
     words = ("serve", "--device", "fake", "--store", str(tmp_path / "s.db"))
     refused = run(BUILD / "bin/assay", *words, home=tmp_path, ASSAY_CONFIG=str(file))
-    assert refused.returncode == 64, refused.stderr
-    assert "--source-folder is only for stdio" in refused.stderr
+    assert refused.returncode == 78, refused.stderr
+    assert f"{file}:3: `source-folder` excludes `http` of {file}:2" in refused.stderr
+
+
+def test_a_url_of_a_file_is_the_server_that_doctor_checks(tmp_path: Path) -> None:
+    file = tmp_path / "assay.toml"
+    file.write_text('[doctor]\nurl = "http://127.0.0.1:1/mcp"\n')
+    done = run(BUILD / "bin/assay", "doctor", home=tmp_path, ASSAY_CONFIG=str(file))
+    assert done.returncode != 0 and "127.0.0.1:1" in done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ class NoJobs : public JobService {
     return refused();
   }
   Status cancel(const Principal&, const std::string&) override { return refused(); }
+  Result<bool> cancel_queued(const Principal&, const std::string&) override { return refused(); }
   Result<JobSource> source(const Principal&, const std::string&) override { return refused(); }
   std::vector<std::string> devices() const override { return {}; }
 };

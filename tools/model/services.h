@@ -172,6 +172,9 @@ class JobService {
                                  const std::function<bool(const JobStatus&)>& progress,
                                  std::stop_token stop = {}) = 0;
   virtual Status cancel(const Principal& principal, const std::string& job) = 0;
+  /// Cancels the job if no device has begun it, and returns whether it did. A job that has begun is
+  /// left alone.
+  virtual Result<bool> cancel_queued(const Principal& principal, const std::string& job) = 0;
   /// Returns the source of a job of `principal`, whether the job has ended or not.
   virtual Result<JobSource> source(const Principal& principal, const std::string& job) = 0;
   /// Returns the names of the devices. The first device is the default.

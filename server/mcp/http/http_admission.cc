@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/handle.h"
 #include "server/mcp/http/http_challenge.h"
 #include "server/mcp/http/http_cors.h"
 #include "server/mcp/oauth/access_tokens.h"
@@ -53,7 +54,7 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
   // requests to the provider.
   const bool asks = must_ask(token);
   if (asks) {
-    if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
+    if (auto refusal = limit_question(token, remote)) return {std::move(refusal)};
   }
   auto caller = caller_of(token);
   if (!caller) {
@@ -66,6 +67,15 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
     return {std::move(refusal), std::move(*caller)};
   if ((*caller)->scopes.empty()) return {scope_reply(options_, **caller, "", nullptr)};
   return {std::nullopt, std::move(*caller)};
+}
+
+std::optional<Reply> Admission::limit_question(const std::string& token,
+                                               const std::string& remote) {
+  // A token that was valid has a bucket of its own. So other clients of its address, which may send
+  // wrong tokens without end, cannot keep it from being accepted.
+  if (options_.oauth->tokens.familiar(token))
+    return limit("question " + sha256_hex(token), "this token");
+  return limit("questions of " + remote, "unknown tokens of address " + remote);
 }
 
 bool Admission::must_ask(const std::string& token) const {

@@ -48,6 +48,8 @@ class Admission {
   std::optional<Reply> refuse_name(const HeaderLookup& header) const;
   bool known_host(const std::string& host) const;
   std::optional<Reply> limit(const std::string& key, const std::string& whose);
+  /// Counts a question to an identity provider about this token.
+  std::optional<Reply> limit_question(const std::string& token, const std::string& remote);
 
   /// Returns true if an identity provider must be asked about the token.
   bool must_ask(const std::string& token) const;

@@ -32,7 +32,8 @@ struct ApplicationRequest {
   std::string body = {};                           // empty: the request has none
   std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
   std::string traceparent = {};
-  std::stop_token gone = {};  // a stop is requested if the client disconnects
+  /// A stop is requested if the client disconnects, or if the server stops.
+  std::stop_token gone = {};
 };
 
 /// Sends one event. The data must not have line breaks.

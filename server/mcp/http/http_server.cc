@@ -9,7 +9,6 @@
 // http_session.h implements the sessions of the legacy, session-based era.
 #include "server/mcp/http/http_server.h"
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -81,7 +80,7 @@ class HttpServer {
     listener_.run(
         stop, [this] { tick(); },
         [this] {
-          stopping_ = true;
+          stopping_.request_stop();
           dispatcher_.end();
           streams_.end();
         });
@@ -185,7 +184,7 @@ class HttpServer {
                               .bytes = response.bytes(),
                               .start_unix_ms = start_unix_ms,
                               .duration_ns = clock_.monotonic_ns() - start_ns});
-    return connection.flush() && response.connection_usable() && !stopping_;
+    return connection.flush() && response.connection_usable() && !stopping_.stop_requested();
   }
 
   /// Observes a request whose head is malformed or too large.
@@ -282,6 +281,7 @@ class HttpServer {
       return refuse(application.refused(busy_reply(place.refusal(), "calls are running")));
     const std::stop_source gone;
     listener_.watch_hang_up(response.connection(), gone);
+    const std::stop_callback at_stop(stopping_.get_token(), [&gone] { gone.request_stop(); });
     const ApplicationAnswer answer =
         application.answer({.request = request,
                             .body = std::move(*body),
@@ -369,7 +369,7 @@ class HttpServer {
   Admission admission_;
   const HeadLimits head_limits_;
   HttpMetrics metrics_;
-  std::atomic<bool> stopping_{false};
+  const std::stop_source stopping_;
   std::int64_t next_sweep_ns_ = 0, limits_number_ = 0;
   ShareLimiter calls_;
   Uploads uploads_;

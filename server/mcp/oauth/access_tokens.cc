@@ -174,6 +174,10 @@ bool AccessTokens::must_ask(std::string_view token) const {
   return is_opaque(token) && !asked_issuer()->introspection->knows(token);
 }
 
+bool AccessTokens::familiar(std::string_view token) const {
+  return is_opaque(token) && asked_issuer()->introspection->familiar(token);
+}
+
 AccessTokens::Verified AccessTokens::verify(std::string_view token) const {
   return is_opaque(token) ? verify_opaque(*asked_issuer(), token) : verify_signed(token);
 }

@@ -62,6 +62,8 @@ class AccessTokens {
   bool knows_opaque_tokens() const { return asked_issuer() != nullptr; }
   /// Returns true if verify() has to ask an issuer about this token over the network.
   bool must_ask(std::string_view token) const;
+  /// Returns true if an issuer called this opaque token valid when it was last asked.
+  bool familiar(std::string_view token) const;
 
   /// Reads the files of keys again. Returns the errors, one for each file that cannot be used; the
   /// old keys of its issuer stay in use. Keys from the network are fetched when the next token

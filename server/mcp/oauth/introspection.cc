@@ -58,6 +58,7 @@ Introspection::Introspection(Ask ask, const IntrospectionLimits& limits, const C
       clock_(clock),
       active_(limits.max_known),
       inactive_(limits.max_known),
+      familiar_(limits.max_known),
       paused_until_ns_(clock.monotonic_ns()) {}
 
 bool Introspection::is_known(const std::string& key) const {
@@ -69,6 +70,12 @@ bool Introspection::knows(std::string_view token) const {
   const std::string key = sha256_hex(token);
   const MutexLock lock(mutex_);
   return is_known(key);
+}
+
+bool Introspection::familiar(std::string_view token) const {
+  const std::string key = sha256_hex(token);
+  const MutexLock lock(mutex_);
+  return familiar_.has(key, clock_.monotonic_ns());
 }
 
 bool Introspection::has_turn(const std::string& key) const {
@@ -101,6 +108,10 @@ Result<Introspection::Claims> Introspection::end_ask(const std::string& key,
   log_trouble(claims ? nullptr : &claims.error());
   if (!claims) return no_answer();
   const bool active = *claims != nullptr;
+  if (!active)
+    familiar_.erase(key);
+  else if (!familiar_.has(key, now_ns))
+    familiar_.put(key, nullptr, now_ns, now_ns + limits_.familiar_ms * kNsPerMs);
   if (remember && limits_.cache_ms > 0)
     (active ? active_ : inactive_).put(key, *claims, now_ns, now_ns + limits_.cache_ms * kNsPerMs);
   if (!active) return not_active();

@@ -33,6 +33,8 @@ struct IntrospectionLimits {
   /// The time in milliseconds for which an answer is remembered. 0: the issuer is asked each time.
   /// A token that the issuer withdraws is accepted up to this time longer.
   std::int64_t cache_ms = 60'000;
+  /// The time in milliseconds for which a token counts as familiar() after it was valid.
+  std::int64_t familiar_ms = 86'400'000;
   /// The maximum number of remembered answers about valid tokens, and about invalid ones.
   std::size_t max_known = 4'096;
   /// The maximum number of requests that are sent to the issuer at the same time.
@@ -68,6 +70,10 @@ class Introspection {
   /// Returns true if the answer about the token is remembered.
   bool knows(std::string_view token) const;
 
+  /// Returns true if the issuer called the token valid the last time it was asked. The issuer must
+  /// be asked again if the answer is no longer remembered.
+  bool familiar(std::string_view token) const;
+
   /// Forgets all answers. An answer that is on its way is not remembered either.
   void forget();
 
@@ -80,6 +86,7 @@ class Introspection {
     bool has(const std::string& key, std::int64_t now_ns) const;
     Claims claims(const std::string& key) const { return entries_.at(key).claims; }
     void put(const std::string& key, Claims claims, std::int64_t now_ns, std::int64_t until_ns);
+    void erase(const std::string& key) { entries_.erase(key); }
     void clear();
 
    private:
@@ -105,6 +112,7 @@ class Introspection {
   mutable Mutex mutex_;
   Condition changed_;
   Memory active_ ASSAY_GUARDED_BY(mutex_), inactive_ ASSAY_GUARDED_BY(mutex_);
+  Memory familiar_ ASSAY_GUARDED_BY(mutex_);  // without claims: no token is accepted because of it
   std::set<std::string> asking_ ASSAY_GUARDED_BY(mutex_);
   int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;
   int forgotten_ ASSAY_GUARDED_BY(mutex_) = 0;  // how often forget() was called

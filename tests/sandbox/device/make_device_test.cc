@@ -44,6 +44,19 @@ TEST_CASE("only a GPU accepts grades that run under a sanitizer") {
   }
 }
 
+TEST_CASE("a device without a jail needs a permission") {
+  SandboxConfig config;
+  config.python = "/nowhere/python";
+  const auto refused = make_device("emulated", config);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == ErrorCode::invalid_argument);
+  CHECK(refused.error().message.find("--allow-unjailed-device") != std::string::npos);
+  config.allow_unjailed = true;
+  const auto allowed = make_device("emulated", config);
+  REQUIRE_FALSE(allowed);  // there is no emulator here
+  CHECK(allowed.error().code == ErrorCode::unavailable);
+}
+
 TEST_CASE("a device that starts processes names the file that it lacks") {
   SandboxConfig config;
   config.python = "/nowhere/python";

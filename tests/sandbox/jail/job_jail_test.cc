@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -328,4 +329,39 @@ TEST_CASE("a cgroup limits the processor time of a job") {
   const std::string limit =
       read_small_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
   CHECK(limit.substr(0, 2) == (place->version2 ? "ma" : "-1"));
+}
+
+TEST_CASE("a cgroup counts the time of children that ended without being waited for") {
+  LayerList layers(false);
+  Cgroup group =
+      Cgroup::create("assay-" + std::to_string(::getpid()) + "-account",
+                     {.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = 100}, layers);
+  if (!group.used_cpu_ms()) {
+    WARN("no cgroup counts processor time here");
+    return;
+  }
+  int go[2];
+  REQUIRE(::pipe(go) == 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    char ignored = 0;
+    if (::read(go[0], &ignored, 1) != 1) ::_exit(1);
+    ::signal(SIGCHLD, SIG_IGN);  // now the kernel reaps children and forgets their time
+    if (::fork() == 0) {
+      const std::clock_t start = std::clock();
+      while (std::clock() - start < CLOCKS_PER_SEC / 5) continue;
+      ::_exit(0);
+    }
+    ::wait(nullptr);  // returns when the child has ended
+    ::_exit(std::clock() < CLOCKS_PER_SEC / 10 ? 0 : 2);
+  }
+  REQUIRE(group.add(parent));
+  REQUIRE(::write(go[1], "x", 1) == 1);
+  rusage used{};
+  int status = -1;
+  REQUIRE(::wait4(parent, &status, 0, &used) == parent);
+  REQUIRE(status == 0);
+  CHECK(used.ru_utime.tv_sec == 0);
+  CHECK(used.ru_utime.tv_usec < 100'000);  // the child's time is not in it
+  CHECK(group.used_cpu_ms().value() >= 200);
 }

@@ -5,6 +5,7 @@
 
 #include "base/handle.h"
 #include "server/mcp/http/http_server.h"
+#include "server/mcp/oauth/access_tokens.h"
 #include "tests/catch.h"
 
 namespace assay::mcp {
@@ -129,6 +130,40 @@ TEST_CASE("admission: the rate limit counts by token, and guesses by address") {
   CHECK(status(admission, with_token("Bearer two")) ==
         200);  // a valid token is accepted from the same address as the guesses
   CHECK(status(admission, with_token(""), Path::open) == 200);
+}
+
+TEST_CASE("admission: wrong tokens of an address do not keep its known opaque tokens out") {
+  ManualClock clock;
+  int asked = 0;
+  const auto introspection = std::make_shared<Introspection>(
+      [&asked](const std::string& token) -> Result<Introspection::Answer> {
+        ++asked;
+        return Introspection::Answer{
+            200, token == "good"
+                     ? R"({"active":true,"sub":"carol","aud":"here","scope":"practice","exp":4e9})"
+                     : R"({"active":false})"};
+      },
+      IntrospectionLimits{.cache_ms = 1'000}, clock);
+  const auto keys = std::make_shared<IssuerKeys>([] { return JwkSet::parse(R"({"keys":[]})"); });
+  HttpOptions options = guarded();
+  options.rate_limit = {.per_second = 0.001, .burst = 3};
+  const TokenRules rules{.audiences = {"here"}, .scopes = {{"practice", "practice"}}};
+  options.oauth = std::make_shared<const OAuth>(
+      OAuth{ProtectedResource{"http://localhost/mcp", {"https://id"}, rules.scopes},
+            AccessTokens({{"https://id", keys, false, introspection}}, rules, clock)});
+  Admission admission(options, clock);
+  // Requests without a token use up the rate limit of the address, but ask nobody.
+  for (int i = 0; i < 3; ++i) CHECK(status(admission, {{"Host", "localhost"}}) == 401);
+  CHECK(status(admission, {{"Host", "localhost"}}) == 429);
+  CHECK(status(admission, with_token("Bearer good")) == 200);
+  for (int i = 0; i < 2; ++i)
+    CHECK(status(admission, with_token("Bearer guess_" + std::to_string(i))) == 401);
+  CHECK(status(admission, with_token("Bearer guess_2")) == 429);
+  CHECK(asked == 3);
+  clock.advance_ms(1'000);  // the answer about the valid token is forgotten
+  CHECK(status(admission, with_token("Bearer good")) == 200);
+  CHECK(asked == 4);
+  CHECK(status(admission, with_token("Bearer guess_3")) == 429);
 }
 
 TEST_CASE("admission: without tokens the rate limit counts by address") {

@@ -72,6 +72,24 @@ TEST_CASE("introspection: forgotten answers and a time of 0 make it ask again") 
   CHECK(issuer.asked == 4);
 }
 
+TEST_CASE("introspection: a token is familiar until the issuer calls it invalid, or for a day") {
+  AskedIssuer issuer;
+  Introspection introspection = issuer.introspection({.cache_ms = 1'000});
+  CHECK_FALSE(introspection.familiar("t"));
+  CHECK(introspection.claims_of("t"));
+  issuer.clock.advance_ms(1'000);
+  CHECK(introspection.familiar("t"));
+  CHECK_FALSE(introspection.familiar("u"));
+  CHECK(introspection.claims_of("t"));
+  issuer.clock.advance_ms(86'400'000 - 1'000);
+  CHECK_FALSE(introspection.familiar("t"));
+  CHECK(introspection.claims_of("t"));
+  issuer.clock.advance_ms(1'000);
+  issuer.body = R"({"active":false})";
+  CHECK(problem_of(introspection) == ErrorCode::corrupt);
+  CHECK_FALSE(introspection.familiar("t"));
+}
+
 TEST_CASE("introspection: trouble of the issuer says nothing about the token and opens no door") {
   AskedIssuer issuer;
   Introspection introspection = issuer.introspection();

@@ -2,9 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sandbox/jail/amd_nodes.h"
+#include "sandbox/wire/amd_devices.h"
 
 namespace assay::sandbox::hip {
 namespace {
@@ -106,8 +108,8 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlock);
-  // Memory transfers data twice per clock. The factor 1000 turns kHz into Hz, and the 8 turns bits
-  // into bytes.
+  // The memory of most GPUs transfers data twice per clock. The factor 1000 turns kHz into Hz, and
+  // the 8 turns bits into bytes. Known products have the figures of their data sheets.
   facts.bandwidth_bytes_per_s =
       2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeMemoryBusWidth) / 8;
   std::size_t memory = 0;
@@ -120,6 +122,9 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   Result<std::string> target = amd_target_at(place.data());
   if (!target) return fail(ErrorCode::unavailable, which + target.error().message);
   facts.target = *target;
+  const AmdMemory memory_facts = amd_memory(facts.target, facts.name);
+  if (memory_facts.bytes_per_s > 0) facts.bandwidth_bytes_per_s = memory_facts.bytes_per_s;
+  facts.l2_bytes = std::max(facts.l2_bytes, memory_facts.cache_bytes);
   return facts;
 }
 

@@ -17,7 +17,7 @@
 namespace assay::sandbox {
 
 std::vector<std::string> nvidia_device_files(const AmdPlaces&) __asm__(
-    "__wrap__ZN5assay7sandbox16amd_device_filesERKNS0_9AmdPlacesE");
+    "__wrap__ZN5assay7sandbox16amd_device_filesB5cxx11ERKNS0_9AmdPlacesE");
 Result<std::string> nvidia_target_at(const std::string& pci_place, const AmdPlaces&) __asm__(
     "__wrap__ZN5assay7sandbox13amd_target_atERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
     "RKNS0_9AmdPlacesE");

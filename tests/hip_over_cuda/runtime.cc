@@ -309,8 +309,8 @@ ASSAY_EXPORT HipResult hipModuleGetFunction(HipFunction* function, HipModule mod
       reinterpret_cast<cu::CUfunction*>(function), reinterpret_cast<cu::CUmodule>(module), name);
   if (found != cu::kSuccess) return result_of(found);
   FunctionState state;
-  const cu::CUresult read = cuda_calls().cuFuncGetAttribute(
-      &state.static_shared_bytes, cuda::kFunctionSharedSizeBytes, function_of(*function));
+  const HipResult read = result_of(cuda_calls().cuFuncGetAttribute(
+      &state.static_shared_bytes, cuda::kFunctionSharedSizeBytes, function_of(*function)));
   const std::lock_guard lock(runtime().mutex);
   // An unloaded module may have had a function with the same handle.
   runtime().functions[*function] = state;

@@ -3,10 +3,14 @@
 // an NVIDIA GPU, tests/gpu/test_hip_over_cuda.py performs real plans. ctest sets LD_LIBRARY_PATH to
 // the folder of the fake driver.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "sandbox/jail/amd_nodes.h"
 #include "sandbox/launcher/driver/hip_api.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/launcher_process.h"
@@ -45,6 +49,18 @@ TEST_CASE("the stand-in library has each function of HIP that the launcher loads
 #define ASSAY_HAS(symbol, ...) CHECK(::dlsym(library, #symbol) != nullptr);
   ASSAY_HIP_FUNCTIONS(ASSAY_HAS)
 #undef ASSAY_HAS
+}
+
+TEST_CASE("the linker replaces the three functions that look for AMD's GPUs") {
+  namespace fs = std::filesystem;
+  const fs::path dev = fs::temp_directory_path() / ("assay-kfd-" + std::to_string(::getpid()));
+  fs::create_directories(dev);
+  std::ofstream(dev / "kfd") << "x";
+  const AmdPlaces places{(dev / "nodes").string(), dev.string()};
+  for (const std::string& file : amd_device_files(places)) CHECK(file.find("/dev/nvidia") == 0);
+  fs::remove_all(dev);
+  CHECK(amd_target_at("0000:c1:00.0", places).value() == "cuda:90");
+  CHECK(hip::library_folder().ends_with("/hip_over_cuda/fake"));
 }
 
 TEST_CASE("the launcher performs and times a plan through HIP over CUDA") {

@@ -144,7 +144,8 @@ constexpr const char* kCudaCppText =
     "shape allocates memory, [fill] NAME = 0 sets an output or scratch first, [sizes] NAME = "
     "expression names a number, [defines] NAME is -DNAME, options = [\"--use_fast_math\"]. "
     "{x.dtype} is "
-    "__half for float16. It runs on an NVIDIA GPU; `compile` needs none.";
+    "__half for float16. It runs on an NVIDIA GPU; for a target hip:... it is HIP C++. `compile` "
+    "needs no GPU.";
 
 std::vector<std::string> languages_of(const Operator& op) {
   std::vector<std::string> taken;

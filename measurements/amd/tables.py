@@ -1,8 +1,9 @@
-"""Writes the two tables of docs/explanation/amd.md from the result files.
+"""Writes the tables of docs/explanation/amd.md from the result files.
 
-    python measurements/amd/tables.py  # prints both tables
+    python measurements/amd/tables.py  # prints the tables
 
-The files are measurements/results/amd-emulated.json and measurements/results/amd-static.json."""
+The files are measurements/results/amd-emulated.json and measurements/results/amd-static.json, and
+those of tests/hip_over_cuda in the folder measurements/results/hip-over-cuda, if it exists."""
 
 from __future__ import annotations
 
@@ -56,7 +57,42 @@ def static(operators: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def over_cuda(folder: Path) -> str:
+    """Returns what the launcher's HIP driver did on an NVIDIA GPU."""
+    found = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    lines = []
+    if "oracles" in found:
+        one = found["oracles"]
+        lines.append(
+            f"{one['passed']} oracles pass, {len(one['refused'])} are refused by name, "
+            f"{len(one['wrong'])} are wrong, and {len(one['not_run'])} were not run."
+        )
+    if "kills" in found:
+        one = found["kills"]
+        lines.append(f"After {one['kills']} kills, the next launcher works: {one['works_after']}.")
+    if "cheats" in found:
+        cheats = found["cheats"]["cheats"].values()
+        run = [one for one in cheats if one["seen"] != "not run"]
+        through = sum(bool(one["problems"]) for one in run)
+        lines.append(f"{len(run)} cheats were sent; {through} got a verdict that is not theirs.")
+    rows = []
+    for name, one in found.get("oracle-times", {}).get("operators", {}).items():
+        if one != "not run":
+            rows.append((f"`{name}`", one["hip_ns"], one["cuda_ns"]))
+    for one in found.get("launcher-times", []):
+        rows.append((f"vector add of {one['elements']}", one["hip_ns"], one["cuda_ns"]))
+    lines += ["", "| kernels | HIP, us | CUDA, us | HIP / CUDA |", "|---|---|---|---|"]
+    lines += [
+        f"| {name} | {hip / 1e3:.2f} | {cuda / 1e3:.2f} | {hip / cuda:.4f} |"
+        for name, hip, cuda in rows
+    ]
+    return "\n".join(lines)
+
+
 def main() -> None:
+    if (RESULTS / "hip-over-cuda").exists():
+        print(over_cuda(RESULTS / "hip-over-cuda"))
+        print()
     print(emulated(read("amd-emulated.json")))
     print()
     print(static(read("amd-static.json")))

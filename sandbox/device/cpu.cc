@@ -303,7 +303,9 @@ class CpuJob {
         : !job.adapter.empty()    ? kReferenceNeedsGpu
                                   : "case '" + largest_case_only(job).cases.front().id +
                                      "' is too large for the CPU interpreter";
-    const std::string needs = job.language != kPython    ? "an NVIDIA GPU (device cuda:N)"
+    const bool amd = target.starts_with("hip:");
+    const std::string needs = job.language != kPython    ? amd ? "an AMD GPU (device hip:N)"
+                                                               : "an NVIDIA GPU (device cuda:N)"
                               : target == kDefaultTarget ? "a Hopper GPU"
                                                          : "a GPU";
     run.fail(ErrorKind::unsupported, Stage::run,

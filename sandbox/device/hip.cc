@@ -22,7 +22,8 @@ std::string problem_of(const SandboxConfig& config, int index) {
            " (HIP_VISIBLE_DEVICES and ROCR_VISIBLE_DEVICES choose the GPUs that are counted)";
   const std::string& target = found.gpus[static_cast<std::size_t>(index)].target;
   if (std::find(kTargets.begin(), kTargets.end(), target) == kTargets.end())
-    return "its target " + target + " is unknown; valid: " + target_names();
+    return found.gpus[static_cast<std::size_t>(index)].name + " has the target " + target +
+           ", of which Assay has no facts; valid: " + target_names();
   return "";
 }
 

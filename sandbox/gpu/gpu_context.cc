@@ -14,9 +14,9 @@ namespace {
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 
-/// Returns true if the options name a device for the judge. Only tests and the emulated device do
-/// so, and they have a single judge.
-bool has_test_judge(const CudaOptions& options) { return !options.judge_device.empty(); }
+/// Returns true if the judge works on the CPU instead of the GPU. That is so only in tests and for
+/// the emulated device, and they have a single judge.
+bool has_test_judge(const CudaOptions& options) { return options.judge_device == "cpu"; }
 
 /// Returns the configuration for candidates without a GPU. Such candidates mostly compile, so they
 /// run at low CPU priority and do not slow down the job that uses the GPU.
@@ -67,7 +67,7 @@ std::vector<std::unique_ptr<Judge>> start_judges(const SandboxConfig& config, Sp
                                                  const CudaOptions& options,
                                                  const std::string& name) {
   std::vector<std::unique_ptr<Judge>> judges;
-  const std::string& device = has_test_judge(options) ? options.judge_device : name;
+  const std::string& device = options.judge_device.empty() ? name : options.judge_device;
   for (int i = 0; i < judge_count(config, options); ++i)
     judges.push_back(std::make_unique<Judge>(config, spawner, device, i));
   return judges;

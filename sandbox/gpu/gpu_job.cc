@@ -310,8 +310,9 @@ void GpuJob::describe(const std::string& plan, std::vector<KernelCounters> count
       subject_of(facts_.target, run_.job().cases.front(), prepared_.cases.front(), recorded);
   subject.kernels = run_.verdict().kernels;
   subject.record = &run_.verdict().cases.front();
-  subject.peaks =
-      peaks_of_device(facts_.target, facts_.sms, static_cast<double>(facts_.bandwidth_bytes_per_s));
+  subject.peaks = peaks_of_product(facts_.target, facts_.name, facts_.sms);
+  if (facts_.bandwidth_bytes_per_s > 0)
+    subject.peaks.bytes_per_s = static_cast<double>(facts_.bandwidth_bytes_per_s);
   subject.peaks.device_name = facts_.name;
   subject.multiprocessors = facts_.sms;
   subject.counters = std::move(counters);

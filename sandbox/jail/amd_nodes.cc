@@ -22,11 +22,30 @@ std::map<std::string, std::int64_t> properties_of(const std::filesystem::path& n
   return found;
 }
 
-std::optional<int> node_number(const std::string& name) {
-  int number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size()) return std::nullopt;
-  return number;
+std::optional<std::int64_t> number_in(std::string_view text, int base) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// A GPU's address on the PCI bus. `location` combines the bus, the device and the function into
+/// one number, as the kernel driver does.
+struct PciPlace {
+  std::int64_t domain = 0, location = 0;
+};
+
+/// Parses "0000:c1:00.0". The parts are the domain, the bus, the device and the function.
+std::optional<PciPlace> parse_place(std::string_view text) {
+  const auto first = text.find(':'), second = text.find(':', first + 1),
+             dot = text.find('.', second + 1);
+  if (first == text.npos || second == text.npos || dot == text.npos) return std::nullopt;
+  const auto domain = number_in(text.substr(0, first), 16),
+             bus = number_in(text.substr(first + 1, second - first - 1), 16);
+  const auto device = number_in(text.substr(second + 1, dot - second - 1), 16),
+             function = number_in(text.substr(dot + 1), 16);
+  if (!domain || !bus || !device || !function) return std::nullopt;
+  return PciPlace{*domain, *bus << 8 | *device << 3 | *function};
 }
 
 bool may_open(const std::string& path) { return ::access(path.c_str(), R_OK | W_OK) == 0; }
@@ -45,16 +64,30 @@ std::string amd_target_of_version(std::int64_t gfx_target_version) {
          digit(gfx_target_version % kMinorStep);
 }
 
+Result<std::string> amd_target_at(const std::string& pci_place, const AmdPlaces& places) {
+  const std::optional<PciPlace> wanted = parse_place(pci_place);
+  std::error_code error;
+  for (std::filesystem::directory_iterator node(places.topology, error), end; !error && node != end;
+       node.increment(error)) {
+    std::map<std::string, std::int64_t> found = properties_of(node->path());
+    const std::int64_t version = found["gfx_target_version"];  // 0 for a CPU
+    if (wanted && version > 0 && found.contains("location_id") &&
+        found["location_id"] == wanted->location && found["domain"] == wanted->domain)
+      return amd_target_of_version(version);
+  }
+  return fail(ErrorCode::unavailable, "no GPU at " + pci_place + " in " + places.topology);
+}
+
 AmdMachine read_amd_machine(const AmdPlaces& places) {
   AmdMachine machine;
   machine.compute = places.dev + "/kfd";
   machine.has_compute = is_there(machine.compute);
   machine.compute_accessible = may_open(machine.compute);
-  std::map<int, AmdGpu> ordered;
+  std::map<std::int64_t, AmdGpu> ordered;
   std::error_code error;
   for (std::filesystem::directory_iterator node(places.topology, error), end; !error && node != end;
        node.increment(error)) {
-    const std::optional<int> number = node_number(node->path().filename());
+    const std::optional<std::int64_t> number = number_in(node->path().filename().string(), 10);
     std::map<std::string, std::int64_t> properties = properties_of(node->path());
     const std::int64_t version = properties["gfx_target_version"];  // 0 for a CPU
     if (!number || version <= 0) continue;

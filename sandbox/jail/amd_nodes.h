@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
+
 namespace assay::sandbox {
 
 /// The folders that the functions read. Tests use other folders.
@@ -48,5 +50,10 @@ std::vector<std::string> amd_device_files(const AmdPlaces& places = {});
 /// stepping 10. Its target is "hip:gfx90a", because the minor version and the stepping are written
 /// in hexadecimal.
 std::string amd_target_of_version(std::int64_t gfx_target_version);
+
+/// Returns the target of the GPU at the PCI address `pci_place` ("0000:c1:00.0"), such as
+/// "hip:gfx90a". The HIP runtime reports the target only in a struct whose layout differs between
+/// versions. Error: unavailable if the kernel driver's table has no GPU at this address.
+Result<std::string> amd_target_at(const std::string& pci_place, const AmdPlaces& places = {});
 
 }  // namespace assay::sandbox

@@ -103,7 +103,8 @@ struct SandboxConfig {
 struct CudaOptions {
   int index = 0;
   std::string driver = "cuda";  // the launcher's driver: "cuda", "hip", "emulated" or "fake"
-  // The judge's device. It is empty for the same GPU, and "cpu" in tests and for an emulator.
+  // The judge's device. It is empty for the same GPU, "cpu" in tests and for an emulator, and
+  // "cuda:0" in the tests of HIP over CUDA.
   std::string judge_device;
 };
 

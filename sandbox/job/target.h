@@ -3,7 +3,7 @@
 // target, the compilation or a test fails. This file contains constants and a pure function.
 //
 //   for (const std::string_view target : kTargets) show(target);
-//   show(target_names());  // "cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950"
+//   show(target_names());  // "cuda:80, cuda:90, cuda:100, hip:gfx90a, ..."
 //
 // The harness has a table with the properties of the same targets
 // (sandbox/harness/entry/fake_cuda.py).
@@ -17,8 +17,8 @@
 
 namespace assay::sandbox {
 
-inline constexpr std::array<std::string_view, 5> kTargets = {"cuda:80", "cuda:90", "cuda:100",
-                                                             "hip:gfx942", "hip:gfx950"};
+inline constexpr std::array<std::string_view, 6> kTargets = {
+    "cuda:80", "cuda:90", "cuda:100", "hip:gfx90a", "hip:gfx942", "hip:gfx950"};
 
 /// The target that is used where there is no GPU and the caller names no target.
 inline constexpr std::string_view kDefaultTarget = "cuda:90";

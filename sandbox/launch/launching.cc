@@ -21,6 +21,11 @@ constexpr std::int64_t kTakeMs = 30'000;
 double peak_operations_per_cycle(const std::string& target) {
   if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
   if (target == "cuda:90") return 8'192;
+  // From AMD's data sheets: the rate of int8 or fp8, for gfx950 of fp4, over compute units and
+  // clock.
+  if (target == "hip:gfx90a") return 1'024;
+  if (target == "hip:gfx942") return 4'096;
+  if (target == "hip:gfx950") return 16'384;
   return 32'768;
 }
 

@@ -112,21 +112,6 @@ std::string profile_target(const Job& job, const std::string& own) {
   return job.targets.empty() ? own : job.targets.front();
 }
 
-Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s) {
-  Peaks peaks = peaks_of(target).value_or(Peaks{});
-  const auto limits = target_limits(target);
-  // The peak rates are scaled, because this device may have a different number of multiprocessors
-  // than the device in the target's table.
-  if (limits && sms > 0) {
-    const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
-    for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor,
-                         &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
-      *rate *= scale;
-  }
-  if (bytes_per_s > 0) peaks.bytes_per_s = bytes_per_s;
-  return peaks;
-}
-
 ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
                           const PreparedCase& prepared, const CandidateResults& recorded) {
   ProfileSubject subject;
@@ -136,7 +121,7 @@ ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
   subject.request = &request;
   subject.cost_bytes = prepared.cost_bytes;
   subject.cost_flops = prepared.cost_flops;
-  subject.peaks = peaks_of_device(target, 0, 0);
+  subject.peaks = peaks_of_product(target, "", 0);
   for (const Argument& argument : prepared.arguments)
     subject.unaligned_row_bytes =
         std::max(subject.unaligned_row_bytes, unaligned_row_bytes(argument));

@@ -49,11 +49,6 @@ ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
 /// is not an error.
 void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject);
 
-/// Returns the peak rates of the target. If `sms` is above 0, the rates of the units are those of a
-/// device with this number of multiprocessors. If `bytes_per_s` is above 0, the memory has this
-/// bandwidth.
-Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s);
-
 /// Returns the distance between two rows of a tensor in bytes if this distance is not a multiple of
 /// the width of a thread's widest load. Otherwise returns 0.
 std::int64_t unaligned_row_bytes(const Argument& argument);

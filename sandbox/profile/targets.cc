@@ -29,6 +29,9 @@ constexpr std::array<Peaks, kTargets.size()> kPeaks = {{
      989.5 * kTera, 1'979 * kTera, 1'979 * kTera, "NVIDIA H200 SXM data sheet, dense"},
     {"cuda:100", "NVIDIA B200", 7.7 * kTera, 37 * kTera, 37 * kTera, 75 * kTera, 1'100 * kTera,
      2'250 * kTera, 4'500 * kTera, 4'500 * kTera, "NVIDIA HGX B200 data sheet, dense, per GPU"},
+    {"hip:gfx90a", "AMD Instinct MI250", 1.6384 * kTera, 22.65 * kTera, 45.25 * kTera,
+     22.65 * kTera, 0, 181.05 * kTera, 0, 181.05 * kTera,
+     "AMD Instinct MI250 data sheet, dense, one of two dies"},
     {"hip:gfx942", "AMD Instinct MI300X", 5.3 * kTera, 81.7 * kTera, 163.4 * kTera, 163.4 * kTera,
      653.7 * kTera, 1'307.4 * kTera, 2'614.9 * kTera, 2'614.9 * kTera,
      "AMD Instinct MI300X data sheet, dense"},
@@ -36,6 +39,28 @@ constexpr std::array<Peaks, kTargets.size()> kPeaks = {{
      2'516.6 * kTera, 5'033.2 * kTera, 5'033.2 * kTera, "AMD Instinct MI355X data sheet, dense"},
 }};
 static_assert(has_each_target(kPeaks));
+
+struct Product {
+  Peaks peaks;
+  std::int64_t multiprocessors;
+};
+
+// Further products, whose peaks are not those of the target's device in proportion to the
+// multiprocessors.
+constexpr std::array kProducts = {
+    Product{{"hip:gfx942", "AMD Instinct MI300A", 5.3 * kTera, 61.3 * kTera, 122.6 * kTera,
+             122.6 * kTera, 490.3 * kTera, 980.6 * kTera, 1'961.2 * kTera, 1'961.2 * kTera,
+             "AMD Instinct MI300A data sheet, dense"},
+            228},
+    Product{{"hip:gfx942", "AMD Instinct MI325X", 6 * kTera, 81.7 * kTera, 163.4 * kTera,
+             163.4 * kTera, 653.7 * kTera, 1'307.4 * kTera, 2'614.9 * kTera, 2'614.9 * kTera,
+             "AMD Instinct MI325X data sheet, dense"},
+            304},
+    Product{{"hip:gfx950", "AMD Instinct MI350X", 8 * kTera, 72.1 * kTera, 72.1 * kTera,
+             144.2 * kTera, 0, 2'306.9 * kTera, 4'613.7 * kTera, 4'613.7 * kTera,
+             "AMD Instinct MI350X data sheet, dense"},
+            256},
+};
 
 }  // namespace
 
@@ -65,10 +90,19 @@ constexpr std::array<TargetLimits, kTargets.size()> kLimits = {{
     {"cuda:80", "NVIDIA A100", 108, 32, 64, 32, 65536, 256, 167936, 1024},
     {"cuda:90", "NVIDIA H200", 132, 32, 64, 32, 65536, 256, 233472, 1024},
     {"cuda:100", "NVIDIA B200", 148, 32, 64, 32, 65536, 256, 233472, 1024},
+    {"hip:gfx90a", "AMD Instinct MI250", 104, 64, 32, 32, 131072, 512, 65536, 0},
     {"hip:gfx950", "AMD Instinct MI355X", 256, 64, 32, 32, 131072, 512, 163840, 0},
     {"hip:gfx942", "AMD Instinct MI300X", 304, 64, 32, 32, 131072, 512, 65536, 0},
 }};
 static_assert(has_each_target(kLimits));
+
+/// Multiplies the rates of the units.
+Peaks scaled(Peaks peaks, double factor) {
+  for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor,
+                       &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})
+    *rate *= factor;
+  return peaks;
+}
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -81,6 +115,22 @@ std::optional<TargetLimits> target_limits(std::string_view target) {
     if (limits.target == target) return limits;
   }
   return std::nullopt;
+}
+
+Peaks peaks_of_product(std::string_view target, std::string_view device_name,
+                       std::int64_t multiprocessors) {
+  Peaks peaks = peaks_of(target).value_or(Peaks{});
+  const auto limits = target_limits(target);
+  std::int64_t has = limits ? limits->multiprocessors : 0;
+  for (const Product& product : kProducts) {
+    if (product.peaks.target != target ||
+        device_name.find(product.peaks.device_name) == std::string_view::npos)
+      continue;
+    peaks = product.peaks;
+    has = product.multiprocessors;
+  }
+  if (has == 0 || multiprocessors <= 0) return peaks;
+  return scaled(peaks, static_cast<double>(multiprocessors) / static_cast<double>(has));
 }
 
 Occupancy occupancy(const TargetLimits& limits, std::int64_t threads_per_block,

@@ -9,8 +9,8 @@
 //
 // Peaks are the rates at the highest clock, without structured sparsity. They come from the
 // manufacturers' data sheets. The limits are from the table of technical specifications in the CUDA
-// programming guide. The limits of gfx942 and gfx950 are from AMD's ISA documents of CDNA3 and
-// CDNA4. Pure functions.
+// programming guide. The limits of gfx90a, gfx942 and gfx950 are from AMD's ISA documents of
+// CDNA2, CDNA3 and CDNA4. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,13 @@ struct Peaks {
 /// Returns the peaks of each target of kTargets (sandbox/job/target.h). Returns nothing for another
 /// target.
 std::optional<Peaks> peaks_of(std::string_view target);
+
+/// Returns the peaks of the product whose name is part of `device_name`, or those of the target if
+/// no product has this name. If `multiprocessors` is above 0, the rates of the units are scaled to
+/// a device with this number of multiprocessors. The text of the result lives as long as the
+/// program.
+Peaks peaks_of_product(std::string_view target, std::string_view device_name,
+                       std::int64_t multiprocessors);
 
 struct TargetLimits {
   std::string_view target;

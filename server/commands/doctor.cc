@@ -16,6 +16,7 @@
 #include "sandbox/job/target.h"
 #include "sandbox/pool/probe.h"
 #include "server/app/exit_status.h"
+#include "server/app/machine_report.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/commands/server_check.h"
@@ -137,17 +138,32 @@ void print(const sandbox::Probe& found, const Workspace& workspace, const std::s
   std::printf("  --device auto, the default, is %s here\n", choice.name.c_str());
 }
 
-int doctor(bool as_json) {
+struct DoctorOptions {
+  bool as_json = false;
+  std::optional<std::string> url;
+  std::string token;
+  std::string report;                // the file to which a report is written
+  std::vector<std::string> results;  // files that the report contains
+  WorkerPoolOptions workers;
+};
+
+int doctor(const DoctorOptions& options) {
   int status = kPass;
   const auto workspace = open_workspace("doctor", status);
   if (!workspace) return status;
   const sandbox::SandboxConfig config =
       sandbox_config(workspace->paths, sandbox::Isolation::best_effort);
   const sandbox::Probe found = sandbox::probe(config);
-  if (as_json) {
-    std::printf("%s\n", to_json(found, *workspace, config.sanitizer).dump(1).c_str());
+  const nlohmann::json answer = to_json(found, *workspace, config.sanitizer);
+  if (!options.report.empty()) {
+    if (Status written = write_machine_report(options.report, answer, options.results); !written)
+      return print_error("doctor", kUsage, written.error().message);
+  }
+  if (options.as_json) {
+    std::printf("%s\n", answer.dump(1).c_str());
   } else {
     print(found, *workspace, config.sanitizer);
+    if (!options.report.empty()) std::printf("\nthe report is in %s\n", options.report.c_str());
   }
   return found.sandbox_error.empty() ? kPass : kUnavailable;
 }
@@ -215,13 +231,6 @@ int doctor_of_pools(const WorkerPoolOptions& options, bool as_json) {
   return status_of(findings);
 }
 
-struct DoctorOptions {
-  bool as_json = false;
-  std::optional<std::string> url;
-  std::string token;
-  WorkerPoolOptions workers;
-};
-
 }  // namespace
 
 void add_doctor(CLI::App& app, int& status) {
@@ -236,6 +245,13 @@ void add_doctor(CLI::App& app, int& status) {
                    "the token for that server; other users of this machine can see the command "
                    "line, so prefer the variable")
       ->envname("ASSAY_TOKEN");
+  auto* report = command->add_option(
+      "--report", options->report,
+      "also write what this machine has and can do to this file, as JSON, for other people");
+  command
+      ->add_option("--results", options->results,
+                   "a JSON file of results that the report contains; repeat it for more files")
+      ->needs(report);
   add_worker_options(*command, options->workers);
   command->callback([options, &status] {
     if (!options->workers.file.empty() || !options->workers.command.empty()) {
@@ -243,7 +259,7 @@ void add_doctor(CLI::App& app, int& status) {
       return;
     }
     status = options->url ? doctor_of_server(*options->url, options->token, options->as_json)
-                          : doctor(options->as_json);
+                          : doctor(*options);
   });
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
 import subprocess
@@ -50,6 +51,23 @@ def test_compiles_for_every_target(cpu_server: StdioClient, operator: str) -> No
     )
     names = [artifact["name"] for artifact in verdict["artifacts"]]
     assert any("ptx" in name for name in names) and any("plan" in name for name in names)
+
+
+def has_hiprtc() -> bool:
+    try:
+        return hasattr(ctypes.CDLL("libamdhip64.so.5"), "hiprtcCompileProgram")
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_hiprtc(), reason="needs hipRTC (libamdhip64-5)")
+def test_hip_cpp_compiles_in_the_jail(cpu_server: StdioClient) -> None:
+    code = (ROOT / "tests/hip_cpp/vector_add.cu").read_text()
+    verdict = call(cpu_server, "profile", "vector_add", code, target="hip:gfx90a")
+    assert verdict["error_kind"] == "unsupported" and "AMD GPU" in verdict["detail"], verdict
+    [kernel] = verdict["kernels"]
+    assert (kernel["name"], kernel["target"]) == ("add<float>", "hip:gfx90a")
+    assert kernel["registers"] > 0 and kernel["spill_bytes"] == 0
 
 
 @pytest.mark.parametrize("tool", ["run_tests", "profile"])

@@ -12,8 +12,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_doctor_lists_layers_and_devices(assay: Run) -> None:
-    done = assay("doctor", "--json")
+def test_doctor_lists_layers_and_devices(assay: Run, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    done = assay("doctor", "--json", "--report", str(report))
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["operators"] >= 16
@@ -23,6 +24,9 @@ def test_doctor_lists_layers_and_devices(assay: Run) -> None:
     for layer in layers.values():
         assert layer["active"] or layer["detail"], f"{layer['name']} is missing without a reason"
     assert found["devices"]["cuda"] or found["devices"]["cuda_reason"]
+    reported = json.loads(report.read_text())
+    assert reported["doctor"]["sandbox"] == found["sandbox"]
+    assert reported["amd"]["problem"] or reported["amd"]["gpus"]
 
 
 def test_eval_ends_with_the_status_of_its_verdict(assay: Run, tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def test_instructions_belong_to_lines_of_the_source(cpu_server: StdioClient) -> 
     [
         ("cuda:80", "NVIDIA A100"),
         ("cuda:100", "NVIDIA B200"),
+        ("hip:gfx90a", "AMD Instinct MI250"),
         ("hip:gfx942", "AMD Instinct MI300X"),
         ("hip:gfx950", "AMD Instinct MI355X"),
     ],

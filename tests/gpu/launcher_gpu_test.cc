@@ -10,14 +10,14 @@
 #include "sandbox/launcher/plan/plan_check.h"
 #include "sandbox/launcher/timing/timing.h"
 #include "tests/catch.h"
+#include "tests/gpu/gpu_launcher.h"
 #include "tests/gpu/launcher_kernels.h"
-#include "tests/sandbox/launcher/launcher_process.h"
 #include "tests/sandbox/launcher/plan_samples.h"
 #include "tests/sandbox/launcher/plan_writer.h"
 
 using namespace assay;
 using namespace assay::sandbox;
-using test::LauncherProcess;
+using test::GpuLauncher;
 
 namespace {
 
@@ -68,7 +68,7 @@ std::int32_t first_int(const test::LaunchCase& one, const nlohmann::json& answer
 }
 
 void check_healthy() {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kN);
   one.output_bytes = 1 << 20;
@@ -84,7 +84,7 @@ std::string kind_of(const nlohmann::json& answer) {
 
 TEST_CASE("the facts of the device are plausible, and check_elf accepts the driver's cubin") {
   const auto begin = std::chrono::steady_clock::now();
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   const nlohmann::json device = launcher.ready();
   std::printf("start to ready: %.3f s; %s\n", seconds_since(begin), device.dump().c_str());
   CHECK(device["sms"] > 0);
@@ -95,7 +95,7 @@ TEST_CASE("the facts of the device are plausible, and check_elf accepts the driv
 }
 
 TEST_CASE("a vector add is replayed correctly, case after case, on fresh inputs") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   for (const std::uint32_t n : {1u, 1000u, kN, 1u << 24}) {
     test::LaunchCase one = test::vector_add_case(n);
@@ -108,7 +108,7 @@ TEST_CASE("a vector add is replayed correctly, case after case, on fresh inputs"
 }
 
 TEST_CASE("fills of every width, copies and constants") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   Plan plan;
   plan.target = target();
@@ -133,7 +133,7 @@ TEST_CASE("fills of every width, copies and constants") {
 }
 
 TEST_CASE("large dynamic shared memory and global scratch") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   constexpr std::uint32_t kShared = 90'000;
   Plan plan = one_kernel_plan("through_shared", {PointerParam{0, 0}, GlobalScratchParam{128, 512},
@@ -148,10 +148,17 @@ TEST_CASE("large dynamic shared memory and global scratch") {
 }
 
 TEST_CASE("cooperative and dependent launches, and clusters on devices that have them") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   const nlohmann::json device = launcher.ready();
   Plan plan = one_kernel_plan("increment", {PointerParam{0, 0}});
   test::LaunchCase one;
+  if (test::kOverHip) {  // the HIP driver refuses all three by name
+    for (const std::uint32_t flags : {kFlagCooperative, kFlagDependentLaunch}) {
+      std::get<KernelOp>(plan.ops[1]).flags = flags;
+      CHECK(kind_of(one.run(launcher, plan)) == "launch_failure");
+    }
+    return;
+  }
   for (const std::uint32_t flags : {kFlagCooperative, kFlagDependentLaunch}) {
     if (flags == kFlagDependentLaunch && std::stod(device["cc"].get<std::string>()) < 9) continue;
     std::get<KernelOp>(plan.ops[1]).flags = flags;
@@ -169,7 +176,8 @@ TEST_CASE("cooperative and dependent launches, and clusters on devices that have
 }
 
 TEST_CASE("parameters that the image does not declare are refused before the driver sees them") {
-  LauncherProcess launcher("cuda");
+  if (test::kOverHip) return;  // HIP does not report the parameters of an image
+  GpuLauncher launcher;
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kN);
   one.output_bytes = 1 << 20;
@@ -186,7 +194,7 @@ TEST_CASE("parameters that the image does not declare are refused before the dri
 }
 
 TEST_CASE("binaries that do not load are a launch_failure, and the process serves on") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   test::LaunchCase one;
   CHECK(kind_of(one.run(launcher, one_kernel_plan("no_such_kernel", {}))) == "launch_failure");
@@ -201,7 +209,7 @@ TEST_CASE("binaries that do not load are a launch_failure, and the process serve
 }
 
 TEST_CASE("the canaries detect a write on either side of a buffer") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   test::LaunchCase one;
   for (const std::int64_t offset :
@@ -217,7 +225,7 @@ TEST_CASE("the canaries detect a write on either side of a buffer") {
 
 TEST_CASE("an illegal address is a gpu_fault; a new process is healthy") {
   {
-    LauncherProcess launcher("cuda");
+    GpuLauncher launcher;
     launcher.ready();
     test::LaunchCase one;
     CHECK(kind_of(one.run(launcher, one_kernel_plan("illegal_address", {}))) == "gpu_fault");
@@ -230,8 +238,8 @@ TEST_CASE("an illegal address is a gpu_fault; a new process is healthy") {
 }
 
 TEST_CASE("an endless kernel is killed within 5 s and the GPU is healthy again") {
-  LauncherProcess launcher("cuda", 1'000);
-  LauncherProcess neighbour("cuda");
+  GpuLauncher launcher(1'000);
+  GpuLauncher neighbour;
   {
     Result<Frame> ready = receive_frame(launcher.socket(), Deadline::after_ms(20'000));
     REQUIRE(ready);
@@ -255,7 +263,7 @@ TEST_CASE("an endless kernel is killed within 5 s and the GPU is healthy again")
 }
 
 TEST_CASE("memory: over the limit, and more than the device has") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   const nlohmann::json device = launcher.ready();
   test::LaunchCase one;
   one.gpu_memory_bytes = 1 << 20;
@@ -272,7 +280,7 @@ TEST_CASE("memory: over the limit, and more than the device has") {
 TEST_CASE(
     "sampling stops when the interval is narrow, each run starts from the same inputs, and "
     "bandwidth bounds the time") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   const nlohmann::json device = launcher.ready();
   constexpr std::uint32_t kLarge = 1u << 26;  // 768 MiB of traffic
   for (const std::uint32_t n : {1u << 12, 1u << 20, kLarge}) {
@@ -305,7 +313,7 @@ TEST_CASE(
 TEST_CASE(
     "new inputs are masked and unmasked correctly, and the first run on them takes no longer than "
     "later runs") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   // The launcher masks new inputs in words of 8 bytes. 1 and kN are odd numbers of floats, so
   // inputs of these sizes fill only half of their last word.
@@ -339,7 +347,7 @@ TEST_CASE(
 
 TEST_CASE(
     "blocking the stream hides the launch cost of the host: small kernels take their own time") {
-  LauncherProcess launcher("cuda");
+  GpuLauncher launcher;
   launcher.ready();
   const auto median_of = [&](std::size_t launches) {
     Plan plan = one_kernel_plan("increment", {PointerParam{0, 0}});

@@ -18,13 +18,28 @@ build/release/bin/assay doctor
 
 if [[ $device == hip:* ]]; then
   step "oracles in the plan tier"
-  exec "$python" measurements/oracles.py --device "$device" --out "$out/oracles.json"
+  "$python" measurements/oracles.py --device "$device" --out "$out/oracles.json" || failed=1
+  step "a report that you can send"
+  results=()
+  [[ ! -e $out/oracles.json ]] || results=(--results "$out/oracles.json")
+  build/release/bin/assay doctor --report "$out/report.json" "${results[@]}" >/dev/null || failed=1
+  printf 'the report is in %s\n' "$out/report.json"
+  exit $failed
 fi
 
 step "launcher tests"
 cmake -S . -B build/release -DASSAY_GPU_TESTS=ON >/dev/null \
   && ninja -C build/release --quiet test_launcher_gpu \
   && build/release/bin/test_launcher_gpu || failed=1
+
+step "the launcher's HIP driver, over stand-ins for HIP's libraries"
+if [[ -e build/release/hip_over_cuda ]]; then  # clang is there
+  mkdir -p "$out/hip-over-cuda"
+  export ASSAY_HIP_OVER_CUDA_RESULTS=$PWD/$out/hip-over-cuda
+  [[ $out != /* ]] || ASSAY_HIP_OVER_CUDA_RESULTS=$out/hip-over-cuda
+  ninja -C build/release --quiet test_launcher_hip_over_cuda assay_hip_over_cuda \
+    && build/release/bin/test_launcher_hip_over_cuda || failed=1
+fi
 
 step "oracles in the plan tier"
 "$python" measurements/oracles.py --device cuda:0 --out "$out/oracles.json" || failed=1

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/memory/trusted_kernels.h"
 #include "sandbox/launcher/timing/timing.h"
 #include "sandbox/timing/statistics.h"
 #include "tests/catch.h"
+#include "tests/gpu/gpu_launcher.h"
 #include "tests/gpu/launcher_kernels.h"
 
 using namespace assay;
@@ -22,11 +22,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-std::unique_ptr<GpuDriver> open() {
-  auto gpu = open_cuda_driver(0);
-  REQUIRE(gpu);
-  return std::move(*gpu);
-}
+std::unique_ptr<GpuDriver> open() { return test::open_gpu_driver(); }
 
 /// Allocates a buffer with the bytes 0, 1, 2, ...
 DevicePtr counting(GpuDriver& gpu, std::uint64_t bytes) {

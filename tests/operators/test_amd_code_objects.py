@@ -20,7 +20,11 @@ sys.path.insert(0, str(ROOT / "measurements" / "amd"))
 from harness.recording.code_object import packed_offsets, read_code_object  # noqa: E402
 from static_figures import Unit, differences, waves_per_unit  # noqa: E402
 
-OPERATORS = ("vector_add", "softmax_last_dim", "matmul_fp16", "argmax_last_dim")
+# The last four need almost all registers of a wave.
+OPERATORS = (
+    *("vector_add", "softmax_last_dim", "matmul_fp16", "argmax_last_dim"),
+    *("lora_linear", "mla_decode", "powerlaw_square_attention", "sliding_window_attn"),
+)
 TARGETS = ("hip:gfx942", "hip:gfx950")
 
 

@@ -37,7 +37,8 @@ struct Known {
 constexpr std::array kKnown = {
     Known{"sm_80", "cuda:80"},     Known{"a100", "cuda:80"},     Known{"sm_90", "cuda:90"},
     Known{"h100", "cuda:90"},      Known{"h200", "cuda:90"},     Known{"hopper", "cuda:90"},
-    Known{"sm_100", "cuda:100"},   Known{"b200", "cuda:100"},    Known{"mi300", "hip:gfx942"},
+    Known{"sm_100", "cuda:100"},   Known{"b200", "cuda:100"},    Known{"mi250", "hip:gfx90a"},
+    Known{"gfx90a", "hip:gfx90a"}, Known{"mi300", "hip:gfx942"}, Known{"mi325", "hip:gfx942"},
     Known{"gfx942", "hip:gfx942"}, Known{"mi350", "hip:gfx950"}, Known{"gfx950", "hip:gfx950"}};
 static_assert(std::all_of(kKnown.begin(), kKnown.end(), [](const Known& known) {
   return std::find(sandbox::kTargets.begin(), sandbox::kTargets.end(), known.target) !=

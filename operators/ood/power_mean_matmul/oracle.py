@@ -80,7 +80,7 @@ def _column_cubes_kernel(
 @triton.jit
 def _matmul_kernel(
     a_high_ptr, a_low_ptr, b_high_ptr, b_low_ptr, row_ptr, column_ptr, c_ptr, m, n, k, inverse_k,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, EVEN_K: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
@@ -109,9 +109,9 @@ def _matmul_kernel(
             a_low = tl.load(a_low_ptr + a_tile + first, mask=a_mask, other=0.0)
             b_high = tl.load(b_high_ptr + b_tile + first, mask=b_mask, other=0.0)
             b_low = tl.load(b_low_ptr + b_tile + first, mask=b_mask, other=0.0)
-        part = tl.dot(a_high, b_low, input_precision="tf32")
-        part = tl.dot(a_low, b_high, part, input_precision="tf32")
-        acc += tl.dot(a_high, b_high, part, input_precision="tf32")
+        part = tl.dot(a_high, b_low, input_precision=PRECISION)
+        part = tl.dot(a_low, b_high, part, input_precision=PRECISION)
+        acc += tl.dot(a_high, b_high, part, input_precision=PRECISION)
     row_max = tl.load(row_ptr + rows, mask=rows < m, other=0.0)
     column_max = tl.load(column_ptr + columns, mask=columns < n, other=0).to(
         tl.float32, bitcast=True
@@ -136,6 +136,15 @@ def _stages(most: int) -> int:
     ):
         return most
     return min(most, 2)
+
+
+def _precision() -> str:
+    """Returns the precision of products of float32 matrices. The matrix cores of gfx950 have no
+    TF32, so they multiply float32 directly."""
+    if triton.knobs.runtime.interpret:
+        return "tf32"
+    arch = triton.runtime.driver.active.get_current_target().arch
+    return "ieee" if arch == "gfx950" else "tf32"
 
 
 def power_mean_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -163,6 +172,6 @@ def power_mean_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     bm, bn, warps, stages = (128, 128, 8, 3) if m * n >= 1024 * 1024 else (64, 64, 4, 3)
     _matmul_kernel[(triton.cdiv(m, bm) * triton.cdiv(n, bn),)](
         a_parts[0], a_parts[1], b_parts[0], b_parts[1], row_max, column_max, c, m, n, k, 1.0 / k,
-        BM=bm, BN=bn, BK=32, GROUP=8, EVEN_K=k % 32 == 0, num_warps=warps, num_stages=_stages(stages),
+        BM=bm, BN=bn, BK=32, GROUP=8, EVEN_K=k % 32 == 0, PRECISION=_precision(), num_warps=warps, num_stages=_stages(stages),
     )  # fmt: skip
     return c

@@ -159,15 +159,27 @@ def _polynomial(alpha: float, reach: float) -> list[float]:
     return out
 
 
+def _is_amd() -> bool:
+    """Returns True on AMD GPUs. The polynomial and a tile of 64 x 64 need more registers than 4 waves
+    have."""
+    return (
+        not triton.knobs.runtime.interpret
+        and triton.runtime.driver.active.get_current_target().backend == "hip"
+    )
+
+
 def powerlaw_square_attention(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, alpha: float, eps: float
 ) -> torch.Tensor:
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
-    bm, bn, warps, stages = (
-        (128, 128, 8, 2) if seq > 512 else (64, 64, 4, 2) if seq > 32 else (16, 16, 2, 2)
-    )
+    if seq <= 32:
+        bm, bn, warps, stages = 16, 16, 2, 2
+    elif _is_amd():
+        bm, bn, warps, stages = 64, 32, 4, 2
+    else:
+        bm, bn, warps, stages = (128, 128, 8, 2) if seq > 512 else (64, 64, 4, 2)
     far = 4 * max(bm, bn)
     c = _polynomial(alpha, max(bm, bn) / (far + 1))
     # One view contains the rows of all heads, so the last block of a head can also read rows of the

@@ -37,12 +37,12 @@ def _reorder_weight_kernel(
 
 
 @triton.jit
-def _product(high, low, high_ptr, low_ptr, at, mask, acc):
+def _product(high, low, high_ptr, low_ptr, at, mask, acc, PRECISION: tl.constexpr):
     w_high = tl.load(high_ptr + at, mask=mask, other=0.0)
     w_low = tl.load(low_ptr + at, mask=mask, other=0.0)
-    acc = tl.dot(high, w_low, acc, input_precision="tf32")
-    acc = tl.dot(low, w_high, acc, input_precision="tf32")
-    return tl.dot(high, w_high, acc, input_precision="tf32")
+    acc = tl.dot(high, w_low, acc, input_precision=PRECISION)
+    acc = tl.dot(low, w_high, acc, input_precision=PRECISION)
+    return tl.dot(high, w_high, acc, input_precision=PRECISION)
 
 
 @triton.jit
@@ -60,6 +60,7 @@ def _transpose_kernel(
     BF: tl.constexpr,
     BP: tl.constexpr,
     BC: tl.constexpr,
+    PRECISION: tl.constexpr,
 ):
     odd = tl.program_id(1)
     f = tl.program_id(2) * BF + tl.arange(0, BF)
@@ -97,12 +98,14 @@ def _transpose_kernel(
         zero = tl.zeros((BP, BF), tl.float32)
         high = _high(middle)
         low = middle - high
-        even = _product(high, low, high_ptr, low_ptr, at + plane, known, zero)
-        odds = _product(high, low, high_ptr, low_ptr, at + 2 * plane, known, zero)
+        even = _product(high, low, high_ptr, low_ptr, at + plane, known, zero, PRECISION)
+        odds = _product(high, low, high_ptr, low_ptr, at + 2 * plane, known, zero, PRECISION)
         high = _high(left)
-        even_acc += _product(high, left - high, high_ptr, low_ptr, at + 3 * plane, known, even)
+        even_acc += _product(
+            high, left - high, high_ptr, low_ptr, at + 3 * plane, known, even, PRECISION
+        )
         high = _high(right)
-        odd_acc += _product(high, right - high, high_ptr, low_ptr, at, known, odds)
+        odd_acc += _product(high, right - high, high_ptr, low_ptr, at, known, odds, PRECISION)
     y = (
         tl.interleave(tl.trans(even_acc), tl.trans(odd_acc))
         + tl.load(bias_ptr + f, mask=f < filters, other=0.0)[:, None]
@@ -132,6 +135,15 @@ def _is_amd() -> bool:
     )
 
 
+def _precision() -> str:
+    """Returns the precision of products of float32 matrices. The matrix cores of gfx950 have no
+    TF32, so they multiply float32 directly."""
+    if triton.knobs.runtime.interpret:
+        return "tf32"
+    arch = triton.runtime.driver.active.get_current_target().arch
+    return "ieee" if arch == "gfx950" else "tf32"
+
+
 def conv_transpose2d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     batch, channels, height, width = x.shape
     filters = weight.shape[1]
@@ -159,6 +171,7 @@ def conv_transpose2d(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor) 
         BF=bf,
         BP=bp,
         BC=32,
+        PRECISION=_precision(),
         num_warps=8,
         num_stages=2,
     )

@@ -55,7 +55,7 @@ def _segment_kernel(
 @triton.jit
 def _chunk_kernel(
     q_ptr, k_ptr, v_ptr, g_ptr, o_ptr, state_ptr, total_ptr, seq, segment, scale,
-    C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr,
+    C: tl.constexpr, DK: tl.constexpr, DV: tl.constexpr, BV: tl.constexpr, PRECISION: tl.constexpr,
 ):  # fmt: skip
     part = tl.program_id(2)
     head = tl.program_id(1).to(tl.int64) * seq
@@ -85,13 +85,22 @@ def _chunk_kernel(
         half = tl.exp(middle)
         q *= tl.exp(decay - middle)
         k *= tl.exp(middle - decay)
-        scores = tl.dot(q, tl.trans(k), input_precision="tf32")
+        scores = tl.dot(q, tl.trans(k), input_precision=PRECISION)
         scores = tl.where(causal, scores, 0.0)
         out = tl.dot((q * half).to(tl.float16), state.to(tl.float16))
         out = tl.dot(scores.to(tl.float16), v, out)
         tl.store(o_ptr + value_at, out * scale, mask=inside)
         remembered = (k * half).to(tl.float16)
         state = tl.dot(tl.trans(remembered), v, state * tl.exp(total)[:, None])
+
+
+def _precision() -> str:
+    """Returns the precision of products of float32 matrices. The matrix cores of gfx950 have no
+    TF32, so they multiply float32 directly."""
+    if triton.knobs.runtime.interpret:
+        return "tf32"
+    arch = triton.runtime.driver.active.get_current_target().arch
+    return "ieee" if arch == "gfx950" else "tf32"
 
 
 def gated_linear_attn_chunk(
@@ -145,6 +154,7 @@ def gated_linear_attn_chunk(
         DK=key_dim,
         DV=value_dim,
         BV=block,
+        PRECISION=_precision(),
         num_warps=warps,
     )
     return o

@@ -105,7 +105,7 @@ def _combine_kernel(
 
 def _is_amd() -> bool:
     """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which is enough for one
-    block of 32 keys. With blocks of 16 keys the accumulators stay in registers."""
+    block of 32 keys. With blocks of 32 heads and 16 keys the accumulators stay in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -118,8 +118,9 @@ def mla_decode(
     batch, heads = q.shape[0], q.shape[1]
     capacity = cache.shape[1]
     o = torch.empty((batch, heads, 512), dtype=torch.float32, device=q.device)
-    bh = 16 if heads <= 16 else 32 if heads <= 32 else 64
-    bn = 16 if _is_amd() else 64
+    amd = _is_amd()
+    bh = 16 if heads <= 16 else 32 if heads <= 32 or amd else 64
+    bn = 16 if amd else 64
     tiles = triton.cdiv(heads, bh)
     # Each part has at least 128 keys. With shorter parts, combining the results would cost more
     # time than the additional programs save.

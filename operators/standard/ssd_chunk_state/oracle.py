@@ -69,6 +69,15 @@ def _is_amd() -> bool:
     )
 
 
+def _precision() -> str:
+    """Returns the precision of products of float32 matrices. The matrix cores of gfx950 have no
+    TF32, so they multiply float32 directly."""
+    if triton.knobs.runtime.interpret:
+        return "tf32"
+    arch = triton.runtime.driver.active.get_current_target().arch
+    return "ieee" if arch == "gfx950" else "tf32"
+
+
 def ssd_chunk_state(
     x: torch.Tensor, b: torch.Tensor, dt: torch.Tensor, a: torch.Tensor, chunk: int
 ) -> torch.Tensor:
@@ -96,7 +105,7 @@ def ssd_chunk_state(
         N=state,
         STEPS=64 if half else 32,
         # This option has no effect for float16.
-        PRECISION="tf32" if half else "ieee" if amd else "tf32x3",
+        PRECISION=_precision() if half else "ieee" if amd else "tf32x3",
         num_warps=warps,
         num_stages=2 if amd else 3,
     )

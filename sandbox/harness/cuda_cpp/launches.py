@@ -43,6 +43,11 @@ CPP_TYPES = {
 }
 
 
+# The names that differ for AMD's GPUs. Their float8 types are not those of torch.float8_e4m3fn on
+# every GPU, so there are none.
+HIP_TYPES = {"bfloat16": "__hip_bfloat16", "float8_e4m3fn": "", "float8_e5m2": ""}
+
+
 @dataclass(frozen=True)
 class ResolvedLaunch:
     entry: LaunchEntry
@@ -119,6 +124,8 @@ def _launch(entry: LaunchEntry, case: CaseNames, names: Names) -> ResolvedLaunch
 
 
 def _check_cluster(at: Expression, target: str, grid: Dims, cluster: Dims) -> None:
+    if target.startswith("hip:"):
+        raise wrong("value_error", f"{target} has no clusters: AMD GPUs have none", at)
     if device_facts(target).major < FIRST_WITH_CLUSTERS:
         raise wrong(
             "value_error", f"{target} has no clusters; cuda:90 and newer targets have them", at
@@ -137,13 +144,26 @@ def _check_cluster(at: Expression, target: str, grid: Dims, cluster: Dims) -> No
         )
 
 
+def _cpp_type(entry: LaunchEntry, target: str, dtype: str) -> str:
+    name = CPP_TYPES[dtype]
+    if target.startswith("hip:"):
+        name = HIP_TYPES.get(dtype, name)
+    if not name:
+        raise wrong(
+            "type_error",
+            f"{dtype} has no C++ type for AMD's GPUs; write the kernel's type, and pass its bytes",
+            Expression(entry.kernel, f"{entry.where}: kernel", entry.line),
+        )
+    return name
+
+
 def _kernel(entry: LaunchEntry, case: CaseNames, names: Names) -> str:
     values = []
     for hole in holes(entry.kernel):
         name, _, fact = hole.strip().partition(".")
         tensor = names.get(name)
         if fact == "dtype" and isinstance(tensor, TensorFacts):
-            values.append(CPP_TYPES[tensor.dtype])
+            values.append(_cpp_type(entry, case.target, tensor.dtype))
             continue
         at = Expression(hole, f"{entry.where}: kernel", entry.line)
         value = case.number(at, names)

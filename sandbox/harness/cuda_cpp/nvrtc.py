@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.cuda_cpp.ptx import Parameter, parameters
 from harness.cuda_cpp.toolkit import Toolkit, find_toolkit
 from harness.entry.errors import CudaCompilationError, UnsupportedHere
+from harness.recording.resources import Resources, read_resources, static_shared_bytes
 
 SOURCE_NAME = "submission.cu"
 MAX_LOG_CHARS = 16_000
@@ -39,10 +41,21 @@ _ARCHITECTURES = {"cuda:80": "sm_80", "cuda:90": "sm_90a", "cuda:100": "sm_100a"
 class Program:
     """One compiled source."""
 
+    target: str
     image: bytes  # the cubin, which contains all requested kernels
     ptx: str
     # Maps a name expression to the kernel's name in the cubin and in the PTX.
     lowered: dict[str, str]
+
+    def parameters(self, symbol: str) -> list[Parameter]:
+        """Returns the parameters of a kernel, in order. Raises CudaCompilationError."""
+        return parameters(self.ptx, symbol)
+
+    def resources(self, symbol: str) -> Resources:
+        return read_resources(self.target, self.image, "", symbol)
+
+    def static_shared_bytes(self, symbol: str) -> int:
+        return static_shared_bytes(self.target, self.image, symbol)
 
 
 class Nvrtc:
@@ -102,12 +115,12 @@ class Nvrtc:
         )
         self._check(created, "nvrtcCreateProgram")
         try:
-            return self._compiled(program, names, [option.encode() for option in given])
+            return self._compiled(program, target, names, [option.encode() for option in given])
         finally:
             self._library.nvrtcDestroyProgram(ctypes.byref(program))
 
     def _compiled(
-        self, program: ctypes.c_void_p, names: Sequence[str], options: list[bytes]
+        self, program: ctypes.c_void_p, target: str, names: Sequence[str], options: list[bytes]
     ) -> Program:
         for name in names:
             self._check(
@@ -132,7 +145,7 @@ class Nvrtc:
                 f"nvrtcGetLoweredName({name})",
             )
             lowered[name] = (found.value or b"").decode()
-        return Program(self._bytes(program, "CUBIN"), self._text(program, "PTX"), lowered)
+        return Program(target, self._bytes(program, "CUBIN"), self._text(program, "PTX"), lowered)
 
     def _text(self, program: ctypes.c_void_p, what: str) -> str:
         found = self._bytes(program, what)

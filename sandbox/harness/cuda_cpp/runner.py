@@ -1,5 +1,6 @@
-"""Record mode for CUDA C++. A manifest takes the place of host code, and NVRTC takes the place of
-Triton. The resulting launch plans have the same form as those of Triton submissions.
+"""Record mode for CUDA C++ and HIP C++. A manifest takes the place of host code, and NVRTC or hipRTC
+takes the place of Triton. The target decides which. The resulting launch plans have the same form as
+those of Triton submissions.
 
     runner = CudaCppRunner("cuda:90")
     runner.load(source)  # reads the manifest; nothing is compiled yet
@@ -16,18 +17,16 @@ from typing import Any
 
 from harness.cuda_cpp.arguments import parameters_of
 from harness.cuda_cpp.case_names import CaseNames
+from harness.cuda_cpp.hiprtc import HipProgram, HipRtc
 from harness.cuda_cpp.launches import MAX_THREADS_PER_BLOCK, ResolvedLaunch, fills, resolve
 from harness.cuda_cpp.manifest import Manifest
 from harness.cuda_cpp.manifest_reader import read_manifest
 from harness.cuda_cpp.nvrtc import Nvrtc, Program
-from harness.cuda_cpp.ptx import Parameter, parameters
 from harness.entry.cases import CaseInput
 from harness.entry.errors import CudaCompilationError, ManifestError, NotRecordable
 from harness.entry.fake_cuda import device_facts
 from harness.recording import plan as plans
-from harness.recording.resources import read_resources, static_shared_bytes
 
-WARP_THREADS = 32
 NAME_MAP = "__nv_name_map"  # NVRTC's log lists the requested kernel names under this name
 _Key = tuple[tuple[str, ...], tuple[str, ...]]  # (kernels, defines)
 
@@ -48,10 +47,11 @@ class CudaCppRunner:
 
     def __init__(self, target: str) -> None:
         self._target = target
-        self._compiler = Nvrtc.load()
+        self._is_amd = target.startswith("hip:")
+        self._compiler: Nvrtc | HipRtc = HipRtc.load() if self._is_amd else Nvrtc.load()
         self._source = ""
         self._manifest: Manifest | None = None
-        self._programs: dict[_Key, Program] = {}
+        self._programs: dict[_Key, Program | HipProgram] = {}
 
     def load(self, source: str) -> None:
         """Reads the manifest. Raises ManifestError, or MissingEntry if there is none."""
@@ -65,6 +65,9 @@ class CudaCppRunner:
         names = CaseNames(manifest, case, plan, self._target)
         plan.ops += fills(manifest, names)
         launches = list(resolve(manifest, names))
+        if self._is_amd:
+            for launch in launches:
+                _check_amd(launch)
         program = self._compiled(manifest, names, launches)
         uses: dict[tuple[str, int], _Use] = {}
         binaries: dict[tuple[str, int], int] = {}
@@ -72,10 +75,12 @@ class CudaCppRunner:
             symbol = program.lowered[launch.kernel]
             key = symbol, launch.shared_bytes
             if key not in binaries:
-                self._check_shared(launch, static_shared_bytes(self._target, program.image, symbol))
+                self._check_shared(launch, program.static_shared_bytes(symbol))
                 plan.binaries.append(plans.Binary(symbol, launch.shared_bytes, program.image))
                 binaries[key] = len(plan.binaries) - 1
-            params = parameters_of(launch, self._signature(program, launch), names)
+            if isinstance(program, HipProgram):
+                _check_threads(launch, program.max_threads(symbol))
+            params = parameters_of(launch, program.parameters(symbol), names)
             plan.ops.append(
                 plans.Kernel(
                     binaries[key], launch.grid, launch.block, launch.cluster, _flags(launch), params
@@ -106,11 +111,13 @@ class CudaCppRunner:
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
         """Yields (kind, name, text) for the PTX of every compiled program."""
         for (kernels, _), program in self._programs.items():
+            if not program.ptx:
+                continue
             yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
 
     def _compiled(
         self, manifest: Manifest, names: CaseNames, launches: list[ResolvedLaunch]
-    ) -> Program:
+    ) -> Program | HipProgram:
         kernels = tuple(sorted({launch.kernel for launch in launches}))
         defines = tuple(
             f"--define-macro={name}={_literal(names.number(value))}"
@@ -126,10 +133,6 @@ class CudaCppRunner:
                 raise _explained(error, launches) from None
         return self._programs[key]
 
-    @staticmethod
-    def _signature(program: Program, launch: ResolvedLaunch) -> list[Parameter]:
-        return parameters(program.ptx, program.lowered[launch.kernel])
-
     def _check_shared(self, launch: ResolvedLaunch, static_bytes: int) -> None:
         limit, total = (
             int(device_facts(self._target).shared_memory_per_block_optin),
@@ -142,23 +145,54 @@ class CudaCppRunner:
                 launch.entry.shared.line,
             )
 
-    def _report(self, program: Program, use: _Use) -> dict[str, Any]:
-        figures = read_resources(self._target, program.image, "", use.symbol)
+    def _report(self, program: Program | HipProgram, use: _Use) -> dict[str, Any]:
+        figures = program.resources(use.symbol)
+        lanes = int(device_facts(self._target).warp_size)
         x, y, z = use.launch.block
         return {
             "name": use.launch.kernel,
             "symbol": use.symbol,
             "target": self._target,
-            "num_warps": -(-min(x * y * z, MAX_THREADS_PER_BLOCK) // WARP_THREADS),
+            "num_warps": -(-min(x * y * z, MAX_THREADS_PER_BLOCK) // lanes),
             "num_stages": 0,
             "registers": figures.registers,
             "spill_bytes": figures.spill_bytes,
-            "shared_bytes": use.launch.shared_bytes
-            + static_shared_bytes(self._target, program.image, use.symbol),
+            "shared_bytes": use.launch.shared_bytes + program.static_shared_bytes(use.symbol),
             "binary_bytes": len(program.image),
             "grid": list(use.launch.grid),
             "launches": use.launches,
         }
+
+
+def _check_amd(launch: ResolvedLaunch) -> None:
+    """Refuses by name what AMD's GPUs lack, or what Assay's HIP driver lacks."""
+    entry = launch.entry
+    lacks = {
+        "clusters": launch.cluster != (1, 1, 1),
+        "dependent launches": entry.dependent_launch,
+        "tensor maps": any(argument.tensor_map is not None for argument in entry.arguments),
+    }
+    for what, used in lacks.items():
+        if used:
+            raise ManifestError(
+                "value_error", f"{entry.where}: AMD GPUs have no {what}", entry.line
+            )
+    if entry.cooperative:
+        raise ManifestError(
+            "value_error",
+            f"{entry.where}: cooperative launches are not implemented for AMD GPUs",
+            entry.line,
+        )
+
+
+def _check_threads(launch: ResolvedLaunch, most: int) -> None:
+    x, y, z = launch.block
+    if x * y * z > most:
+        raise ManifestError(
+            "value_error",
+            f"{launch.entry.where}: a block has {x * y * z} threads; the kernel was compiled for at most {most} (__launch_bounds__)",
+            launch.entry.block[0].line,
+        )
 
 
 def _flags(launch: ResolvedLaunch) -> int:

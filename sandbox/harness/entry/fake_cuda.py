@@ -42,6 +42,7 @@ _CUDA = {
     100: ("NVIDIA B200", 148, 232448, 180 << 30, 126 << 20, 1965000, 3996000, 8192),
 }
 _HIP = {
+    "gfx90a": ("AMD Instinct MI250", 104, 65536, 64 << 30, 8 << 20, 1700000, 1600000, 4096),
     "gfx942": ("AMD Instinct MI300X", 304, 65536, 192 << 30, 256 << 20, 2100000, 1300000, 8192),
     "gfx950": ("AMD Instinct MI355X", 256, 163840, 288 << 30, 256 << 20, 2400000, 2000000, 8192),
 }
@@ -60,7 +61,7 @@ def device_facts(target: str) -> DeviceFacts:
     major, minor = (
         (int(arch) // 10, int(arch) % 10)
         if backend == "cuda"
-        else (9, 5 if arch == "gfx950" else 4)
+        else (9, {"gfx90a": 0, "gfx942": 4, "gfx950": 5}[arch])
     )
     return DeviceFacts(
         name=name,

@@ -2,14 +2,11 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
-#include <charconv>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <sstream>
 
 #include "sandbox/jail/amd_nodes.h"
+#include "sandbox/wire/amd_devices.h"
 
 namespace assay::sandbox::hip {
 namespace {
@@ -43,49 +40,6 @@ Result<HipApi> load() {
   return api;
 }
 
-constexpr const char* kTopology = "/sys/class/kfd/kfd/topology/nodes";
-
-std::optional<std::int64_t> number(std::string_view text, int base) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-/// A GPU's address on the PCI bus. `location` combines the bus, the device and the function into
-/// one number, as the kernel driver does.
-struct Place {
-  std::int64_t domain = 0, location = 0;
-};
-
-/// Parses "0000:c1:00.0". The parts are the domain, the bus, the device and the function.
-std::optional<Place> parse_place(std::string_view text) {
-  const auto first = text.find(':'), second = text.find(':', first + 1),
-             dot = text.find('.', second + 1);
-  if (first == text.npos || second == text.npos || dot == text.npos) return std::nullopt;
-  const auto domain = number(text.substr(0, first), 16),
-             bus = number(text.substr(first + 1, second - first - 1), 16);
-  const auto device = number(text.substr(second + 1, dot - second - 1), 16),
-             function = number(text.substr(dot + 1), 16);
-  if (!domain || !bus || !device || !function) return std::nullopt;
-  return Place{*domain, *bus << 8 | *device << 3 | *function};
-}
-
-/// Reads the target (such as "hip:gfx90a") of the GPU at the PCI address `place` from the kernel
-/// driver. The HIP runtime reports the target only in a struct whose layout differs between
-/// versions.
-Result<std::string> read_target(const std::string& place) {
-  std::error_code error;
-  for (std::filesystem::directory_iterator node(kTopology, error), end; !error && node != end;
-       node.increment(error)) {
-    std::ifstream file(node->path() / "properties");
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (const auto version = version_at(text.str(), place)) return target_of_version(*version);
-  }
-  return fail(ErrorCode::unavailable, std::string("no GPU at ") + place + " in " + kTopology);
-}
-
 }  // namespace
 
 std::string HipApi::describe(HipResult result) const {
@@ -111,22 +65,6 @@ std::string library_folder() {
     return "/usr/lib";
   const std::string path = facts.dli_fname;
   return path.substr(0, path.rfind('/'));
-}
-
-std::string target_of_version(std::int64_t gfx_target_version) {
-  return amd_target_of_version(gfx_target_version);
-}
-
-std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place) {
-  const std::optional<Place> wanted = parse_place(pci_place);
-  std::map<std::string, std::int64_t> found;
-  std::istringstream lines{std::string(properties)};
-  std::string key;
-  for (std::int64_t value = 0; lines >> key >> value;) found[key] = value;
-  const bool here = wanted && found.contains("location_id") &&
-                    found["location_id"] == wanted->location && found["domain"] == wanted->domain;
-  const std::int64_t version = found["gfx_target_version"];  // 0 for a CPU
-  return here && version > 0 ? std::optional(version) : std::nullopt;
 }
 
 Result<int> count_devices(const HipApi& api) {
@@ -170,8 +108,8 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlock);
-  // Memory transfers data twice per clock. The factor 1000 turns kHz into Hz, and the 8 turns bits
-  // into bytes.
+  // The memory of most GPUs transfers data twice per clock. The factor 1000 turns kHz into Hz, and
+  // the 8 turns bits into bytes. Known products have the figures of their data sheets.
   facts.bandwidth_bytes_per_s =
       2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeMemoryBusWidth) / 8;
   std::size_t memory = 0;
@@ -181,9 +119,12 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   keep(api.hipDriverGetVersion(&version));
   facts.driver = "HIP " + std::to_string(version);
   if (failed != kSuccess) return fail(ErrorCode::unavailable, which + api.describe(failed));
-  Result<std::string> target = read_target(place.data());
+  Result<std::string> target = amd_target_at(place.data());
   if (!target) return fail(ErrorCode::unavailable, which + target.error().message);
   facts.target = *target;
+  const AmdMemory memory_facts = amd_memory(facts.target, facts.name);
+  if (memory_facts.bytes_per_s > 0) facts.bandwidth_bytes_per_s = memory_facts.bytes_per_s;
+  facts.l2_bytes = std::max(facts.l2_bytes, memory_facts.cache_bytes);
   return facts;
 }
 

@@ -15,9 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <type_traits>
 
 #include "base/result.h"
@@ -31,6 +29,17 @@ using HipStream = struct OpaqueHipStream*;
 using HipEvent = struct OpaqueHipEvent*;
 using HipModule = struct OpaqueHipModule*;
 using HipFunction = struct OpaqueHipFunction*;
+using HipMemHandle = struct OpaqueHipMemHandle*;
+
+struct HipMemLocation {
+  int type;
+  int id;
+};
+
+struct HipMemAccessDesc {
+  HipMemLocation location;
+  int flags;
+};
 
 // Values of hipError_t.
 inline constexpr HipResult kSuccess = 0;
@@ -68,6 +77,9 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kMallocSignalMemory = 2;
 inline constexpr unsigned kStreamWaitValueGte = 0;
+inline constexpr int kHandleTypePosixFd = 1;  // hipMemAllocationHandleType
+inline constexpr int kLocationDevice = 1;     // hipMemLocationType
+inline constexpr int kAccessReadWrite = 3;    // hipMemAccessFlags
 // Keys of a launch's `extra` list. The list has the form key, value, key, value, kLaunchParamEnd.
 inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBufferSize = 2,
                                 kLaunchParamEnd = 3;
@@ -90,6 +102,13 @@ inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBuffe
   F(hipMalloc, HipResult(void**, std::size_t))                                              \
   F(hipExtMallocWithFlags, HipResult(void**, std::size_t, unsigned))                        \
   F(hipFree, HipResult(void*))                                                              \
+  F(hipMemImportFromShareableHandle, HipResult(HipMemHandle*, void*, int))                  \
+  F(hipMemRelease, HipResult(HipMemHandle))                                                 \
+  F(hipMemAddressReserve, HipResult(void**, std::size_t, std::size_t, void*, unsigned long long)) \
+  F(hipMemAddressFree, HipResult(void*, std::size_t))                                       \
+  F(hipMemMap, HipResult(void*, std::size_t, std::size_t, HipMemHandle, unsigned long long)) \
+  F(hipMemUnmap, HipResult(void*, std::size_t))                                             \
+  F(hipMemSetAccess, HipResult(void*, std::size_t, const HipMemAccessDesc*, std::size_t))   \
   F(hipMemcpyHtoDAsync, HipResult(void*, void*, std::size_t, HipStream))                    \
   F(hipMemcpyDtoHAsync, HipResult(void*, void*, std::size_t, HipStream))                    \
   F(hipMemcpyDtoDAsync, HipResult(void*, void*, std::size_t, HipStream))                    \
@@ -135,17 +154,6 @@ std::string library_folder();
 Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);
-
-/// Returns the target of a GPU whose version number in the kernel driver is `gfx_target_version`.
-/// For example, the number 90010 stands for the major version 9, the minor version 0 and the
-/// stepping 10. Its target is "hip:gfx90a", because the minor version and the stepping are written
-/// in hexadecimal.
-std::string target_of_version(std::int64_t gfx_target_version);
-
-/// Returns the version number of the GPU at the PCI address `pci_place` ("0000:c1:00.0").
-/// `properties` is the kernel driver's description of one GPU: the file `properties` of a node in
-/// its topology. Returns nothing if the node is at another PCI address or is not a GPU.
-std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place);
 
 /// Decides whether the submission's device code, the launch or this launcher caused an error.
 /// `result` must not be kSuccess. `doing` describes the call in the message.

@@ -2,6 +2,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "sandbox/launcher/driver/hip_api.h"
@@ -45,6 +46,7 @@ class HipDriver final : public GpuDriver {
   }
 
   LaunchStatus open(int index) {
+    index_ = index;
     if (LaunchStatus s = check(api_.hipSetDevice(index), "hipSetDevice"); !s) return s;
     if (LaunchStatus s = check(api_.hipStreamCreateWithFlags(&stream_, kStreamNonBlocking),
                                "hipStreamCreateWithFlags");
@@ -73,14 +75,41 @@ class HipDriver final : public GpuDriver {
   }
   void free(DevicePtr memory) override { api_.hipFree(at(memory)); }
 
-  LaunchResult<DevicePtr> map_shared(int, std::uint64_t) override {
-    return launch_fail(LaunchErrorKind::internal_error,
-                       "memory shared by another process is not implemented for HIP; inputs travel "
-                       "in memory files");
+  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
+    HipMemHandle handle = nullptr;
+    // HIP expects the file descriptor's number as a pointer.
+    const auto descriptor = static_cast<std::uintptr_t>(fd);
+    void* number = reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
+    if (LaunchStatus s =
+            check(api_.hipMemImportFromShareableHandle(&handle, number, kHandleTypePosixFd),
+                  "importing shared memory");
+        !s)
+      return tl::unexpected(s.error());
+    void* base = nullptr;
+    LaunchStatus mapped =
+        check(api_.hipMemAddressReserve(&base, bytes, 0, nullptr, 0), "reserving addresses");
+    if (mapped) {
+      mapped = map_at(base, bytes, handle);
+      if (!mapped) api_.hipMemAddressFree(base, bytes);
+    }
+    api_.hipMemRelease(handle);  // the mapping keeps the memory alive
+    if (!mapped) return tl::unexpected(mapped.error());
+    const auto address = reinterpret_cast<DevicePtr>(base);
+    shared_[address] = bytes;
+    return address;
   }
-  LaunchStatus unmap_shared(DevicePtr) override {
-    return launch_fail(LaunchErrorKind::internal_error,
-                       "unmapping shared memory that is not mapped");
+  LaunchStatus unmap_shared(DevicePtr memory) override {
+    const auto found = shared_.find(memory);
+    if (found == shared_.end())
+      return launch_fail(LaunchErrorKind::internal_error,
+                         "unmapping shared memory that is not mapped");
+    const std::uint64_t bytes = found->second;
+    shared_.erase(found);
+    const LaunchStatus unmapped =
+        check(api_.hipMemUnmap(at(memory), bytes), "unmapping shared memory");
+    const LaunchStatus freed =
+        check(api_.hipMemAddressFree(at(memory), bytes), "freeing addresses");
+    return unmapped ? freed : unmapped;
   }
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
@@ -235,6 +264,17 @@ class HipDriver final : public GpuDriver {
     return tl::unexpected(classify(api_, result, doing));
   }
 
+  LaunchStatus map_at(void* base, std::uint64_t bytes, HipMemHandle handle) {
+    if (LaunchStatus s = check(api_.hipMemMap(base, bytes, 0, handle, 0), "mapping shared memory");
+        !s)
+      return s;
+    const HipMemAccessDesc access{{kLocationDevice, index_}, kAccessReadWrite};
+    LaunchStatus s =
+        check(api_.hipMemSetAccess(base, bytes, &access, 1), "allowing access to shared memory");
+    if (!s) api_.hipMemUnmap(base, bytes);
+    return s;
+  }
+
   /// Allocates the word for which a blocked stream waits. Some devices do not support stream waits.
   /// On such a device the stream is never blocked, and a measurement includes the gaps between
   /// launches that the host causes.
@@ -294,6 +334,7 @@ class HipDriver final : public GpuDriver {
 
   const HipApi& api_;
   DeviceFacts facts_;
+  int index_ = 0;
   std::vector<std::byte> parameters_;
   HipStream stream_ = nullptr;
   HipEvent start_ = nullptr;
@@ -302,6 +343,7 @@ class HipDriver final : public GpuDriver {
   // be blocked.
   std::uint32_t* blocker_ = nullptr;
   std::vector<LoadedKernel> kernels_;
+  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address -> size in bytes
 };
 
 }  // namespace

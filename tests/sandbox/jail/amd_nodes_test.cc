@@ -28,7 +28,7 @@ class AmdFolders {
     fs::create_directories(root_ / "nodes" / number);
     std::ofstream(root_ / "nodes" / number / "properties")
         << "cpu_cores_count 0\ndrm_render_minor " << minor << "\ngfx_target_version " << version
-        << "\n";
+        << "\nlocation_id 49408\ndomain 0\n";
   }
   AmdPlaces places() const { return {(root_ / "nodes").string(), (root_ / "dev").string()}; }
   std::string dev(const std::string& name) const { return (root_ / "dev" / name).string(); }
@@ -60,6 +60,21 @@ TEST_CASE("AMD's GPUs are those of the kernel driver's table, in its order") {
   CHECK(amd_device_files(machine.places()) ==
         std::vector<std::string>{machine.dev("kfd"), machine.dev("dri/renderD128"),
                                  machine.dev("dri/renderD129")});
+}
+
+TEST_CASE("the target comes from the kernel driver's description of the GPU at its PCI address") {
+  CHECK(amd_target_of_version(90010) == "hip:gfx90a");
+  CHECK(amd_target_of_version(110001) == "hip:gfx1101");
+  AmdFolders machine;
+  machine.node("0", 0, 0);
+  CHECK_FALSE(amd_target_at("0000:c1:00.0", machine.places()));  // a CPU
+  machine.node("1", 90402, 128);
+  CHECK(amd_target_at("0000:c1:00.0", machine.places()).value() == "hip:gfx942");
+  for (const char* other : {"0001:c1:00.0", "0000:c2:00.0", "", "0000", "0000:c1", "0000:c1:00"})
+    CHECK_FALSE(amd_target_at(other, machine.places()));
+  const auto missing = amd_target_at("x:y:z.w", machine.places());
+  REQUIRE_FALSE(missing);
+  CHECK(amd_has(missing.error().message, "no GPU at x:y:z.w"));
 }
 
 TEST_CASE("each reason why AMD's GPUs cannot be opened has its own remedy") {

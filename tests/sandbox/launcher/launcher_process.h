@@ -27,14 +27,15 @@ inline std::string launcher_path() { return std::string(ASSAY_BINARY_DIR) + "/bi
 class LauncherProcess {
  public:
   explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 20'000,
-                           const std::vector<std::string>& options = {})
+                           const std::vector<std::string>& options = {},
+                           const std::string& program = launcher_path())
       : answer_ms_(answer_ms) {
     Result<SocketPair> pair = make_socket_pair();
     REQUIRE(pair);
     socket_ = std::move(pair->ours);
     std::vector<std::string> command = {
-        launcher_path(), "--socket-fd", std::to_string(pair->theirs.get()), "--device", "cuda:0",
-        "--driver",      driver};
+        program,    "--socket-fd", std::to_string(pair->theirs.get()), "--device", "cuda:0",
+        "--driver", driver};
     command.insert(command.end(), options.begin(), options.end());
     std::vector<char*> argv;
     for (std::string& word : command) argv.push_back(word.data());

@@ -25,6 +25,20 @@ TEST_CASE("a unit is found by its name; an unknown unit has no rate") {
   CHECK_FALSE(peaks_of("cuda:75"));
 }
 
+TEST_CASE("a product has its own peaks, in proportion to its multiprocessors") {
+  CHECK(peaks_of_product("hip:gfx942", "AMD Instinct MI300A", 228).float16_tensor == 980.6e12);
+  CHECK(peaks_of_product("hip:gfx942", "AMD Instinct MI325X", 0).bytes_per_s == 6e12);
+  CHECK(peaks_of_product("hip:gfx950", "AMD Instinct MI350X VF", 256).float32 == 144.2e12);
+  // An MI250X has 110 compute units in a die, an MI250 has 104.
+  CHECK(peaks_of_product("hip:gfx90a", "AMD Instinct MI250X", 110).float64 ==
+        Approx(22.65e12 * 110 / 104));
+  CHECK(peaks_of_product("hip:gfx942", "AMD Instinct MI308X", 80).float32 ==
+        Approx(163.4e12 * 80 / 304));
+  CHECK(peaks_of_product("hip:gfx950", "AMD Instinct MI300A", 0).device_name ==
+        "AMD Instinct MI355X");
+  CHECK(peaks_of_product("cuda:75", "NVIDIA T4", 40).float32 == 0);
+}
+
 TEST_CASE("the limiter is the scarcest resource") {
   const TargetLimits hopper = *target_limits("cuda:90");
   SECTION("warps, when nothing else is scarce") {

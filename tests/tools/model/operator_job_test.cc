@@ -112,5 +112,8 @@ TEST_CASE("a target must have its form; the error for another name suggests the 
   CHECK(problem("NVIDIA H100").ends_with("did you mean cuda:90?"));
   CHECK(problem("sm_100").ends_with("did you mean cuda:100?"));
   CHECK(problem("MI300X").ends_with("did you mean hip:gfx942?"));
-  CHECK(problem("tpu:1").ends_with("valid: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950"));
+  CHECK(problem("MI250").ends_with("did you mean hip:gfx90a?"));
+  CHECK(
+      problem("tpu:1").ends_with("valid: cuda:80, cuda:90, cuda:100, hip:gfx90a, hip:gfx942, "
+                                 "hip:gfx950"));
 }

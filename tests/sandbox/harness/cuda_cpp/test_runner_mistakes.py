@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from harness.cuda_cpp.nvrtc import Nvrtc
 from harness.entry.errors import CudaCompilationError, ManifestError, UnsupportedHere
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -174,4 +175,4 @@ def test_mistakes_of_a_manifest(source: str, kind: str, line: int, says: str) ->
 
 def test_targets_that_nvrtc_does_not_compile_for() -> None:
     with pytest.raises(UnsupportedHere, match="cuda:80, cuda:90, cuda:100"):
-        record(COPY, case({"x": X}, {"y": X}), "hip:gfx942")
+        Nvrtc.load().compile(COPY, "cuda:75", ["copy<float>"], [])

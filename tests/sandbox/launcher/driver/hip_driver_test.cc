@@ -21,6 +21,7 @@ struct Launched {
 };
 Launched last;
 int loaded = 0;
+constexpr std::size_t kUnmappableBytes = 7;
 
 HipApi host_memory() {
   HipApi api;
@@ -41,6 +42,25 @@ HipApi host_memory() {
     return std::memcpy(to, from, bytes), kSuccess;
   };
   api.hipMemcpyHtoDAsync = api.hipMemcpyDtoHAsync = api.hipMemcpyDtoDAsync = copy;
+  api.hipMemImportFromShareableHandle = [](HipMemHandle* handle, void* descriptor, int type) {
+    if (descriptor == nullptr || type != kHandleTypePosixFd) return 1;
+    return *handle = reinterpret_cast<HipMemHandle>(&last), kSuccess;
+  };
+  api.hipMemRelease = [](HipMemHandle) { return kSuccess; };
+  api.hipMemAddressReserve = [](void** base, std::size_t bytes, std::size_t, void*,
+                                unsigned long long) {
+    return *base = std::malloc(bytes), kSuccess;
+  };
+  api.hipMemAddressFree = [](void* base, std::size_t) { return std::free(base), kSuccess; };
+  api.hipMemMap = [](void*, std::size_t bytes, std::size_t, HipMemHandle, unsigned long long) {
+    return bytes == kUnmappableBytes ? 1 : kSuccess;
+  };
+  api.hipMemUnmap = [](void*, std::size_t) { return kSuccess; };
+  api.hipMemSetAccess = [](void*, std::size_t, const HipMemAccessDesc* access, std::size_t count) {
+    const bool right = count == 1 && access->location.type == kLocationDevice &&
+                       access->location.id == 0 && access->flags == kAccessReadWrite;
+    return right ? kSuccess : 1;
+  };
   api.hipMemsetD8Async = [](void* to, unsigned char value, std::size_t count, HipStream) {
     return std::fill_n(static_cast<unsigned char*>(to), count, value), kSuccess;
   };
@@ -144,7 +164,6 @@ TEST_CASE("HIP: the driver refuses by name what AMD's GPUs lack and what is not 
         std::string::npos);
   CHECK(gpu->launch_async(kernel, dependent, {}).error().kind == LaunchErrorKind::launch_failure);
   CHECK_FALSE(gpu->encode_tensor_map({}));
-  CHECK_FALSE(gpu->map_shared(0, 1));
   CHECK(gpu->load("image", "other", 0).error().kind == LaunchErrorKind::launch_failure);
 }
 
@@ -158,4 +177,15 @@ TEST_CASE("HIP: every module that is loaded is unloaded") {
     CHECK(loaded == 2);
   }
   CHECK(loaded == 0);
+}
+
+TEST_CASE("HIP: memory of another process is mapped once, and is unmapped once") {
+  const HipApi api = host_memory();
+  const auto gpu = open(api);
+  const LaunchResult<DevicePtr> base = gpu->map_shared(3, 64);
+  REQUIRE(base);
+  CHECK(gpu->unmap_shared(*base));
+  CHECK_FALSE(gpu->unmap_shared(*base));
+  CHECK(gpu->map_shared(0, 64).error().message.find("importing shared memory") == 0);
+  CHECK(gpu->map_shared(3, kUnmappableBytes).error().message.find("mapping shared memory") == 0);
 }

@@ -183,14 +183,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/json",
         "tools/model",
     ),
-    "server/workers": (
-        "base",
-        "sandbox/device",
-        "sandbox/job",
-        "sandbox/pool",
-        "sandbox/wire",
-        "tools/json",
-    ),
+    "server/workers": ("base", "sandbox/device", "sandbox/job", "sandbox/pool", "sandbox/wire")
+    + ("tools/json",),
     "server/mcp/oauth": ("base", "server/mcp/core", "server/mcp/protocol"),
     "server/mcp/http": ("base", "server/mcp/core", "server/mcp/oauth", "server/mcp/protocol"),
     "server/observe": (
@@ -215,14 +209,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/json",
         "tools/model",
     ),
-    "tools/call": (
-        "base",
-        "operators",
-        "sandbox/job",
-        "server/mcp/core",
-        "tools/answer",
-        "tools/model",
-    ),
+    "tools/call": ("base", "operators", "sandbox/job", "server/mcp/core", "tools/answer")
+    + ("tools/model",),
     "tools": (
         "base",
         "operators",

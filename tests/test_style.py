@@ -34,6 +34,7 @@ FOREIGN: dict[str, str] = {
     "server/transcripts/redact.cc": "private keys in PEM",
     "sandbox/device/fake.cc": "directives in the source of a submission",
     "sandbox/harness/triton_adapter/interpreter.py": "module names of Triton",
+    "sandbox/harness/triton_adapter/libdevice.py": "LLVM's text of libdevice",
     "sandbox/harness/triton_adapter/parameters.py": "type names of Triton",
     "sandbox/jail/gpu_nodes.cc": "files of the NVIDIA driver",
     "sandbox/jail/root_filesystem.cc": "file names of Python",

@@ -65,19 +65,19 @@ bool GpuJob::prepare() {
   return load_or_prepare();
 }
 
-/// If the judge has not loaded the operator before, it also computes the references of the public
-/// cases in this turn. It compiles kernels for them, and the operator's other jobs would wait for
-/// this otherwise.
+/// If the judge may work for long, it has the GPU lock in the mode `load`, beside which code of
+/// submissions may run. It also computes the references of the public cases in this turn. It
+/// compiles kernels for them, and the operator's other jobs would wait for this otherwise.
 bool GpuJob::load_or_prepare() {
-  const bool loads = turn_->loads();
-  if (loads) {
+  const bool is_long = turn_->is_long();
+  if (is_long) {
     if (Status begun = turn_->begin_load(run_.deadline(kForeverMs)); !begun)
       return run_.fail_infrastructure(begun.error(), "waiting for a judge");
   }
-  if (!lock(loads ? Mode::load : Mode::prepare)) return false;
+  if (!lock(is_long ? Mode::load : Mode::prepare)) return false;
   const std::int64_t begin_ns = system_clock().monotonic_ns();
   const bool made = prepare_by(*gpu_.judges[turn_->judge()]);
-  if (made && loads) {
+  if (made && is_long) {
     for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
       if (!run_.job().cases[i].hidden && !compute_reference(i, /*timed=*/false)) break;
     }

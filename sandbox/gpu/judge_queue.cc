@@ -112,9 +112,10 @@ Result<JudgeQueue::Turn> JudgeQueue::wait_for_judge(const Wanted& wanted,
     deadline.wait(changed_, lock, any_is_free);
   std::erase_if(waiting_, [mine](const Waiter& waiter) { return waiter.ticket == mine; });
   const bool loads = judge && begin_preparation(*judge, one);
+  const bool is_long = loads || one.last_time > kLongTurn;
   // Wakes the waiting jobs, because the next one may now be able to use a judge.
   changed_.notify_all();
-  if (judge) return Turn(*this, *judge, wanted.operator_name, loads);
+  if (judge) return Turn(*this, *judge, wanted.operator_name, loads, is_long);
   return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
                               : fail(ErrorCode::resource_exhausted,
                                      "every judge of the GPU was busy for all of the time allowed");
@@ -144,8 +145,9 @@ void JudgeQueue::end_preparation(const Turn& turn, bool made) {
   const MutexLock lock(mutex_);
   judges_[turn.judge_].preparing = false;
   judges_[turn.judge_].load_begins = false;
+  Operator& one = operators_.at(turn.operator_name_);
+  one.last_time = turn.time_;
   if (turn.loads_) {
-    Operator& one = operators_.at(turn.operator_name_);
     --loading_;
     one.code->loading = false;
     one.code->loading_time = std::max(one.code->loading_time, turn.time_);

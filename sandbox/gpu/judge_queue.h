@@ -20,7 +20,8 @@
 // judge takes it. So an operator that loads fast leaves a busy home soon, and an operator that
 // loads slowly is rarely loaded twice.
 //
-// A judge that loads an operator answers no other request for up to minutes. So a job that needs
+// A judge that loads an operator answers no other request for up to minutes. Some operators make
+// their inputs as slowly each time, and are treated in the same way (is_long). So a job that needs
 // its judge while it holds the GPU lock reserves the judge first: it waits until the judge loads
 // nothing, and no load begins there before the job ends the reservation. Otherwise a job would hold
 // the lock for minutes, and all jobs that want the GPU in another mode would wait with it. A load
@@ -32,7 +33,7 @@
 //   if (!turn) return fail(turn.error());
 //   Result<PreparedJob> prepared = judges[turn->judge()]->prepare(job, deadline);
 //   turn->add_time(std::chrono::seconds(2));  // the time for which the judge worked
-//   if (turn->loads()) turn->begin_load(deadline);  // after the job has reserved GPU memory
+//   if (turn->is_long()) turn->begin_load(deadline);  // after the job has reserved GPU memory
 //   turn->reserve(deadline);  // no other load begins at this judge
 //   turn->prepared(prepared.has_value());  // the next job may begin with its inputs
 //   turn->end_reservation();  // after the judge has compared the outputs
@@ -62,6 +63,8 @@ class JudgeQueue {
  public:
   /// The time for which a job waits at least for the home of its operator.
   static constexpr std::chrono::milliseconds kPatience{200};
+  /// If a judge worked longer than this time in an operator's last turn, the next one may be long.
+  static constexpr std::chrono::milliseconds kLongTurn{1'000};
 
   struct Limits {
     int judges = 1;
@@ -79,28 +82,36 @@ class JudgeQueue {
   /// destroyed.
   class Turn {
    public:
-    Turn(JudgeQueue& owner, std::size_t judge, std::string operator_name, bool loads)
-        : owner_(&owner), judge_(judge), operator_name_(std::move(operator_name)), loads_(loads) {}
+    Turn(JudgeQueue& owner, std::size_t judge, std::string operator_name, bool loads, bool is_long)
+        : owner_(&owner),
+          judge_(judge),
+          operator_name_(std::move(operator_name)),
+          loads_(loads),
+          is_long_(is_long) {}
     Turn(Turn&& other) noexcept
         : owner_(std::exchange(other.owner_, nullptr)),
           judge_(other.judge_),
           operator_name_(std::move(other.operator_name_)),
           loads_(other.loads_),
+          is_long_(other.is_long_),
           time_(other.time_),
           preparing_(std::exchange(other.preparing_, false)),
           reserves_(std::exchange(other.reserves_, false)) {}
     Turn& operator=(Turn&&) = delete;
     ~Turn();
     std::size_t judge() const { return judge_; }
-    /// Returns true if the judge had not loaded the operator before this turn. Then the turn also
-    /// includes the first references, because the judge compiles kernels for them too.
+    /// Returns true if the judge had not loaded the operator before this turn.
     bool loads() const { return loads_; }
+    /// Returns true if the judge may work for long: it loads the operator, or the last turn of the
+    /// operator was longer than kLongTurn. Then the turn also includes the first references,
+    /// because the judge compiles kernels for them too.
+    bool is_long() const { return is_long_; }
     /// Adds time for which the judge worked in this turn.
     void add_time(std::chrono::nanoseconds time) { time_ += time; }
     /// Says that the judge has made the inputs, or that it could not make them.
     void prepared(bool made);
     /// Waits until no job has a reservation of the judge. From then on nobody gets one until
-    /// prepared(). Call this function once, if loads() is true. Errors: as those of
+    /// prepared(). Call this function once, if is_long() is true. Errors: as those of
     /// wait_for_judge().
     Status begin_load(const Deadline& deadline);
     /// Waits until the judge loads no operator for another job. From then on no load begins at the
@@ -115,7 +126,7 @@ class JudgeQueue {
     JudgeQueue* owner_;
     const std::size_t judge_;
     std::string operator_name_;
-    const bool loads_;
+    const bool loads_, is_long_;
     std::chrono::nanoseconds time_{0};
     bool preparing_ = true;
     bool reserves_ = false;
@@ -140,8 +151,9 @@ class JudgeQueue {
     std::chrono::nanoseconds loading_time{0};  // the longest time that an operator took to load
   };
   struct Operator {
-    Code* code = nullptr;         // an element of codes_, which never removes elements
-    std::set<std::size_t> known;  // the judges that have loaded it
+    Code* code = nullptr;                   // an element of codes_, which never removes elements
+    std::set<std::size_t> known;            // the judges that have loaded it
+    std::chrono::nanoseconds last_time{0};  // for which a judge worked in its last turn
   };
   struct Waiter {
     std::uint64_t ticket = 0;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "server/runs/device_queue.h"
+
 namespace assay::server {
 
 using sandbox::Stage;
@@ -67,6 +69,17 @@ void ActiveJob::end(JobState state, sandbox::Verdict verdict) {
 
 void ActiveJob::abandon() {
   update([](Progress& now) { now.abandoned = true; });
+}
+
+sandbox::EngineNote ActiveJob::engine_note(const Progress& now) const {
+  sandbox::EngineNote note = now.engine;
+  if (now.over()) return {};
+  if (now.stage != sandbox::Stage::queue) return note;
+  sandbox::EngineNote live = queue_.device().engine();
+  if (live.state == sandbox::EngineState::none) return note;
+  if (note.state == sandbox::EngineState::none) return live;
+  note.said += "; " + live.said;
+  return note;
 }
 
 }  // namespace assay::server

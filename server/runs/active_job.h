@@ -49,6 +49,9 @@ class ActiveJob {
   std::int64_t queued_ns() const { return queued_ns_; }
 
   Progress progress() const;
+  /// Returns why the job lost its worker, and what the engine does while the job waits for one.
+  /// `now` is the job's progress.
+  sandbox::EngineNote engine_note(const Progress& now) const;
   /// Waits until the progress differs from `seen`, and returns the new progress. Returns nothing if
   /// the monotonic clock reaches `until_ns` first, or if `stop` is requested first.
   std::optional<Progress> wait_for_change(const Progress& seen, std::int64_t until_ns,

@@ -20,18 +20,6 @@ using tools::JobStatus;
 
 namespace {
 
-/// Returns why the job lost its worker, and what the engine does while the job waits for one.
-sandbox::EngineNote engine_note(const ActiveJob& active, const ActiveJob::Progress& now) {
-  sandbox::EngineNote note = now.engine;
-  if (now.over()) return {};
-  if (now.stage != Stage::queue) return note;
-  sandbox::EngineNote live = active.queue().device().engine();
-  if (live.state == sandbox::EngineState::none) return note;
-  if (note.state == sandbox::EngineState::none) return live;
-  note.said += "; " + live.said;
-  return note;
-}
-
 JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Clock& clock) {
   JobStatus status;
   if (now.state == JobState::queued) {
@@ -49,7 +37,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
   status.cases_done = now.cases_done;
   status.cases_total = now.cases_total;
   status.verdict = now.verdict;
-  status.engine = engine_note(active, now);
+  status.engine = active.engine_note(now);
   const std::int64_t until_ns = now.verdict ? now.finished_ns : clock.monotonic_ns();
   status.elapsed_ms = (until_ns - active.queued_ns()) / kNsPerMs;
   return status;

@@ -7,7 +7,7 @@ libdevice is NVIDIA's library of mathematical functions, a file of LLVM bitcode.
 calls one of its functions, Triton parses all 313 functions, which takes about a third of a small
 compilation. split() prints the library once as text. For each compilation, the text of the
 functions that the kernel calls, and of everything that these functions refer to, becomes a small
-library. Linking the small library gives the same code (tests/sandbox/harness/test_libdevice.py)."""
+library. Linking the small library gives the same code (tests/sandbox/harness/triton_adapter/)."""
 
 from __future__ import annotations
 

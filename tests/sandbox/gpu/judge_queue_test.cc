@@ -264,6 +264,22 @@ TEST_CASE("the judge that loads an operator becomes the home of its code") {
   CHECK(second->judge() == first->judge());
 }
 
+TEST_CASE("a turn may be long if it loads its operator, or if the last turn was long") {
+  JudgeQueue queue({.judges = 1, .loaders = 1});
+  const auto take = [&](std::chrono::milliseconds time) {
+    Turn turn = turn_of(queue, "slow");
+    turn.add_time(time);
+    turn.prepared(true);
+    return turn.is_long();
+  };
+  CHECK(take(std::chrono::seconds(35)));
+  CHECK(take(JudgeQueue::kLongTurn + std::chrono::milliseconds(1)));  // the first one was long
+  CHECK(take(JudgeQueue::kLongTurn));
+  CHECK_FALSE(take(std::chrono::seconds(35)));
+  CHECK(take(std::chrono::milliseconds(5)));
+  CHECK_FALSE(turn_of(queue, "slow").loads());
+}
+
 TEST_CASE("a job that reserves its judge waits for the end of a load, and keeps loads away") {
   JudgeQueue queue({.judges = 1, .loaders = 1});
   Turn known = turn_of(queue, "known");

@@ -1,7 +1,7 @@
 """Measures the verdicts an hour of `run_tests` for several numbers of agents, the graded submissions
 an hour of all oracles, and the time from the start of the server to its first verdict.
 
-    python measurements/throughput.py --device cuda:0 --agents 16 64 256 --seconds 20 \\
+    python measurements/mcp/throughput.py --device cuda:0 --agents 16 64 256 --seconds 20 \\
         --out measurements/results/throughput-h200.json
 
 Each agent has a run and an HTTP connection of its own. It goes through a set of operators from an
@@ -31,10 +31,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from environment import environment
-from operator_folders import operator_folders
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "measurements"))
+from environment import environment  # noqa: E402
+from operator_folders import operator_folders  # noqa: E402
 
-from sandbox import ROOT, Agent, Server, oracle_of, pool_memory
+from sandbox import Agent, Server, oracle_of, pool_memory  # noqa: E402
 
 CHOSEN = (
     "vector_add",

@@ -47,8 +47,9 @@ assay_install_data(reference_agents *.py *.toml *.md)
 assay_install_data(server/commands/demo *.py)
 assay_install_data(site/dist *)
 assay_install_data(packaging make_python.py)
-# The manual page and the completions, which the program itself prints. A wheel installs them below
-# the environment's share/. packaging/build.sh makes those of the Debian package.
+# The manual page and the completions, which the program itself prints, and the AppArmor profile. A
+# wheel installs them below the environment's share/. packaging/build.sh makes those of the Debian
+# package.
 if(SKBUILD_DATA_DIR)
   foreach(page "man-page:man/man1/assay.1"
       "completion bash:bash-completion/completions/assay"
@@ -64,6 +65,9 @@ if(SKBUILD_DATA_DIR)
       execute_process(COMMAND $<TARGET_FILE:assay> \${words} OUTPUT_FILE \${file}
         COMMAND_ERROR_IS_FATAL ANY)" COMPONENT assay_shell)
   endforeach()
+  # docs/how-to/install.md says when a user needs the profile.
+  install(FILES ${CMAKE_SOURCE_DIR}/packaging/deb/apparmor
+    DESTINATION ${SKBUILD_DATA_DIR}/share/assay COMPONENT assay_shell)
 endif()
 install(FILES ${CMAKE_SOURCE_DIR}/LICENSE ${CMAKE_SOURCE_DIR}/requirements.txt
   DESTINATION ${ASSAY_INSTALL_DIR} COMPONENT assay)

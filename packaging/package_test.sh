@@ -100,6 +100,7 @@ test -s /opt/assay/share/man/man1/assay.1
 bash -n /opt/assay/share/bash-completion/completions/assay
 grep -q '^#compdef assay' /opt/assay/share/zsh/site-functions/_assay
 test -s /opt/assay/share/fish/vendor_completions.d/assay.fish
+grep -q '^profile assay /usr/lib/assay/bin/' /opt/assay/share/assay/apparmor
 assay export harbor /tmp/tasks --operators vector_add,relu
 test -x /tmp/tasks/relu/tests/test.sh
 /opt/assay/bin/python -c 'import assay; print(assay.Evaluation("relu", source="x").to_json())'

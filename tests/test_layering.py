@@ -184,7 +184,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/model",
     ),
     "server/workers": ("base", "sandbox/device", "sandbox/job", "sandbox/pool", "sandbox/wire")
-    + ("tools/json",),
+    + ("server/app", "tools/json"),
     "server/mcp/oauth": ("base", "server/mcp/core", "server/mcp/protocol"),
     "server/mcp/http": ("base", "server/mcp/core", "server/mcp/oauth", "server/mcp/protocol"),
     "server/observe": (

@@ -95,7 +95,7 @@ def card(manifest: dict[str, Any]) -> str:
         + f"{dropped['unfinished']} unfinished jobs and {dropped['infrastructure']} verdicts that "
         + "say nothing about the source because the machine failed.\n"
         + "\n## What it is not for\n\n"
-        + "- Do not compare scores of rows with different `suite_digest`, `device` or `tier`.\n"
+        + "- Do not compare scores of rows with different `suite_number`, `device` or `tier`.\n"
         + "- A row with the outcome `pass` can still be a cheat that nobody has found. "
         + "Do not use it as a proof of speed; judge the source again.\n"
         + "- Whoever trains on these rows has seen the operators. Say so when you publish a score "

@@ -22,7 +22,25 @@ from redaction import Redactor
 
 Row = dict[str, Any]
 KINDS = ("prompt", "reply", "tool_call", "tool_result", "note")
-COMMENT_OF_C = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+TRANSCRIPT_FILE_BYTES = 64 << 20  # the same as transcripts::TranscriptLimits::file_bytes
+# What a C++ source is made of, as far as comments and layout are concerned. A number is a token,
+# because a ' in it begins no text. A line that ends with a backslash continues on the next one. A
+# text or a comment without an end is a text, so that each character is read once.
+TOKEN_OF_C = re.compile(
+    r"""
+    (?P<manifest>/\*[ \t]*assay\b.*?\*/)
+    |(?P<comment>//(?:\\\r?\n|[^\n])*|/\*.*?\*/)
+    |(?P<continued>\\\r?\n)
+    |(?P<text>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\((?:.*?\)(?P=mark)"|.*)
+        |"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?|/\*.*)
+    |(?P<number>\.?\d(?:'?\w|\.|(?<=[eEpP])[+-])*)
+    |(?P<word>\w+)
+    |(?P<end>\n)
+    |(?P<space>[^\S\n]+)
+    |(?P<other>.)
+    """,
+    re.DOTALL | re.VERBOSE,
+)
 LAYOUT = frozenset(
     {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
 )
@@ -32,11 +50,38 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def normal_form_of_c(text: str) -> str:
+    """Returns a C++ source without comments and layout. The manifest of a submission is a comment
+    that stays. The line of a preprocessor directive remains a line."""
+    lines: list[list[str]] = [[]]  # the parts of the result between directives, and the directives
+    is_first = True  # the token is the first of its line
+    in_directive = has_manifest = False
+    for token in TOKEN_OF_C.finditer(text):
+        kind, piece = token.lastgroup, token.group()
+        if kind == "continued":
+            continue
+        if kind == "end":
+            if in_directive:
+                lines.append([])
+            is_first, in_directive = True, False
+        if kind in ("end", "space", "comment") or (kind == "manifest" and has_manifest):
+            if lines[-1] and lines[-1][-1] != " ":
+                lines[-1].append(" ")
+            continue
+        has_manifest = has_manifest or kind == "manifest"
+        if is_first and piece == "#":
+            lines.append([])
+            in_directive = True
+        is_first = False
+        lines[-1].append(piece)
+    return "\n".join(line for one in lines if (line := "".join(one).strip()))
+
+
 def normal_form(text: str, language: str) -> str:
     """Returns the source without comments and layout, so that sources which differ only in them are
     known as equal. A source that cannot be split into tokens is its own form."""
     if language != "python":
-        return " ".join(COMMENT_OF_C.sub(" ", text).split())
+        return normal_form_of_c(text)
     try:
         tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     except (tokenize.TokenError, SyntaxError, ValueError):
@@ -119,7 +164,7 @@ class Rows:
             "operator_licence": operator.get("licence", ""),
             "suite": suite.get("name", ""),
             "suite_version": suite.get("version", ""),
-            "suite_digest": suite.get("digest", ""),
+            "suite_number": suite.get("number", 0),
             "kind": job["kind"],
             "device": provenance.get("device_name") or job["device"],
             "finished": job["finished"],
@@ -138,7 +183,7 @@ class Rows:
         }
         key = tuple(
             str(row[name])
-            for name in ("operator", "suite_digest", "kind", "device", "source", "outcome")
+            for name in ("operator", "suite_number", "kind", "device", "source", "outcome")
         ) + (row["error_kind"],)
         if self._keep:
             key += (row["job"],)
@@ -151,13 +196,18 @@ class Rows:
         self.licences.setdefault(licence, Counter())[row["suite"] or "unknown"] += 1
 
     def add_transcript(self, one: Row) -> None:
-        """Reads the file of a transcript. Raises ValueError if it is no transcript."""
+        """Reads the file of a transcript. An incomplete last line, which an interrupted bench
+        leaves, is ignored. Raises ValueError if the file is no transcript, or too large."""
         hidden = self._hidden_ids(one["operator"])
         steps: list[Row] = []
-        for number, line in enumerate(Path(one["path"]).read_bytes().splitlines(), start=1):
+        with Path(one["path"]).open("rb") as file:
+            content = file.read(TRANSCRIPT_FILE_BYTES + 1)
+        if len(content) > TRANSCRIPT_FILE_BYTES:
+            raise ValueError(f"{one['path']} has more than {TRANSCRIPT_FILE_BYTES} bytes")
+        for number, line in enumerate(content.split(b"\n")[:-1], start=1):
             try:
                 step = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ValueError(f"{one['path']}:{number}: this line is no JSON") from error
             if not isinstance(step, dict) or step.get("kind") not in KINDS:
                 raise ValueError(f"{one['path']}:{number}: the kind is none of {', '.join(KINDS)}")

@@ -1,11 +1,12 @@
 """Writes the verdicts on the published answers to TritonBench-G into a file that `assay import
 verdicts` reads, so that a site can show them:
 
-    python measurements/suites/published_verdicts.py CHECKOUT RESULT --out FILE
+    python measurements/suites/published_verdicts.py CHECKOUT RESULT --judged DATE --out FILE
 
 CHECKOUT is a checkout of thunlp/TritonBench. It says which answers each set has, and RESULT, a
-result of measurements/answers.py, has the verdict of each answer (published_answers.py). The file
-has one run for each set, with names of operators and kinds of errors. It has no source."""
+result of measurements/answers.py, has the verdict of each answer (published_answers.py). --judged
+is the day of the result. The file has one run for each set, with names of operators and kinds of
+errors. It has no source."""
 
 from __future__ import annotations
 

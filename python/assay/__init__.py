@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from assay.async_client import AsyncClient
     from assay.checks import CheckResult, check
     from assay.client import Client
-    from assay.datasets import Dataset, read_dataset
+    from assay.datasets import Dataset, DatasetError, read_dataset
     from assay.errors import AssayError, ProblemError
     from assay.evaluation import Evaluation, Policy
     from assay.frames import results_frame
@@ -33,6 +33,7 @@ __all__ = [
     "CheckResult",
     "Client",
     "Dataset",
+    "DatasetError",
     "Evaluation",
     "Policy",
     "Problem",
@@ -53,6 +54,7 @@ _HOMES = {
     "CheckResult": "checks",
     "Client": "client",
     "Dataset": "datasets",
+    "DatasetError": "datasets",
     "Evaluation": "evaluation",
     "Policy": "evaluation",
     "Problem": "results",

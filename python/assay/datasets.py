@@ -13,13 +13,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from assay.errors import AssayError
+
 FORMAT = "assay.dataset/1"
 TABLES = ("sources", "verdicts", "transcripts")
 
 Row = dict[str, Any]
 
 
-class DatasetError(Exception):
+class DatasetError(AssayError):
     """The folder is no dataset of Assay, or a file of it has changed."""
 
 

@@ -28,7 +28,6 @@ MOST_ATTEMPTS = 3  # on the last one, an evaluation has its worker alone
 PATIENCE = 3  # after so many failed starts in a row, waiting evaluations end
 FIRST_PAUSE_S = 0.5  # after a failed start; it doubles with each failure
 LONGEST_PAUSE_S = 30.0
-CANCEL_AGAIN_S = 1.0
 INPUTS_DIGITS = 12
 HANDLE_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 HANDLE_CHARACTERS = 26
@@ -181,9 +180,10 @@ class WorkerPool:
     def evaluate(
         self, batch: Iterable[Evaluation], *, rewards: Rewards = (), timeout_s: float = 3600.0
     ) -> list[Result]:
-        """Returns the results in the order of the batch, one for each evaluation. What has not
-        ended after `timeout_s` seconds is cancelled. All evaluations of a group in one batch get
-        the same inputs, and those of the next batch get others."""
+        """Returns the results in the order of the batch, one for each evaluation. What waits for a
+        worker after `timeout_s` seconds is cancelled. What runs by then has the limits of its job,
+        so that a slow kernel gets no masked result. All evaluations of a group in one batch get the
+        same inputs, and those of the next batch get others."""
         every = list(batch)
         for one in every:
             wrong = [name for name in SERVER_ONLY if getattr(one, name) is not None]
@@ -225,7 +225,7 @@ class WorkerPool:
             if seat is None or worker is None:
                 return why
             try:
-                answer = self._on(worker, job, attempt, body, seed, until)
+                answer = worker.evaluate(job, attempt, body, seed)
                 return {**answer, "worker": seat.name}
             except WorkerLost as error:
                 losses.append(f"{seat.name}: {error}")
@@ -236,37 +236,6 @@ class WorkerPool:
                         seat.taken -= slots
                     self._changed.notify_all()
         return _unfinished("aborted", "aborted", "three workers were lost: " + "; ".join(losses))
-
-    def _on(
-        self,
-        worker: Worker,
-        job: str,
-        attempt: int,
-        body: Mapping[str, Any],
-        seed: str,
-        until: float,
-    ) -> dict[str, Any]:
-        """Runs one attempt, and cancels it at the end of the time."""
-        over = threading.Event()
-
-        def cancel() -> None:
-            pause = until - time.monotonic()
-            # A worker ignores a cancellation that overtakes its evaluation, so it is sent again.
-            while not over.wait(max(pause, 0)):
-                pause = CANCEL_AGAIN_S
-                try:
-                    worker.cancel(job, attempt)
-                except WorkerLost:
-                    return  # evaluate() raises it too
-
-        threading.Thread(target=cancel, daemon=True).start()
-        try:
-            answer = worker.evaluate(job, attempt, body, seed)
-        finally:
-            over.set()
-        if time.monotonic() >= until and answer.get("state") == "cancelled":
-            answer["deadline_passed"] = True
-        return answer
 
     def _take(self, slots: int, until: float) -> tuple[_Seat | None, Worker | None, dict[str, Any]]:
         """Waits for a worker with free slots. Otherwise returns the result that says why not."""
@@ -349,8 +318,11 @@ class WorkerPool:
                 f"{hello.get('protocol')}, and this package has {assay.__version__} and "
                 f"{PROTOCOL}; install the same version on the worker's machine"
             )
-        names = ("harness", "suite")
-        kind = (*(str(hello.get(name)) for name in names), str(hello["device"]["description"]))
+        try:
+            device = str(hello["device"]["description"])
+        except (KeyError, TypeError) as error:
+            raise WorkerRefused(f"the hello of the worker on {host} describes no device") from error
+        kind = (str(hello.get("harness")), str(hello.get("suite")), device)
         with self._changed:
             self._kind = self._kind or kind
             if kind != self._kind:

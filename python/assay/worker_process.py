@@ -62,7 +62,7 @@ class WorkerProcess:
         self._lost = ""
         try:
             self.hello, _ = self._read_frame(start_s)
-        except WorkerLost as error:
+        except (WorkerLost, ValueError) as error:  # ValueError: the header is no JSON
             self.close(0)
             raise WorkerRefused(f"the command {command[0]} started no worker: {error}") from error
         if self.hello.get("type") != "hello":

@@ -38,9 +38,26 @@ inline std::string_view to_string(EngineState state) {
   return "none";
 }
 
+/// Returns a sentence for clients. It is fixed, because the command that starts a worker and its
+/// output can contain names and secrets of the operator.
+inline std::string_view sentence_of(EngineState state) {
+  switch (state) {
+    case EngineState::none: return "";
+    case EngineState::pending:
+      return "no worker is ready yet; the server waits for one that starts";
+    case EngineState::failed:
+      return "no worker is ready; the last one did not start or was lost, and the server starts "
+             "another one";
+    case EngineState::preempted:
+      return "the engine stopped the worker of this job, so the job runs again";
+    case EngineState::lost: return "the worker of this job was lost, so the job runs again";
+  }
+  return "";
+}
+
 struct EngineNote {
   EngineState state = EngineState::none;
-  std::string said = {};  // one line; it quotes the engine, so its words are not fixed
+  std::string said = {};  // one line: sentence_of(state), and what the server knows of the job
 
   bool operator==(const EngineNote&) const = default;
 };

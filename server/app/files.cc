@@ -95,6 +95,11 @@ Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_by
   }
 }
 
+Result<std::string> read_regular_file(const std::string& path, std::int64_t max_bytes,
+                                      const std::string& what) {
+  return read_file_bytes(path == "-" ? "./-" : path, max_bytes, what);
+}
+
 Result<std::string> read_private_file(const std::string& path, std::int64_t max_bytes,
                                       const std::string& what) {
   const std::string name = what + " " + path;

@@ -25,6 +25,11 @@ namespace assay::server {
 Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes,
                                     const std::string& what);
 
+/// Reads a whole regular file like read_file_bytes(), but "-" is the file with this name. For files
+/// that a server reads again while it runs.
+Result<std::string> read_regular_file(const std::string& path, std::int64_t max_bytes,
+                                      const std::string& what);
+
 /// Reads a regular file with a secret, such as a token file. `what` names the kind of file in
 /// messages, for example "token file". Errors: not_found if the file cannot be read; corrupt if it
 /// is no regular file, or larger than `max_bytes`; permission_denied if other users can access it.

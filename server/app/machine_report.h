@@ -1,5 +1,6 @@
 // Writes the report of `assay doctor --report`: what a machine has and can do, in one JSON file
-// that a person can send. The report has no source code, no key and no name of a person.
+// that a person can send. The part that Assay writes has no source code, no key and no name of a
+// person: `~` stands for home folders. Files of results are copied as they are.
 //
 //   const Status written = write_machine_report("report.json", facts, {"oracles.json"});
 //
@@ -22,9 +23,14 @@ inline constexpr std::size_t kMaxResultBytes = 64 << 20;  // of one file of resu
 /// choose GPUs.
 nlohmann::json amd_json(const sandbox::AmdMachine& machine);
 
-/// Writes the report to `path`: `doctor` is the answer of `assay doctor --json`, and each file of
-/// `results` is a JSON file that a measurement wrote. Errors: not_found or io with the path;
-/// invalid_argument if a file of results is no JSON object or has more than kMaxResultBytes.
+/// Replaces each path of a home folder in the text by `~`: a folder in /home or /Users, wherever
+/// these are mounted, and the folders of `homes`.
+std::string without_homes(std::string text, const std::vector<std::string>& homes);
+
+/// Writes the report to `path`, with `~` for home folders in all but the files of results: `doctor`
+/// is the answer of `assay doctor --json`, and each file of `results` is a JSON file that a
+/// measurement wrote. Errors: not_found or io with the path; invalid_argument if a file of results
+/// is no JSON object or has more than kMaxResultBytes.
 Status write_machine_report(const std::string& path, const nlohmann::json& doctor,
                             const std::vector<std::string>& results);
 

@@ -5,7 +5,10 @@
 
 #include <atomic>
 #include <cerrno>
+#include <exception>
 #include <utility>
+
+#include "base/log.h"
 
 namespace assay::server {
 namespace {
@@ -27,6 +30,17 @@ extern "C" void send_signal_number(int signal) {
   const int error_number = errno;
   send(signal_pipe.load(), static_cast<unsigned char>(signal));
   errno = error_number;
+}
+
+/// Calls the function. An exception must not end the server, so it goes to the log.
+void call_and_log(const std::function<void()>& on_hangup) {
+  try {
+    on_hangup();
+  } catch (const std::exception& error) {
+    log::error("SIGHUP was not handled to the end", {{"error", error.what()}});
+  } catch (...) {
+    log::error("SIGHUP was not handled to the end", {{"error", "an unknown exception"}});
+  }
 }
 
 }  // namespace
@@ -61,7 +75,7 @@ void StopOnSignal::run() {
     const ssize_t got = ::read(read_end_.get(), &byte, sizeof(byte));
     if (got < 0 && errno == EINTR) continue;
     if (got == 1 && byte == SIGHUP) {
-      on_hangup_();
+      call_and_log(on_hangup_);
       continue;
     }
     const bool first = orderly_.request_stop();

@@ -29,7 +29,8 @@ class StopOnSignal {
  public:
   /// Installs the handlers and starts the thread. If `on_hangup` is null, SIGHUP keeps its previous
   /// handler. Otherwise the thread calls `on_hangup` after each SIGHUP. Several signals that come
-  /// while `on_hangup` runs may lead to only one further call.
+  /// while `on_hangup` runs may lead to only one further call. An exception of `on_hangup` is
+  /// logged.
   static Result<std::unique_ptr<StopOnSignal>> install(std::function<void()> on_hangup = nullptr);
   /// Restores the previous signal handlers. Also requests both stops, if no signal has done so.
   ~StopOnSignal();

@@ -5,12 +5,14 @@
 //   ASSAY_TRY(store, server::Store::open(path, server::StoreMode::read_write));
 //   ASSAY_TRY(journal, read_journal(directory));
 //   ASSAY_TRY(kept, keep_transcripts(*store, {directory, std::move(journal)}, system_clock()));
-//   std::printf("%zu transcripts\n", kept);
+//   std::printf("%zu transcripts, %zu left out\n", kept.kept, kept.refused.size());
 //
 // Thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -20,12 +22,17 @@
 
 namespace assay::bench {
 
+struct KeptTranscripts {
+  std::size_t kept = 0;
+  std::vector<std::string> refused;  // why a file is not stored, a sentence for each; it names it
+};
+
 /// Stores the transcripts of all attempts of the bench that have one, without the secrets of this
-/// process's environment. A transcript replaces an earlier one of the same attempt. Returns the
-/// number of transcripts. Errors: not_found if the store has no run of the bench; the errors of
-/// transcripts::read_bench_transcript() and of the store.
-Result<std::size_t> keep_transcripts(server::Store& store, const RecordedBench& bench,
-                                     const Clock& clock,
-                                     const transcripts::TranscriptLimits& limits = {});
+/// process's environment. A transcript replaces an earlier one of the same attempt. A file that is
+/// no transcript does not stop the others. Errors: not_found if the store has no run of the bench;
+/// the errors of the store.
+Result<KeptTranscripts> keep_transcripts(server::Store& store, const RecordedBench& bench,
+                                         const Clock& clock,
+                                         const transcripts::TranscriptLimits& limits = {});
 
 }  // namespace assay::bench

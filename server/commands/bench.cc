@@ -49,16 +49,20 @@ Status choose_device(BenchOptions& options, const Workspace& workspace) {
   return {};
 }
 
-/// Copies the transcripts into the store. The bench's server must have ended.
+/// Copies the transcripts into the store. The bench's server must have ended. Names the files that
+/// are no transcripts, and returns an error if there are any.
 Status keep_transcripts(const BenchPlan& plan, const fs::path& path) {
+  std::size_t refused = 0;
   ASSAY_TRY(store, Store::open(path, StoreMode::read_write));
   for (const bench::BenchPair& pair : plan.pairs) {
     ASSAY_TRY(journal, bench::read_journal(pair.directory));
     ASSAY_TRY(kept, bench::keep_transcripts(*store, {pair.directory, std::move(journal)},
                                             system_clock()));
-    static_cast<void>(kept);
+    for (const std::string& why : kept.refused) stderr_line("left out: " + why);
+    refused += kept.refused.size();
   }
-  return {};
+  if (refused == 0) return {};
+  return fail(ErrorCode::corrupt, std::to_string(refused) + " files are no transcripts");
 }
 
 int run_command(BenchOptions options) {
@@ -98,7 +102,7 @@ int run_command(BenchOptions options) {
     client->reset();  // ends the server, which writes to the store
     // The transcripts also stay in the bench's folder, so their loss spoils no result.
     if (const Status kept = keep_transcripts(*plan, store); !kept)
-      stderr_line("the transcripts are not in the store, so sites do not show them: " +
+      stderr_line("not all transcripts are in the store, so sites do not show them: " +
                   kept.error().message + "; later: assay import transcripts DIR --store " +
                   shell_word(store.string()));
   }

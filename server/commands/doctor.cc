@@ -238,8 +238,8 @@ void add_doctor(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "doctor", "Show which layers of the sandbox and which devices work on this machine");
   command->add_flag("--json", options->as_json, "print JSON");
-  command->add_option("--url", options->url,
-                      "check the running server at this URL instead of this machine");
+  auto* url = command->add_option("--url", options->url,
+                                  "check the running server at this URL instead of this machine");
   command
       ->add_option("--token", options->token,
                    "the token for that server; other users of this machine can see the command "
@@ -253,6 +253,10 @@ void add_doctor(CLI::App& app, int& status) {
                    "a JSON file of results that the report contains; repeat it for more files")
       ->needs(report);
   add_worker_options(*command, options->workers);
+  // The report is about this machine.
+  report->excludes(url)
+      ->excludes(command->get_option("--workers"))
+      ->excludes(command->get_option("--worker-command"));
   command->callback([options, &status] {
     if (!options->workers.file.empty() || !options->workers.command.empty()) {
       status = doctor_of_pools(options->workers, options->as_json);

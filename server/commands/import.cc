@@ -142,7 +142,8 @@ struct StoreImportOptions {
 
 int status_of_import_error(const Error& error) {
   if (error.code == ErrorCode::not_found) return kNoInput;
-  return error.code == ErrorCode::corrupt || error.code == ErrorCode::resource_exhausted
+  return error.code == ErrorCode::corrupt || error.code == ErrorCode::resource_exhausted ||
+                 error.code == ErrorCode::invalid_argument
              ? kBadData
              : kStoreUnusable;
 }
@@ -183,15 +184,18 @@ int import_transcripts(const StoreImportOptions& options) {
     return print_error(kCommand, status_of_import_error(benches.error()), benches.error().message);
   const auto store = open_store(options);
   if (!store) return print_error(kCommand, kStoreUnusable, store.error().message);
-  std::size_t kept = 0;
+  std::size_t kept = 0, refused = 0;
   for (const bench::RecordedBench& one : *benches) {
-    const Result<std::size_t> some = bench::keep_transcripts(**store, one, system_clock());
+    const auto some = bench::keep_transcripts(**store, one, system_clock());
     if (!some)
       return print_error(kCommand, status_of_import_error(some.error()), some.error().message);
-    kept += *some;
+    for (const std::string& why : some->refused) stderr_line("left out: " + why);
+    kept += some->kept;
+    refused += some->refused.size();
   }
   std::printf("%s: %zu transcripts\n", options.input.c_str(), kept);
-  return kPass;
+  if (refused == 0) return kPass;
+  return print_error(kCommand, kBadData, std::to_string(refused) + " transcripts are left out");
 }
 
 void add_store_imports(CLI::App& group, int& status) {

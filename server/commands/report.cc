@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
@@ -211,6 +212,19 @@ void note_other_suites(const std::vector<tools::Scorecard>& runs,
   }
 }
 
+/// Says which runs were judged elsewhere, and by whom.
+Status note_imported_runs(const std::vector<tools::Scorecard>& cards,
+                          const std::filesystem::path& store, const operators::Catalog& catalog) {
+  ASSAY_TRY(services, open_store_to_read(store, catalog));
+  for (const tools::Scorecard& card : cards) {
+    ASSAY_TRY(provenance, services->store().provenance(card.run.handle));
+    if (!provenance.empty())
+      stderr_line("the verdicts of " + card.run.handle +
+                  " were imported from a file: " + escape_text(provenance));
+  }
+  return {};
+}
+
 int run_report(const ReportOptions& options) {
   const std::optional<ReportFormat> format = report_format_from(options.format);
   if (!format)
@@ -232,6 +246,8 @@ int run_report(const ReportOptions& options) {
   if (!runs)
     return print_error(kReport, status_of_report_error(runs.error()), runs.error().message);
   note_other_suites(*runs, workspace->catalog);
+  if (const Status noted = note_imported_runs(*runs, store, workspace->catalog); !noted)
+    return print_error(kReport, status_of_report_error(noted.error()), noted.error().message);
   if (!report::is_one_configuration(*runs))
     return run_comparison(*runs, *format, options, store, *workspace);
   Result<Report> report = report::make_report(*runs, &workspace->catalog);

@@ -3,11 +3,10 @@
 #include <toml++/toml.h>
 
 #include <cstdint>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 #include "base/text.h"
+#include "server/app/files.h"
 
 namespace assay::server {
 namespace {
@@ -87,9 +86,13 @@ Result<ShareSettings> parse_shares(std::string_view text) {
 }
 
 Result<ShareSettings> read_shares(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::not_found, "cannot read the file of shares " + path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  ASSAY_TRY(text, read_regular_file(path, kMaxSharesFileBytes, "a file of shares"));
+  // An editor or a full disk can leave an empty file. It must not end all limits.
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    return fail(ErrorCode::corrupt,
+                path +
+                    " is empty; a file of shares without weights and limits has the line "
+                    "`reserve = 0`");
   Result<ShareSettings> settings = parse_shares(text);
   if (!settings) return fail(settings.error().code, path + ": " + settings.error().message);
   return settings;

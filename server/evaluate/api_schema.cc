@@ -97,8 +97,8 @@ json evaluation_schema() {
        {"language", choice("The language of the source. Default: python", std::move(languages))},
        {"mode", choice("What is done. Default: test. A grade needs a run", modes())},
        {"device", text("A device, or a class of devices such as cuda. Default: the first device")},
-       {"deadline", text("A time in the form of RFC 3339. An evaluation that has not ended by then "
-                         "is cancelled",
+       {"deadline", text("A time in the form of RFC 3339. An evaluation that still waits for a "
+                         "device then is cancelled; one that has begun goes on.",
                          64)},
        {"priority", choice("The order among your own waiting evaluations. Default: normal",
                            json::array({"low", "normal", "high"}))},

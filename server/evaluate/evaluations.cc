@@ -223,9 +223,12 @@ std::vector<std::pair<std::string, tools::Principal>> Evaluations::wait_for_dead
   const std::int64_t changes = deadline_changes_;
   if (next_sweep_ns_ == 0) next_sweep_ns_ = clock.monotonic_ns() + kDeadlineSweepMs * kNsPerMs;
   std::int64_t until_ns = next_sweep_ns_;
-  for (const auto& [id, deadline] : deadlines_)
-    until_ns =
-        std::min(until_ns, clock.monotonic_ns() + (deadline.unix_ms - clock.unix_ms()) * kNsPerMs);
+  for (const auto& [id, deadline] : deadlines_) {
+    // In nanoseconds, 64 bits do not hold the time until a deadline in some centuries.
+    const std::int64_t pause_ms =
+        std::clamp<std::int64_t>(deadline.unix_ms - clock.unix_ms(), 0, kDeadlineSweepMs);
+    until_ns = std::min(until_ns, clock.monotonic_ns() + pause_ms * kNsPerMs);
+  }
   clock.wait_until(deadline_added_, lock, stop, until_ns,
                    [&]() ASSAY_REQUIRES(mutex_) { return deadline_changes_ != changes; });
   const bool sweeps = clock.monotonic_ns() >= next_sweep_ns_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -185,6 +186,7 @@ Result<VerdictFile> parse_verdict_file(std::string_view text, const VerdictFileL
       false);
   if (deep || document.is_discarded()) reader.refuse("it is no JSON");
   VerdictFile file;
+  file.sha256 = sha256_hex(text);
   if (reader.name(document, "format") != kVerdictFormat)
     reader.refuse(std::string("its format is not ") + kVerdictFormat);
   file.provenance = reader.text(document, "provenance", limits.provenance_bytes);
@@ -227,12 +229,17 @@ Result<std::size_t> import_verdicts(server::Store& store, const VerdictFile& fil
                                             "'; it has " + escape_text(join(known)));
   }
   std::size_t written = 0;
-  for (const FileRun& run : file.runs) {
-    if (!models.empty() && std::find(models.begin(), models.end(), run.model) == models.end())
-      continue;
-    ASSAY_RETURN_IF_ERROR(store.add_imported_run(stored_run(file, run)));
-    ++written;
-  }
+  const auto is_chosen = [&models](const FileRun& run) {
+    return models.empty() || std::find(models.begin(), models.end(), run.model) != models.end();
+  };
+  auto place = file.runs.begin();
+  ASSAY_RETURN_IF_ERROR(
+      store.add_imported_runs(file.sha256, [&]() -> std::optional<server::ImportedRun> {
+        place = std::find_if(place, file.runs.end(), is_chosen);
+        if (place == file.runs.end()) return std::nullopt;
+        ++written;
+        return stored_run(file, *place++);
+      }));
   return written;
 }
 

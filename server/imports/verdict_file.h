@@ -51,6 +51,7 @@ struct FileRun {
 };
 
 struct VerdictFile {
+  std::string sha256;  // of the file's text
   std::string provenance, suite_name, suite_version, device, device_name, triton, torch;
   tools::Track track = tools::Track::one_shot;
   std::int64_t judged_unix_ms = 0;
@@ -62,9 +63,9 @@ struct VerdictFile {
 /// resource_exhausted if a limit is exceeded.
 Result<VerdictFile> parse_verdict_file(std::string_view text, const VerdictFileLimits& limits = {});
 
-/// Writes the runs into the store, each in one transaction, and returns their number. `models`
-/// names the models whose runs are written; empty: all. Errors: not_found if a model is not in the
-/// file; the errors of the store.
+/// Writes the runs into the store, all or none, and returns their number. `models` names the models
+/// whose runs are written; empty: all. Errors: not_found if a model is not in the file;
+/// invalid_argument if one of the runs was imported before; the errors of the store.
 Result<std::size_t> import_verdicts(server::Store& store, const VerdictFile& file,
                                     const std::vector<std::string>& models);
 

@@ -20,7 +20,9 @@ using tools::JobStatus;
 
 namespace {
 
-JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Clock& clock) {
+/// `with_engine`: the status says what the engine of a waiting job does.
+JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Clock& clock,
+                    bool with_engine) {
   JobStatus status;
   if (now.state == JobState::queued) {
     const DeviceQueue::Place place = active.queue().place_of(active.job().id);
@@ -37,7 +39,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
   status.cases_done = now.cases_done;
   status.cases_total = now.cases_total;
   status.verdict = now.verdict;
-  status.engine = active.engine_note(now);
+  if (with_engine) status.engine = active.engine_note(now);
   const std::int64_t until_ns = now.verdict ? now.finished_ns : clock.monotonic_ns();
   status.elapsed_ms = (until_ns - active.queued_ns()) / kNsPerMs;
   return status;
@@ -140,8 +142,8 @@ std::vector<StoredJobs::Unfinished> StoredJobs::unfinished_of(
   for (const std::shared_ptr<ActiveJob>& job : own) {
     ActiveJob::Progress now = job->progress();
     if (now.over()) continue;
-    found.push_back({status_of(*job, std::move(now), clock_), job->job().operator_name,
-                     job->queue().name(), job->job().kind});
+    found.push_back({status_of(*job, std::move(now), clock_, /*with_engine=*/false),
+                     job->job().operator_name, job->queue().name(), job->job().kind});
   }
   return found;
 }
@@ -214,13 +216,15 @@ Result<JobStatus> StoredJobs::wait(const tools::Principal& principal, const std:
     auto changed = watched->wait_for_change(now, until_ns, stop);
     if (!changed) break;
     now = std::move(*changed);
-    if (progress && !now.over() && !progress(status_of(*watched, now, clock_))) break;
+    if (progress && !now.over() &&
+        !progress(status_of(*watched, now, clock_, /*with_engine=*/true)))
+      break;
   }
   if (now.abandoned && !now.verdict)
     return fail(ErrorCode::unavailable,
                 "the server is stopping; job " + job +
                     " is stored, and the next start of the server runs it again");
-  return status_of(*watched, std::move(now), clock_);
+  return status_of(*watched, std::move(now), clock_, /*with_engine=*/true);
 }
 
 Status StoredJobs::cancel(const tools::Principal& principal, const std::string& job) {

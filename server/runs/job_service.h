@@ -98,7 +98,7 @@ class StoredJobs final : public tools::JobService {
 
   /// A job of a principal that has no verdict yet.
   struct Unfinished {
-    tools::JobStatus status;
+    tools::JobStatus status;  // without `engine`
     std::string operator_name, device;
     sandbox::JobKind kind = sandbox::JobKind::test;
   };

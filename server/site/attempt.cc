@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/public_verdict.h"
@@ -136,6 +137,24 @@ ordered_json attempt_details(const report::ReportRow& row,
           {"calls", std::move(calls)},
           {"sources", std::move(sources)},
           {"transcript", std::move(shown)}};
+}
+
+Result<std::optional<transcripts::Transcript>> shown_transcript(
+    server::Store& store, const std::string& run, const std::string& operator_name,
+    std::optional<std::size_t> most_bytes) {
+  ASSAY_TRY(document, store.transcript(run, operator_name));
+  if (!document) return std::optional<transcripts::Transcript>();
+  Result<transcripts::Transcript> transcript = transcripts::parse_transcript(*document);
+  if (!transcript) {
+    log::warning(
+        "a transcript cannot be shown",
+        {{"run", run}, {"operator", operator_name}, {"error", transcript.error().message}});
+    return std::optional<transcripts::Transcript>();
+  }
+  if (!most_bytes) return std::optional(std::move(*transcript));
+  transcripts::TranscriptLimits limits;
+  limits.all_bytes = *most_bytes;
+  return std::optional(transcripts::bounded(std::move(*transcript), limits));
 }
 
 }  // namespace assay::site

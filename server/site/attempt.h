@@ -1,5 +1,5 @@
 // Writes one attempt as the site's data: a short row for lists, and the details for the attempt's
-// page, with every call of the attempt, its sources and its public verdicts. Pure functions.
+// page, with every call of the attempt, its sources and its public verdicts.
 //
 //   rows.push_back(attempt_row(place, row, graded, check));
 //   details.push_back(attempt_details(row, jobs, op, true, std::nullopt));
@@ -57,5 +57,12 @@ nlohmann::ordered_json attempt_details(const report::ReportRow& row,
                                        const std::vector<server::StoredJob>& jobs,
                                        const operators::Operator* op, bool shows_sources,
                                        const std::optional<transcripts::Transcript>& transcript);
+
+/// Returns the stored transcript of an attempt, or nothing. A transcript with more than
+/// `most_bytes` of texts is cut. A transcript that does not parse is missing, and the log says so.
+/// Errors: those of the store.
+Result<std::optional<transcripts::Transcript>> shown_transcript(
+    server::Store& store, const std::string& run, const std::string& operator_name,
+    std::optional<std::size_t> most_bytes);
 
 }  // namespace assay::site

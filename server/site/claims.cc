@@ -107,6 +107,7 @@ tl::expected<sandbox::Job, std::string> job_of(const bundle::BundledJob& claimed
 std::string_view to_string(CheckState state) {
   switch (state) {
     case CheckState::own: return "own";
+    case CheckState::imported: return "imported";
     case CheckState::claimed: return "claimed";
     case CheckState::verified: return "verified";
     case CheckState::disputed: break;

@@ -25,11 +25,12 @@ namespace assay::site {
 
 enum class CheckState {
   own,       // the verdict is from a store of the one who writes the site
+  imported,  // the store has the verdict from a file, and nothing was judged here
   claimed,   // nobody has judged the submission here, or a judgement here could not decide
   verified,  // a judgement here has the same result
   disputed,  // a judgement here contradicts the claim
 };
-/// Returns "own", "claimed", "verified" or "disputed".
+/// Returns "own", "imported", "claimed", "verified" or "disputed".
 std::string_view to_string(CheckState state);
 
 struct Check {

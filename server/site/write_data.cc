@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/handle.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "server/app/report_source.h"
@@ -68,8 +69,6 @@ class DataWriter {
                      bool scripted);
   ordered_json group_json(const report::Report& report, const std::vector<std::size_t>& members,
                           std::size_t suite, const std::vector<Check>& checks);
-  Result<std::optional<transcripts::Transcript>> transcript_of(
-      server::Store& store, const std::string& run, const std::string& operator_name) const;
   Status flush_rows();
   Status flush_details();
   Status put(const std::string& name, const ordered_json& document);
@@ -88,7 +87,8 @@ class DataWriter {
   ordered_json rows_ = ordered_json::array();
   std::string details_;  // the entries of the current part
   std::size_t details_entries_ = 0, details_parts_ = 0;
-  /// Where the details of attempts without calls are. Equal ones are written once.
+  /// Where the details of attempts without calls are, by their SHA-256. Equal ones are written
+  /// once.
   std::map<std::string, std::pair<std::size_t, std::size_t>> details_of_none_;
   ordered_json row_parts_ = ordered_json::array();  // the number of attempts in each part
   DataSummary summary_;
@@ -138,7 +138,7 @@ Status DataWriter::add_runs(const DataStore& store) {
 }
 
 Check DataWriter::check_of(const report::ReportRow& row, const SiteRun& run) const {
-  if (run.origin.empty()) return {CheckState::own};
+  if (run.origin.empty()) return {run.provenance.empty() ? CheckState::own : CheckState::imported};
   const auto found = checks_[run.store].find(row.job);
   return found == checks_[run.store].end() ? Check() : found->second;
 }
@@ -195,7 +195,9 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
                              (options_.sources == ShownSources::models && !scripted);
   std::optional<transcripts::Transcript> transcript;
   if (shows_sources) {
-    ASSAY_TRY(found, transcript_of(store, run.info.handle, row.operator_name));
+    std::optional<std::size_t> most_bytes;
+    if (options_.live) most_bytes = options_.live->transcript_bytes;
+    ASSAY_TRY(found, shown_transcript(store, run.info.handle, row.operator_name, most_bytes));
     transcript = std::move(found);
   }
   // The store knows no call of an imported verdict, only its result.
@@ -203,10 +205,11 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
   const std::string details =
       text_of_json(attempt_details(row, has_calls ? jobs : std::vector<server::StoredJob>(),
                                    operators.find(row.operator_name), shows_sources, transcript));
-  const auto same = has_calls ? details_of_none_.end() : details_of_none_.find(details);
+  const std::string sha256 = has_calls ? "" : sha256_hex(details);
+  const auto same = has_calls ? details_of_none_.end() : details_of_none_.find(sha256);
   const bool is_new = same == details_of_none_.end();
   const auto [part, entry] = is_new ? std::pair(details_parts_, details_entries_) : same->second;
-  if (is_new && !has_calls) details_of_none_.emplace(details, std::pair(part, entry));
+  if (is_new && !has_calls) details_of_none_.emplace(sha256, std::pair(part, entry));
   rows_.push_back(attempt_row({groups_.size(), operators.index_of(row.operator_name), part, entry},
                               row, graded == jobs.end() ? nullptr : &*graded, check_of(row, run)));
   if (is_new) {
@@ -216,21 +219,6 @@ Status DataWriter::add_attempt(const report::ReportRow& row, const SiteRun& run,
   ++summary_.attempts;
   if (details_.size() >= options_.details_part_bytes) ASSAY_RETURN_IF_ERROR(flush_details());
   return rows_.size() >= options_.attempts_per_part ? flush_rows() : Status();
-}
-
-/// Returns the stored transcript, or nothing. On a live server, a longer one is cut.
-Result<std::optional<transcripts::Transcript>> DataWriter::transcript_of(
-    server::Store& store, const std::string& run, const std::string& operator_name) const {
-  ASSAY_TRY(document, store.transcript(run, operator_name));
-  if (!document) return std::optional<transcripts::Transcript>();
-  Result<transcripts::Transcript> transcript = transcripts::parse_transcript(*document);
-  if (!transcript)
-    return fail(transcript.error().code,
-                "run " + run + ", operator " + operator_name + ": " + transcript.error().message);
-  if (!options_.live) return std::optional(std::move(*transcript));
-  transcripts::TranscriptLimits limits;
-  limits.all_bytes = options_.live->transcript_bytes;
-  return std::optional(transcripts::bounded(std::move(*transcript), limits));
 }
 
 ordered_json DataWriter::group_json(const report::Report& report,

@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 8;
+inline constexpr int kSchemaVersion = 9;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -267,6 +267,12 @@ CREATE TABLE imported_runs (           -- runs whose verdicts `assay import verd
   run TEXT PRIMARY KEY REFERENCES runs(run),
   provenance TEXT NOT NULL             -- where they are from, in words
 ) STRICT;
+)sql";
+
+/// Adds the file of an imported run. Part of the schema since version 9; the runs of a store of
+/// version 8 do not say which file they are from.
+inline constexpr const char* kImportedFilesSql = R"sql(
+ALTER TABLE imported_runs ADD COLUMN file_sha256 TEXT NOT NULL DEFAULT '';
 )sql";
 
 /// Creates what the pages of a running server read at every look, so that a look does not read all

@@ -240,9 +240,12 @@ class Store {
   /// reads it. The caller must have checked who owns the run.
   Result<std::optional<std::string>> transcript(const std::string& run,
                                                 const std::string& operator_name);
-  /// Adds a run with its finished jobs, in one transaction. It belongs to the principal without a
-  /// name.
-  Status add_imported_run(const ImportedRun& run);
+  /// Adds the runs of a file with their finished jobs, in one transaction. `next` returns one run
+  /// after the other, and then nothing. The runs belong to the principal without a name.
+  /// `file_sha256` is the SHA-256 of the file. Error: invalid_argument if the store has a run of
+  /// the same agent and model from an earlier import of the file.
+  Status add_imported_runs(const std::string& file_sha256,
+                           const std::function<std::optional<ImportedRun>()>& next);
   /// Returns where the run's verdicts were imported from; empty: the run was made here.
   Result<std::string> provenance(const std::string& run);
 

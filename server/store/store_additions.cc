@@ -1,13 +1,17 @@
 // Implements the functions of Store for what others add to runs: the transcripts of attempts, and
 // where imported verdicts are from.
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/handle.h"
 #include "base/json.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"
 #include "tools/json/verdict_json.h"
@@ -55,6 +59,19 @@ void insert_judged(SQLite::Database& db, const ImportedRun::Judged& judged, std:
   stored.exec();
 }
 
+/// Returns the agents and models of the runs that were imported from the file.
+std::set<std::pair<std::string, std::string>> imported_from(SQLite::Database& db,
+                                                            const std::string& file_sha256) {
+  std::set<std::pair<std::string, std::string>> found;
+  SQLite::Statement query(db,
+                          "SELECT r.agent, r.model FROM imported_runs i JOIN runs r ON r.run = "
+                          "i.run WHERE i.file_sha256 = ?");
+  bind_all(query, file_sha256);
+  while (query.executeStep())
+    found.emplace(query.getColumn(0).getString(), query.getColumn(1).getString());
+  return found;
+}
+
 }  // namespace
 
 Status Store::put_transcript(const std::string& run, const std::string& operator_name,
@@ -77,14 +94,24 @@ Result<std::optional<std::string>> Store::transcript(const std::string& run,
   });
 }
 
-Status Store::add_imported_run(const ImportedRun& run) {
+Status Store::add_imported_runs(const std::string& file_sha256,
+                                const std::function<std::optional<ImportedRun>()>& next) {
   return connection_->write([&](SQLite::Database& db) -> Status {
-    insert_run_row(db, run.info, "");
-    for (const ImportedRun::Judged& judged : run.jobs)
-      insert_judged(db, judged, run.info.created_unix_ms);
-    SQLite::Statement insert(db, "INSERT INTO imported_runs VALUES (?,?)");
-    bind_all(insert, run.info.handle, run.provenance);
-    insert.exec();
+    const auto earlier = imported_from(db, file_sha256);
+    while (const std::optional<ImportedRun> run = next()) {
+      const tools::RunRequest& request = run->info.request;
+      if (earlier.count({request.agent, request.model}) > 0)
+        return fail(ErrorCode::invalid_argument,
+                    "the file was imported before: the store has its runs of the agent '" +
+                        escape_text(request.agent) + "' and the model '" +
+                        escape_text(request.model) + "'");
+      insert_run_row(db, run->info, "");
+      for (const ImportedRun::Judged& judged : run->jobs)
+        insert_judged(db, judged, run->info.created_unix_ms);
+      SQLite::Statement insert(db, "INSERT INTO imported_runs VALUES (?,?,?)");
+      bind_all(insert, run->info.handle, run->provenance, file_sha256);
+      insert.exec();
+    }
     return {};
   });
 }

@@ -36,6 +36,7 @@ void create_schema(SQLite::Database& db) {
   db.exec(kSchemaSql);
   db.exec(kCallerSizesSql);
   db.exec(kAdditionsSql);
+  db.exec(kImportedFilesSql);
   db.exec(kLiveSql);
   db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
@@ -60,6 +61,7 @@ void migrate(SQLite::Database& db) {
     db.exec(kAdditionsSql);
     db.exec(kLiveSql);
   }
+  if (version < 9) db.exec(kImportedFilesSql);
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
 }

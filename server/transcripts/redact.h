@@ -1,7 +1,8 @@
 // A Redactor removes secrets from the texts of a transcript: the values of the environment
-// variables that hold keys and tokens, and words that look like a key of a known service, a bearer
-// token or a private key. It replaces each by "[secret]". A model or a tool can only repeat a
-// secret that somebody put into a prompt, so this is a second line of defence.
+// variables that hold keys and tokens, and texts that look like a key of a known service, a token,
+// a private key, or a password in a URL or in an assignment. It replaces each by "[secret]". A
+// model or a tool can only repeat a secret that somebody put into a prompt, so this is a second
+// line of defence.
 //
 //   const Redactor redactor = Redactor::of_environment();
 //   step.text = redactor.redacted(step.text);

@@ -118,6 +118,7 @@ void Fleet::give_back(const Lease& lease) {
 void Fleet::accept(const Lease& lease) {
   const MutexLock lock(mutex_);
   failures_in_row_ = 0;
+  if (!lease.seat_->proven) sums_.problem.clear();  // the worker gets jobs from now on
   lease.seat_->proven = true;
   lease.seat_->health_due_ns =
       system_clock().monotonic_ns() + settings_.health_check_s * 1'000 * kNsPerMs;
@@ -208,36 +209,32 @@ bool Fleet::was_preempted(const Lease& lease) const {
 
 sandbox::EngineNote Fleet::engine() const {
   using sandbox::EngineState;
-  std::shared_ptr<Seat> starting;
-  const FleetReport now = counts(starting);
+  const FleetReport now = counts();
   if (now.idle + now.busy > 0) return {};
-  const std::string words = starting ? starting->stream->words() : "";
-  sandbox::EngineNote note{
-      .state = now.starting > 0 || now.problem.empty() ? EngineState::pending : EngineState::failed,
-      .said = {}};
-  note.said = "pool " + now.pool + " has no worker yet, " + std::to_string(now.starting) + " start";
-  if (!words.empty()) note.said += "; the engine says: " + words;
-  if (!now.problem.empty()) note.said += "; the last problem: " + now.problem;
-  return note;
+  const EngineState state =
+      now.starting > 0 || now.problem.empty() ? EngineState::pending : EngineState::failed;
+  return {.state = state, .said = std::string(sandbox::sentence_of(state))};
 }
 
 FleetReport Fleet::report() const {
   std::shared_ptr<Seat> starting;
-  FleetReport report = counts(starting);
+  FleetReport report = counts(&starting);
   // The words are in a file, which is read without the lock.
   if (starting) report.engine = starting->stream->words();
   return report;
 }
 
-/// Returns the report without the words of the engine, and a worker that starts, if there is one.
-FleetReport Fleet::counts(std::shared_ptr<Seat>& starting) const {
+FleetReport Fleet::counts() const { return counts(nullptr); }
+
+/// Returns the counts. If a worker starts, sets `starting` to it, unless `starting` is null.
+FleetReport Fleet::counts(std::shared_ptr<Seat>* starting) const {
   const MutexLock lock(mutex_);
   FleetReport report = sums_;
   const std::int64_t now_ns = system_clock().monotonic_ns();
   for (const auto& seat : seats_) {
     report.starting += seat->state == Seat::State::starting;
     report.draining += seat->state == Seat::State::draining;
-    if (seat->state == Seat::State::starting) starting = seat;
+    if (seat->state == Seat::State::starting && starting != nullptr) *starting = seat;
     if (seat->state != Seat::State::ready) continue;
     ++(seat->taken > 0 ? report.busy : report.idle);
   }

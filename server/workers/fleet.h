@@ -47,8 +47,9 @@ struct FleetReport {
   std::int64_t waiting = 0;                    // jobs that wait for a worker
   std::int64_t starts = 0, failed_starts = 0;  // sums since the server's start
   std::int64_t losses = 0, late_messages = 0;
-  std::string problem;  // why the last worker failed, was refused or was lost; may be empty
-  std::string engine;   // the last words of a command that starts a worker; may be empty
+  // Why the last worker failed, was refused or was lost. Empty after a new worker got ready.
+  std::string problem;
+  std::string engine;  // the last words of a command that starts a worker; may be empty
 };
 
 class Fleet {
@@ -88,11 +89,13 @@ class Fleet {
 
   /// Waits for a worker with a free slot, first come, first served, except that up to kMostPasses
   /// jobs of waiting clients pass a batch job (Job::batch). With `alone`, the worker gets no other
-  /// job meanwhile. Errors: cancelled; unavailable if several starts in a row failed.
+  /// job meanwhile. Errors: cancelled; unavailable if several starts in a row failed. The message
+  /// is for the operator: it quotes the command and its output.
   Result<Lease> take(const std::stop_token& stop, bool alone, bool batch = false);
   /// Waits for a worker whose health check is due, and lends it alone. Error: cancelled.
   Result<Lease> take_due(const std::stop_token& stop);
-  /// Runs the job on the worker. Errors: unavailable if the worker was lost; cancelled.
+  /// Runs the job on the worker. Errors: unavailable if the worker was lost, with a message for the
+  /// operator; cancelled.
   Result<sandbox::Verdict> run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
                                sandbox::JobMonitor& monitor);
   /// Notes that the worker's health check was right, so that the worker gets jobs.
@@ -101,10 +104,12 @@ class Fleet {
   void quarantine(const Lease& lease, const std::string& reason);
 
   FleetReport report() const;
+  /// Returns the report without the words of the engine. Reads no file.
+  FleetReport counts() const;
   /// Returns true if the engine stopped the worker: the worker drains, and this server did not ask
   /// for it.
   bool was_preempted(const Lease& lease) const;
-  /// Returns what the engine does if no worker is ready.
+  /// Returns what the engine does if no worker is ready, in words for clients. Reads no file.
   sandbox::EngineNote engine() const;
   const PoolSettings& settings() const { return settings_; }
 
@@ -141,7 +146,7 @@ class Fleet {
   Result<sandbox::Verdict> follow(Seat& seat, const JobTag& tag, Call& call,
                                   sandbox::JobMonitor& monitor);
   void drain(Seat& seat);
-  FleetReport counts(std::shared_ptr<Seat>& starting) const;
+  FleetReport counts(std::shared_ptr<Seat>* starting) const;
 
   const PoolSettings settings_;
   const WorkerRevision revision_;

@@ -93,6 +93,9 @@ void Fleet::start_worker() {
   seat->name = settings_.name + "-" + std::to_string(seat->number);
   Result<std::unique_ptr<WorkerStream>> stream =
       WorkerStream::start(spawner_, settings_.command, logs_ + "/" + seat->name + ".log");
+  if (!stream)
+    log::error("a worker did not start",
+               {{"worker", seat->name}, {"reason", stream.error().message}});
   const MutexLock lock(mutex_);
   if (!stream) return fail_start(stream.error().message);
   seat->stream = std::move(*stream);
@@ -163,7 +166,10 @@ Status Fleet::admit(Seat& seat, const WorkerHello& hello) {
   seat.idle_since_ns = now_ns;
   seat.health_due_ns = now_ns;
   seat.state = Seat::State::ready;
-  if (settings_.health_check_s == 0) failures_in_row_ = 0;
+  if (settings_.health_check_s == 0) {  // accept() does this for a worker with a health check
+    failures_in_row_ = 0;
+    sums_.problem.clear();
+  }
   changed_.notify_all();
   return {};
 }

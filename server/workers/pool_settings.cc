@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
 #include "base/text.h"
 #include "sandbox/device/make_device.h"
+#include "server/app/files.h"
 
 namespace assay::server {
 namespace {
@@ -133,9 +132,7 @@ Result<std::vector<PoolSettings>> parse_pools(std::string_view text) {
 }
 
 Result<std::vector<PoolSettings>> read_pools(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(ErrorCode::not_found, "cannot read the file of workers " + path);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  ASSAY_TRY(text, read_regular_file(path, kMaxPoolsFileBytes, "a file of workers"));
   Result<std::vector<PoolSettings>> pools = parse_pools(text);
   if (!pools) return fail(pools.error().code, path + ": " + pools.error().message);
   return pools;

@@ -34,6 +34,7 @@ struct PoolSettings {
 /// The highest number of workers of one pool.
 inline constexpr std::int64_t kMostWorkers = 512;
 inline constexpr std::int64_t kMostJobsPerWorker = 256;
+inline constexpr std::int64_t kMaxPoolsFileBytes = 1 << 20;
 /// The name of the pool that --worker-command makes.
 inline constexpr const char* kCommandPool = "workers";
 
@@ -43,7 +44,8 @@ Status check_pool(const PoolSettings& pool);
 /// Reads pools from the text of a TOML file. Errors: invalid_argument; the message names the field
 /// and the valid fields or values.
 Result<std::vector<PoolSettings>> parse_pools(std::string_view text);
-/// Reads the file. Errors: not_found; those of parse_pools(), with the path.
+/// Reads the file. Errors: not_found if there is no readable regular file; corrupt if the file is
+/// larger than kMaxPoolsFileBytes; io; those of parse_pools(), with the path.
 Result<std::vector<PoolSettings>> read_pools(const std::string& path);
 
 }  // namespace assay::server

@@ -30,15 +30,15 @@ Verdict unfinished(const sandbox::Job& job, ErrorKind kind, std::string summary)
 }
 
 /// Tells the job's watchers that it runs again.
-void tell_loss(sandbox::JobMonitor& monitor, const std::string& why, std::int64_t attempt,
-               bool preempted) {
+void tell_loss(sandbox::JobMonitor& monitor, std::int64_t attempt, bool preempted) {
   if (attempt == kMostAttempts) return;
   if (monitor.stage_changed) monitor.stage_changed(sandbox::Stage::queue);
+  const auto state = preempted ? sandbox::EngineState::preempted : sandbox::EngineState::lost;
   if (monitor.engine_changed)
-    monitor.engine_changed(
-        {.state = preempted ? sandbox::EngineState::preempted : sandbox::EngineState::lost,
-         .said = why + "; attempt " + std::to_string(attempt + 1) + " of " +
-                 std::to_string(kMostAttempts)});
+    monitor.engine_changed({.state = state,
+                            .said = std::string(sandbox::sentence_of(state)) + "; attempt " +
+                                    std::to_string(attempt + 1) + " of " +
+                                    std::to_string(kMostAttempts)});
 }
 
 PoolSettings without_health_check(PoolSettings settings, bool has_health_job) {
@@ -92,7 +92,7 @@ sandbox::DeviceInfo RemoteDevice::info() const {
 }
 
 std::map<std::string, std::int64_t> RemoteDevice::processes() const {
-  const FleetReport report = fleet_.report();
+  const FleetReport report = fleet_.counts();
   return {{"workers_starting", report.starting},
           {"workers_idle", report.idle},
           {"workers_busy", report.busy},
@@ -104,27 +104,32 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
     return unfinished(job, ErrorKind::unsupported,
                       "workers replay no launch plans; use a device of this machine");
   const std::string& pool = fleet_.settings().name;
-  std::string losses;
   for (std::int64_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
     const Result<Fleet::Lease> lease =
         fleet_.take(monitor.stop, attempt == kMostAttempts, job.batch);
     if (!lease) {
       if (lease.error().code == ErrorCode::cancelled)
         return unfinished(job, ErrorKind::cancelled, "cancelled while it waited for a worker");
-      return unfinished(job, ErrorKind::device_unhealthy, lease.error().message);
+      // Clients see the summary, so the words of the command are only in the log.
+      log::warning("a job got no worker", {{"job", job.id}, {"reason", lease.error().message}});
+      return unfinished(job, ErrorKind::device_unhealthy,
+                        "pool " + pool +
+                            " has no worker, because several starts in a row failed; the server's "
+                            "log says why");
     }
     Result<Verdict> verdict = fleet_.run(*lease, job, attempt, monitor);
     if (verdict) return std::move(*verdict);
     if (monitor.stop.stop_requested())
       return unfinished(job, ErrorKind::cancelled, "cancelled while it ran on a worker");
-    log::warning("a job lost its worker",
-                 {{"job", job.id}, {"attempt", attempt}, {"worker", lease->worker()}});
-    losses += (losses.empty() ? "" : "; ") + verdict.error().message;
-    tell_loss(monitor, verdict.error().message, attempt, fleet_.was_preempted(*lease));
+    log::warning("a job lost its worker", {{"job", job.id},
+                                           {"attempt", attempt},
+                                           {"worker", lease->worker()},
+                                           {"reason", verdict.error().message}});
+    tell_loss(monitor, attempt, fleet_.was_preempted(*lease));
   }
   return unfinished(job, ErrorKind::aborted,
                     "pool " + pool + " lost " + std::to_string(kMostAttempts) +
-                        " workers that ran this job: " + losses);
+                        " workers that ran this job; the server's log says why");
 }
 
 void RemoteDevice::examine() {

@@ -123,7 +123,8 @@ export const DEFINITIONS: Record<string, Definition> = {
     text:
       'Who vouches for the verdict of a submission from outside. verified here: it was judged ' +
       'again with the same result. claimed: only the one who sent it has judged it. disputed: a ' +
-      'judgement here contradicts it.',
+      'judgement here contradicts it. imported: a file had the verdict, and nothing was judged ' +
+      'here.',
   },
   generalisation: {
     title: 'Generalisation',

@@ -192,7 +192,7 @@ export type Attempt = {
   submitted_unix_ms: number | null;
   job: string;
   explanation: string;
-  check?: string; // own, claimed, verified or disputed
+  check?: string; // own, imported, claimed, verified or disputed
   check_note?: string;
   details_part: number;
   details_entry: number;

@@ -8,6 +8,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -27,6 +29,21 @@ def test_doctor_lists_layers_and_devices(assay: Run, tmp_path: Path) -> None:
     reported = json.loads(report.read_text())
     assert reported["doctor"]["sandbox"] == found["sandbox"]
     assert reported["amd"]["problem"] or reported["amd"]["gpus"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--url", "http://127.0.0.1:1"], ["--workers", "none.toml"], ["--worker-command", "cat"]],
+)
+def test_a_report_is_about_this_machine_only(
+    assay: Run, tmp_path: Path, options: list[str]
+) -> None:
+    report = tmp_path / "report.json"
+    done = assay("doctor", "--report", str(report), *options)
+    assert done.returncode == 64, done.stderr
+    for word in ("--report", options[0], "excludes"):
+        assert word in done.stderr, done.stderr
+    assert not report.exists()
 
 
 def test_eval_ends_with_the_status_of_its_verdict(assay: Run, tmp_path: Path) -> None:

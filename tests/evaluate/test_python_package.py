@@ -23,6 +23,14 @@ PASS = "# fake: pass\n"
 FAIL = "# fake: fail\n"
 
 
+def test_every_name_can_be_imported_and_every_error_is_an_assay_error() -> None:
+    assert sorted(assay._HOMES) == sorted(assay.__all__)
+    found = [getattr(assay, name) for name in assay.__all__]
+    errors = {one for one in found if isinstance(one, type) and issubclass(one, Exception)}
+    assert errors == {assay.AssayError, assay.DatasetError, assay.ProblemError}
+    assert all(issubclass(one, assay.AssayError) for one in errors)
+
+
 def test_both_clients_have_the_same_methods() -> None:
     def methods(kind: type) -> dict[str, list[str]]:
         return {

@@ -3,6 +3,7 @@ tests/evaluate/test_export.py."""
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 for folder in ("importers/dataset", "python"):
     sys.path.insert(0, str(ROOT / folder))
 
+import dataset_rows  # noqa: E402
 from dataset_rows import Rows, normal_form  # noqa: E402
 from redaction import Redactor  # noqa: E402
 
@@ -35,6 +37,29 @@ def test_a_secret_is_replaced_and_counted(kind: str) -> None:
     text = redactor.text(f"a = 1  # {SECRETS[kind]}\nb = 2\n")
     assert text == f"a = 1  # [redacted: {kind}]\nb = 2\n"
     assert redactor.counts == {kind: 1}
+
+
+def corpus() -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((ROOT / "tests/common/secrets.json").read_text())
+    return read
+
+
+def test_the_secrets_of_the_corpus_are_removed() -> None:
+    for one in corpus()["secrets"]:
+        secret = "".join(one["secret"])
+        text = one["text"].replace("{}", secret)
+        shown = Redactor().text(text)
+        assert secret not in shown and "[redacted: " in shown, text
+    for text in corpus()["no_secrets"]:
+        assert Redactor().text(text) == text
+
+
+def test_a_long_source_is_redacted_in_linear_time() -> None:
+    """Each text took minutes or hours when the patterns had no limits of length."""
+    redactor = Redactor()
+    for piece in ("A_", "a.", "a-", "eyJaaaaaaaa-", "x@a-", "://a:"):
+        text = piece * (200_000 // len(piece))
+        assert redactor.text(text) == text
 
 
 def test_further_forms_are_known() -> None:
@@ -79,6 +104,90 @@ def test_sources_that_differ_in_comments_have_one_normal_form() -> None:
     assert normal_form(cuda, "cuda") == normal_form("__global__  void f() { int x; }", "cuda")
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("/* assay\nblock = 128 */\nint x;", "/* assay\nblock = 256 */\nint x;"),
+        ('auto a = "http://a"; int x;', 'auto a = "http://b"; int y;'),
+        ("#define A\nB", "#define A B"),
+        ('auto a = "/* b */";', 'auto a = "/* c */";'),
+        ('auto a = R"x(\n")" // b\n)x";', 'auto a = R"x(\n")" // c\n)x";'),
+        ("auto a = 'x  y';", "auto a = 'x y';"),
+        ("int x = 1'000; /* a */ char c = '/';", "int x = 1'000; /* a */ char c = '*';"),
+        ("#define A /* a\n */ B\nC", "#define A\nB C"),
+        ("int x = a/**/b;", "int x = ab;"),
+        ('"\\"// a";', '"\\"// b";'),
+    ],
+)
+def test_cpp_sources_that_differ_have_two_normal_forms(left: str, right: str) -> None:
+    assert normal_form(left, "cuda") != normal_form(right, "cuda")
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("/* assay\na = 1 */ int x; // a", "// b\n/* assay\na = 1 */\nint /* assay 2 */ x;"),
+        ("#define A \\\n  B // a\nC", "#define A B\n\n/* b */ C"),
+        ("  #  include <a> /* a\n */\nint x;", "#  include <a>\nint\n x;"),
+        ("int x; // a \\\n int y;\nint z;", "int x;\r\nint z;"),
+        ("int x = 1'000; // it's a", "int x = 1'000; // b"),
+    ],
+)
+def test_cpp_sources_that_differ_in_layout_have_one_normal_form(left: str, right: str) -> None:
+    assert normal_form(left, "cuda") == normal_form(right, "cuda")
+
+
+@pytest.mark.parametrize(
+    "piece", ["/*", "/* assay ", 'R"(', '"\\', "'\\", "//", "#a\n", "\\\n", "0'"]
+)
+def test_a_long_cpp_source_is_read_in_linear_time(piece: str) -> None:
+    normal_form(piece * (400_000 // len(piece)), "cuda")
+
+
+def transcript_of(path: Path, content: bytes) -> list[dict[str, Any]]:
+    path.write_bytes(content)
+    rows = Rows({"operators": []}, Redactor(), keep_duplicates=False)
+    names = ("run", "agent", "model", "outcome", "error_kind")
+    rows.add_transcript(
+        {
+            **dict.fromkeys(names, ""),
+            "path": str(path),
+            "operator": "a",
+            "sample": 1,
+            "cost_usd": None,
+        }
+    )
+    steps: list[dict[str, Any]] = rows.transcripts[0]["steps"]
+    return steps
+
+
+def test_only_the_last_line_of_a_transcript_may_be_incomplete(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.1.jsonl"
+    line = b'{"kind": "note", "text": "a"}\n'
+    # The C++ reader ignores a last line without its end too.
+    for end in (b"", line[:-1], b'{"kind": "no', b'{"kind": "note", "text": "\xc3'):
+        assert [one["text"] for one in transcript_of(path, line + end)] == ["a"]
+    for bad in (b"{}\n", b"\n", b'{"kind": "no\n', b"[" * 100_000 + b"\n"):
+        with pytest.raises(ValueError, match=r"a\.1\.jsonl:2: "):
+            transcript_of(path, line + bad + line)
+    monkeypatch.setattr(dataset_rows, "TRANSCRIPT_FILE_BYTES", len(line))
+    assert len(transcript_of(path, line)) == 1
+    with pytest.raises(ValueError, match="has more than 30 bytes"):
+        transcript_of(path, line + b"x")
+
+
+def test_verdicts_of_two_suites_are_two_rows_without_a_digest() -> None:
+    rows = Rows({"operators": [{"name": "a"}]}, Redactor(), keep_duplicates=False)
+    for number in (1, 2, 1):
+        one = job("a")
+        one["suite"] = {"name": "assay", "version": "1", "number": number}
+        rows.add_job(one)
+    assert [row["suite_number"] for row in rows.verdicts.values()] == [1, 2]
+    assert not any("digest" in name for row in rows.verdicts.values() for name in row)
+
+
 def test_a_source_of_two_operators_is_two_rows() -> None:
     header = {
         "operators": [{"name": "a", "licence": "MIT"}, {"name": "b", "licence": "Apache-2.0"}]
@@ -113,7 +222,7 @@ def job(operator: str) -> dict[str, Any]:
         "operator": operator,
         "kind": "test",
         "device": "cpu",
-        "suite": {"name": "assay", "version": "1", "digest": "d"},
+        "suite": {"name": "assay", "version": "1", "number": 1},
         "source": "x = 1\n",
         "finished": "2026-01-01T00:00:00Z",
         "verdict": verdict,

@@ -187,6 +187,25 @@ def test_the_metadata_of_the_wheel_agree_with_the_project() -> None:
     assert (ROOT / "python/assay/__main__.py").is_file()
 
 
+def test_the_package_names_only_extras_that_exist() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    texts = [path.read_text() for path in (ROOT / "python/assay").rglob("*.py")]
+    named = {extra for text in texts for extra in re.findall(r"'assay\[(\w+)\]'", text)}
+    assert {"client", "ray"} <= named <= set(project["project"]["optional-dependencies"])
+
+
+def test_the_wheel_has_the_profile_that_the_page_installs() -> None:
+    """The page named a file before that only a source tree has. ./run package-test looks for the
+    installed file."""
+    described = (ROOT / "cmake/installed.cmake").read_text()
+    assert re.search(
+        r"packaging/deb/apparmor\s+DESTINATION \$\{SKBUILD_DATA_DIR\}/share/assay ", described
+    )
+    page = (ROOT / "docs/how-to/install.md").read_text()
+    assert "~/assay/share/assay/apparmor | sudo tee /etc/apparmor.d/assay" in page
+    assert "/opt/assay/share/assay/apparmor" in (ROOT / "packaging/package_test.sh").read_text()
+
+
 def test_the_wheel_builds_the_native_module_for_every_python() -> None:
     """One of several Pythons was built before, and the installation of the others failed."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -5,6 +5,7 @@ server.json uses, in words of this project; a member that has no rule here is re
 from __future__ import annotations
 
 import copy
+import importlib.metadata
 import importlib.util
 import json
 import re
@@ -158,6 +159,12 @@ def test_the_documented_flags_are_those_of_the_file(document: dict[str, Any]) ->
     page = (ROOT / "docs/how-to/use-a-container.md").read_text()
     for one in document["packages"][1]["runtimeArguments"]:
         assert f"{one['name']} {one['value']}" in page
+
+
+def test_the_validator_is_pinned() -> None:
+    """It came only as a dependency of another package before."""
+    pin = re.search(r"^jsonschema==(\S+)", (ROOT / "requirements.txt").read_text(), re.M)
+    assert pin is not None and pin[1] == importlib.metadata.version("jsonschema")
 
 
 def test_a_bad_owner_is_refused() -> None:

@@ -82,3 +82,15 @@ def test_the_workflow_names_files_that_exist_and_versions() -> None:
         ["sed", "-n", sed[1], ROOT / "CMakeLists.txt"], capture_output=True, text=True, check=True
     )
     assert re.fullmatch(r"\d+\.\d+\.\d+\n", found.stdout)
+
+
+@pytest.mark.parametrize(
+    ("job", "user"), [("packages", "./run package-test"), ("image", "docker run --rm")]
+)
+def test_ordinary_users_may_make_namespaces_before_the_demo_runs(job: str, user: str) -> None:
+    """Ubuntu 24.04 restricts them, so the demo of an ordinary user would fail there."""
+    jobs = re.split(r"^  (\w+):$", WORKFLOW.read_text().partition("\njobs:\n")[2], flags=re.M)
+    steps = dict(zip(jobs[1::2], jobs[2::2], strict=True))[job]
+    before = steps[: steps.index(user)]
+    setting = r"^ +run: .*kernel[./]apparmor_restrict_unprivileged_userns(=0)?$"
+    assert re.search(setting, before, re.M)

@@ -13,9 +13,24 @@ from typing import Any
 
 import pytest
 from http_serving import Server, new_token, running_jobs, serving, wait_until
-from test_workers import PASS, assay, metric, pool, run_tests, slow, total, worker_pids, workers
+from test_workers import (
+    PASS,
+    assay,
+    metric,
+    pool,
+    problems,
+    run_tests,
+    slow,
+    total,
+    worker_pids,
+    workers,
+)
 
 BATCH = 40
+SAID = {
+    "lost": "the worker of this job was lost, so the job runs again",
+    "preempted": "the engine stopped the worker of this job, so the job runs again",
+}
 
 
 def evaluations(server: Server, sources: list[str], token: str = "") -> list[str]:
@@ -41,14 +56,37 @@ def engine_of(server: Server, handle: str) -> dict[str, str]:
 
 
 def test_a_job_says_that_its_engine_has_no_machine(binary: str, tmp_path: Path) -> None:
-    file = pool(tmp_path, "sh -c 'echo job 7 queued and waiting for resources >&2; cat'")
+    words = "job 7 queued and waiting for resources"
+    file = pool(tmp_path, f"sh -c 'echo {words} >&2; cat'")
     arguments = ["--workers", str(file), "--drain-s", "0"]  # the job never ends
     with serving(binary, tmp_path, *arguments, device="") as server:
         [handle] = evaluations(server, [PASS])
-        wait_until(lambda: "waiting for resources" in engine_of(server, handle).get("said", ""))
-        engine = engine_of(server, handle)
-        assert engine["state"] == "pending"
-        assert "has no worker yet, 1 start" in engine["said"]
+        wait_until(lambda: words in problems(server))
+        said = "no worker is ready yet; the server waits for one that starts"
+        assert engine_of(server, handle) == {"state": "pending", "said": said}
+
+
+def test_clients_see_no_word_of_the_command_or_of_its_output(binary: str, tmp_path: Path) -> None:
+    file = pool(tmp_path, "env TOKEN=of-the-command sh -c 'echo of-the-output >&2; exit 3'")
+    log = tmp_path / "log"
+    arguments = ["--workers", str(file), "--log-file", str(log)]
+    with serving(binary, tmp_path, *arguments, device="") as server:
+        [handle] = evaluations(server, [PASS])
+        answers: list[dict[str, Any]] = []
+
+        def has_ended() -> bool:
+            answers.append(server.call("job", {"job": handle, "wait_s": 0}))
+            return bool(answers[-1]["structuredContent"]["status"] != "running")
+
+        wait_until(has_ended)  # after several failed starts
+        assert answers[-1]["structuredContent"]["error_kind"] == "device_unhealthy"
+        status, _, evaluation = server.request("GET", f"/v1/evaluations?ids={handle}")
+        assert status == 200, evaluation
+        seen = json.dumps(answers) + evaluation
+        assert '"failed"' in seen
+        for word in ("of-the-command", "of-the-output"):
+            assert word not in seen
+            assert word in problems(server) and word in log.read_text()
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +112,7 @@ def test_a_job_says_why_it_runs_again(working: Server, state: str) -> None:
     wait_until(lambda: engine_of(working, handle) != {})
     engine = engine_of(working, handle)
     assert engine["state"] == state
-    assert "attempt 2 of 3" in engine["said"]
+    assert engine["said"].startswith(SAID[state] + "; attempt 2 of 3")
     wait_until(lambda: job(working, handle)["status"] != "running")
     ended = job(working, handle)
     assert ended["outcome"] == "pass"
@@ -113,12 +151,19 @@ def test_a_trainer_leaves_the_reserve_to_people(binary: str, tmp_path: Path) -> 
         assert answer["structuredContent"]["outcome"] == "pass"
         assert time.monotonic() - begin < 20
         before = running_jobs(server, trainer)
-        shares.write_text("")
+        for wrong, why in (("", "is empty"), ("reserve = 2\n", "from 0 to 0.9")):
+            shares.write_text(wrong)
+            server.process.send_signal(signal.SIGHUP)
+            wait_until(lambda why=why: why in log.read_text())
+        shares.unlink()
+        shares.mkdir()
+        server.process.send_signal(signal.SIGHUP)
+        wait_until(lambda: "is not a regular file" in log.read_text())
+        assert log.read_text().count("the old shares stay in use") == 3
+        shares.rmdir()
+        shares.write_text("reserve = 0\n")
         server.process.send_signal(signal.SIGHUP)
         wait_until(lambda: running_jobs(server, trainer) > before)  # the reserve has gone
-        shares.write_text("reserve = 2\n")
-        server.process.send_signal(signal.SIGHUP)
-        wait_until(lambda: "the old shares stay in use" in log.read_text())
 
 
 def test_a_bad_file_of_shares_is_refused(binary: str, tmp_path: Path) -> None:

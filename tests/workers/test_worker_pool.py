@@ -7,11 +7,12 @@ import json
 import os
 import shlex
 import signal
+import subprocess
 import sys
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -27,6 +28,13 @@ from http_serving import serving, wait_until  # noqa: E402
 from test_workers import CHANGED, PASS, pool, run_tests, slow  # noqa: E402
 
 FAKE_RAY = ROOT / "tests/workers/fake_ray"
+HELLO = {
+    "type": "hello",
+    "protocol": assay.worker_pool.PROTOCOL,
+    "assay": assay.__version__,
+    "host": "node",
+    "device": {"description": "a device"},
+}
 
 
 def evaluations_of(*sources: str, group: str | None = None) -> list[assay.Evaluation]:
@@ -102,14 +110,52 @@ def test_members_of_a_server_are_refused(workers: WorkerPool) -> None:
         workers.evaluate([assay.Evaluation("vector_add", source=PASS, run="r", priority="low")])
 
 
-def test_what_is_late_is_cancelled(workers: WorkerPool) -> None:
-    begin = time.monotonic()
-    results = workers.evaluate(evaluations_of(*(slow(50_000, i) for i in range(3))), timeout_s=0.5)
-    assert time.monotonic() - begin < 20
+def test_what_never_began_in_time_is_cancelled(workers: WorkerPool) -> None:
+    results = workers.evaluate(evaluations_of(*[PASS] * 3), timeout_s=0)
     assert [(one.state, one.masked, one.deadline_passed) for one in results] == [
         ("cancelled", True, True)
     ] * 3
     assert workers.evaluate(evaluations_of(PASS))[0].outcome == "pass"
+
+
+class StandInWorker:
+    """A worker whose evaluations pass, unless they are cancelled."""
+
+    def __init__(self, late: threading.Event) -> None:
+        self.late = late
+        self.cancelled = threading.Event()
+
+    def hello(self) -> Mapping[str, Any]:
+        return HELLO
+
+    def evaluate(self, *_: object) -> dict[str, Any]:
+        self.late.set()
+        cancelled = self.cancelled.wait(0.2)  # the pool must not use this time to cancel
+        return {"state": "cancelled" if cancelled else "done", "outcome": "pass"}
+
+    def cancel(self, *_: object) -> None:
+        self.cancelled.set()
+
+    def stop(self) -> None:
+        pass
+
+
+def test_the_time_does_not_end_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise, a slow kernel would get a masked result."""
+    late = threading.Event()
+
+    def clock() -> float:
+        """The time is over as soon as a worker has an evaluation."""
+        begun = late.is_set() or any(seat.taken for seat in one._seats)
+        return 1_000.0 if begun else 0.0
+
+    with WorkerPool(SimpleNamespace(start=lambda: StandInWorker(late)), 1) as one:
+        monkeypatch.setattr(assay.worker_pool, "time", SimpleNamespace(monotonic=clock))
+        results = one.evaluate(evaluations_of(PASS, PASS + "#"), timeout_s=500)
+    assert [(result.state, result.masked, result.deadline_passed) for result in results] == [
+        ("done", False, False),
+        ("cancelled", True, True),
+    ]
 
 
 def test_a_lost_worker_costs_no_result(binary: str) -> None:
@@ -142,6 +188,41 @@ def test_an_unusable_worker_is_named(
         [result] = one.evaluate(evaluations_of(PASS))
         assert result.masked
         assert words in result.summary
+
+
+# Sends its second argument as the header of a frame, writes its process into the file that the
+# first argument names, and then waits for the end of the input.
+SAYS = """
+import os, struct, sys
+with open(sys.argv[1], "a") as pids:
+    print(os.getpid(), file=pids)
+text = sys.argv[2].encode()
+sys.stdout.buffer.write(struct.pack("<4sIQ", b"ASY1", len(text), 0) + text)
+sys.stdout.flush()
+sys.stdin.read()
+"""
+DESCRIBES_NO_DEVICE = {**HELLO, "device": {"name": "fake"}}
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        ("no JSON", "started no worker: "),
+        ("[]", "its header is no JSON object"),
+        (json.dumps({"type": "alive"}), "the first message is 'alive' and no hello"),
+        (json.dumps({**HELLO, "device": "fake"}), "on node describes no device"),
+        (json.dumps(DESCRIBES_NO_DEVICE), "on node describes no device"),
+    ],
+)
+def test_a_malformed_first_message_is_named(header: str, words: str, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    command = [sys.executable, "-c", SAYS, str(pids), header]
+    with WorkerPool(LocalEngine(command), 1) as one:
+        [result] = one.evaluate(evaluations_of(PASS), timeout_s=60)
+    assert result.error_kind == "device_unhealthy"
+    assert words in result.summary
+    for pid in pids.read_text().split():
+        assert not Path(f"/proc/{pid}").exists()
 
 
 def test_a_missing_program_is_named() -> None:
@@ -209,3 +290,41 @@ def test_a_server_reaches_a_worker_through_an_actor(
     file = pool(tmp_path, shlex.join([*words, binary, "worker", "--device", "fake"]))
     with serving(binary, tmp_path, "--workers", str(file), device="") as server:
         assert run_tests(server, PASS)["provenance"]["worker"].startswith("pool-1@")
+
+
+# The command of a server for a worker on Ray, which soon says that no node is free.
+BRIDGE = """
+import sys
+import assay.ray.bridge
+assay.ray.bridge.PENDING_S = 0
+from assay.ray.__main__ import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("end", ["SIGTERM", "input"])
+def test_a_bridge_ends_while_no_node_is_free(end: str) -> None:
+    paths = f"{FAKE_RAY}:{ROOT / 'python'}"
+    bridge = subprocess.Popen(
+        [sys.executable, "-c", BRIDGE, "worker", "--num-gpus", "8", "--", "no-such-program"],
+        env={**os.environ, "PYTHONPATH": paths, "ASSAY_FAKE_RAY_FULL": "1"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert bridge.stdin and bridge.stdout and bridge.stderr
+    with bridge:
+        try:
+            assert b"pending: no node has num_gpus=8" in bridge.stderr.readline()
+            if end == "SIGTERM":
+                bridge.send_signal(signal.SIGTERM)
+                words = b"SIGTERM came before a node was free"
+            else:
+                bridge.stdin.write(b"unread")
+                bridge.stdin.close()
+                words = b"the input ended before a node was free"
+            assert bridge.wait(30) == 0
+            assert words in bridge.stderr.read()
+            assert bridge.stdout.read() == b""
+        finally:
+            bridge.kill()

@@ -95,12 +95,12 @@ def _chunk_kernel(
 
 
 def _precision() -> str:
-    """Returns the precision of products of float32 matrices. The matrix cores of gfx950 have no
-    TF32, so they multiply float32 directly."""
+    """Returns the precision of products of float32 matrices. Of AMD's GPUs, only gfx942 has TF32;
+    the others multiply float32 directly."""
     if triton.knobs.runtime.interpret:
         return "tf32"
     arch = triton.runtime.driver.active.get_current_target().arch
-    return "ieee" if arch == "gfx950" else "tf32"
+    return "tf32" if isinstance(arch, int) or arch == "gfx942" else "ieee"
 
 
 def gated_linear_attn_chunk(

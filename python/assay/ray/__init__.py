@@ -12,7 +12,7 @@ docs/how-to/use-ray.md describes both. Needs the package ray."""
 try:
     import ray as _ray  # noqa: F401
 except ImportError as error:
-    raise ImportError("assay.ray needs Ray: pip install ray") from error
+    raise ImportError("assay.ray needs Ray: pip install 'assay[ray]'") from error
 
 from assay.ray.actors import Placement, RayEngine, pool
 from assay.worker_pool import PoolReport, WorkerPool

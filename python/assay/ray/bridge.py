@@ -7,10 +7,12 @@ While no node is free, it writes this to stderr, which a server quotes."""
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,7 +22,9 @@ from ray import exceptions
 from assay.ray.actors import Placement
 
 CHUNK_BYTES = 1 << 20
+LOOK_S = 0.5  # while there is no actor, the end of the wait is looked for so often
 PENDING_S = 5.0  # after so many seconds without an actor, and then as often, stderr says so
+EXIT_ENDED = 0  # the server needs no worker any more
 EXIT_LOST = 69  # as of the other commands: something that is needed cannot be used
 
 
@@ -66,7 +70,8 @@ class Bridge:
         self._stopped = threading.Event()  # SIGTERM has come
 
     def run(self) -> int:
-        """Returns the exit status: that of the worker, or 69 if it was lost."""
+        """Returns the exit status: that of the worker, 69 if it was lost, or 0 if SIGTERM or the end
+        of the input came before there was a worker."""
         try:
             ray.init(self._address, log_to_driver=False, logging_level="ERROR")
         except (ConnectionError, RuntimeError, ValueError) as error:
@@ -92,16 +97,31 @@ class Bridge:
         )
         self._actor = actor.remote(self._command)
         signal.signal(signal.SIGTERM, lambda *_: self._stopped.set())
-        threading.Thread(target=self._pass_signal, daemon=True).start()
         where = self._actor.where.remote()
-        while not ray.wait([where], timeout=PENDING_S)[0]:
-            say(f"pending: no node has {self._placement} free")
+        if not self._wait_for(where):
+            return EXIT_ENDED
         say(f"running: {ray.get(where)}")
+        threading.Thread(target=self._pass_signal, daemon=True).start()
         threading.Thread(target=self._send_input, daemon=True).start()
         while some := ray.get(self._actor.read.remote()):
             write_all(self._frames, some)
         status: int = ray.get(self._actor.status.remote())
         return status if status >= 0 else 128 - status
+
+    def _wait_for(self, where: Any) -> bool:
+        """Waits until the actor runs. Returns false if the server needs it no more."""
+        say_at = time.monotonic() + PENDING_S
+        while not ray.wait([where], timeout=LOOK_S)[0]:
+            if self._stopped.is_set():
+                say("SIGTERM came before a node was free")
+                return False
+            if has_ended(0):
+                say("the input ended before a node was free")
+                return False
+            if time.monotonic() >= say_at:
+                say(f"pending: no node has {self._placement} free")
+                say_at = time.monotonic() + PENDING_S
+        return True
 
     def _send_input(self) -> None:
         """Passes the server's messages on until its output ends."""
@@ -118,6 +138,13 @@ class Bridge:
         """Waits for SIGTERM, and asks the worker to end its jobs and then itself."""
         self._stopped.wait()
         self._actor.signal.remote(signal.SIGTERM)
+
+
+def has_ended(file: int) -> bool:
+    """Returns whether the other end of a pipe or a socket is closed. Reads nothing from it."""
+    poll = select.poll()
+    poll.register(file, select.POLLRDHUP)  # poll() always reports a hang-up and errors, too
+    return bool(poll.poll(0))
 
 
 def write_all(file: int, some: bytes) -> None:

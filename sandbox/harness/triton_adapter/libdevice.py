@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -89,11 +90,16 @@ def path() -> str:
 
 
 def split() -> None:
-    """Reads libdevice and keeps the text of its parts, for all candidates that are forked later."""
+    """Reads libdevice and keeps the text of its parts, for all candidates that are forked later. If
+    this Triton's library cannot be read or printed, candidates link the whole library, as Triton
+    does, and stderr says why."""
     global _parts
-    source = Path(names_of_libdevice.__file__).read_text(encoding="utf-8")
-    functions = sorted(set(re.findall(r'"(__nv_\w+)"', source)))
-    _parts = _Parts(_printed(path(), functions))
+    try:
+        source = Path(names_of_libdevice.__file__).read_text(encoding="utf-8")
+        functions = sorted(set(re.findall(r'"(__nv_\w+)"', source)))
+        _parts = _Parts(_printed(path(), functions))
+    except Exception as error:
+        print(f"kernels link the whole of libdevice: {error!r}", file=sys.stderr, flush=True)
 
 
 def _printed(library: str, functions: list[str]) -> str:

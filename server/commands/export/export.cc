@@ -53,8 +53,10 @@ struct Handle {
   bool named = false;  // the user has named this job
 };
 
-/// Returns the handles of all jobs that the options name.
-Result<std::vector<Handle>> handles_of(const ExportOptions& options, Store& store) {
+/// Returns the handles of all jobs that the options name. Runs that were judged elsewhere are left
+/// out; `imported` gets their handles.
+Result<std::vector<Handle>> handles_of(const ExportOptions& options, Store& store,
+                                       std::set<std::string>& imported) {
   std::vector<Handle> handles;
   for (const std::string& job : options.jobs) handles.push_back({job, "assay", true});
   std::vector<tools::RunInfo> runs;
@@ -67,6 +69,11 @@ Result<std::vector<Handle>> handles_of(const ExportOptions& options, Store& stor
     runs.push_back(std::move(info));
   }
   for (const tools::RunInfo& run : runs) {
+    ASSAY_TRY(provenance, store.provenance(run.handle));
+    if (!provenance.empty()) {
+      imported.insert(run.handle);
+      continue;
+    }
     ASSAY_TRY(graded, store.graded(run.handle));
     for (const GradedJob& one : graded)
       handles.push_back({one.job, run.request.agent + "-" + run.request.model, false});
@@ -100,10 +107,16 @@ Result<Chosen> choose_jobs(const ExportOptions& options, Store& store,
                            const operators::Catalog& catalog) {
   Chosen chosen;
   std::set<std::string> seen;
-  ASSAY_TRY(handles, handles_of(options, store));
+  std::set<std::string> imported;
+  ASSAY_TRY(handles, handles_of(options, store, imported));
+  if (!imported.empty()) chosen.left_out.push_back(imported_runs_text(imported.size()));
   for (const Handle& handle : handles) {
     if (!seen.insert(handle.job).second) continue;
     ASSAY_TRY(job, store.stored_job(handle.job));
+    ASSAY_TRY(provenance, handle.named ? store.provenance(job.run) : Result<std::string>(""));
+    if (!provenance.empty())
+      return fail(ErrorCode::invalid_argument,
+                  "job " + handle.job + ": its verdict was imported from a file");
     const Result<tools::JobSource> owned = store.source_of(handle.job, options.caller);
     if (!owned && owned.error().code != ErrorCode::not_found) return fail(owned.error());
     const operators::Operator* op = catalog.find(job.operator_name);

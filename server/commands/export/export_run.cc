@@ -91,6 +91,13 @@ Result<bundle::RunBundle> read_run(Store& store, const operators::Catalog& catal
   bundle::RunBundle found;
   found.assay = ASSAY_VERSION;
   ASSAY_TRY(run, store.run(handle, std::nullopt));
+  ASSAY_TRY(provenance, store.provenance(handle));
+  if (!provenance.empty())
+    return fail(ErrorCode::invalid_argument,
+                "the verdicts of run " + handle +
+                    " were imported from a file, so it cannot be signed as a run that was judged "
+                    "here. The file says: " +
+                    escape_text(provenance));
   found.run = std::move(run);
   ASSAY_TRY(usage, store.usage(handle));
   found.usage = usage;

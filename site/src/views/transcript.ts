@@ -19,7 +19,9 @@ function firstLine(text: string): string {
 }
 
 function heading(step: Step, at: number): Child {
-  const tokens = step.kind === 'reply' ? `, ${step.output_tokens ?? 0} tokens` : '';
+  // An agent may report no tokens.
+  const reported = step.kind === 'reply' && step.output_tokens !== undefined;
+  const tokens = reported ? `, ${step.output_tokens} tokens` : '';
   const title = TITLES[step.kind] ?? step.kind;
   const name = step.name ? ` (${step.name})` : '';
   return [

@@ -16,6 +16,18 @@ from site_pages import build, parts_of_folder
 
 # An answer of a tool has this text, so a transcript has it too.
 SECRET = "This operator is done"
+# Prints the text of the view. Its elements keep nothing but their text.
+SHOW = """
+globalThis.Node = class {
+  text = '';
+  setAttribute() {}
+  appendChild(child) { this.text += child.text; }
+};
+const made = (text) => Object.assign(new Node(), { text });
+globalThis.document = { createElement: () => made(''), createTextNode: made };
+const { transcriptView } = await import(process.argv[2]);
+console.log(transcriptView(JSON.parse(process.argv[3])).text);
+"""
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +69,27 @@ def test_a_site_shows_a_transcript_only_with_the_sources(
     assert transcripts(assay, tmp_path / "models", store) == [None]
 
 
+def test_a_reply_shows_only_tokens_that_were_reported(tmp_path: Path) -> None:
+    esbuild = build() / "node_modules/.bin/esbuild"
+    view, script = tmp_path / "view.mjs", tmp_path / "show.mjs"
+    source = ROOT / "site/src/views/transcript.ts"
+    words = [str(esbuild), str(source), "--bundle", "--format=esm", f"--outfile={view}"]
+    subprocess.run(words, check=True, capture_output=True)
+    script.write_text(SHOW)
+    reply = {"kind": "reply", "at_s": 1, "text": "a kernel"}
+    steps = [reply, {**reply, "output_tokens": 0}, {**reply, "output_tokens": 7}]
+    document = json.dumps({"format": "assay.transcript/1", "steps": steps, "left_out": 0})
+    done = subprocess.run(
+        ["node", str(script), str(view), document], check=True, capture_output=True, text=True
+    )
+    for heading in (
+        "1. Reply of the model after 1 s: a kernel",
+        "2. Reply of the model after 1 s, 0 tokens: a kernel",
+        "3. Reply of the model after 1 s, 7 tokens: a kernel",
+    ):
+        assert heading in done.stdout
+
+
 def test_a_bundle_carries_the_transcripts(assay: Run, bench: Path, tmp_path: Path) -> None:
     store, key, out = bench.parent / "s.db", tmp_path / "key.pem", tmp_path / "run.json"
     with sqlite3.connect(store) as db:
@@ -91,6 +124,65 @@ def test_the_owner_of_a_store_can_add_transcripts(assay: Run, bench: Path, tmp_p
     assert assay("import", "transcripts", str(tmp_path), "--store", str(store)).returncode == 66
     other = assay("import", "transcripts", str(bench), "--store", str(tmp_path / "new.db"))
     assert other.returncode == 66 and "has no run" in other.stderr
+
+
+def test_a_file_that_is_no_transcript_is_left_out(assay: Run, bench: Path, tmp_path: Path) -> None:
+    store, copy = tmp_path / "s.db", tmp_path / "bench"
+    with sqlite3.connect(bench.parent / "s.db") as db:
+        db.execute("VACUUM INTO ?", (str(store),))
+    shutil.copytree(bench, copy)
+    (file,) = (copy / "transcripts").glob("*.jsonl")
+    file.write_text("no JSON\n")
+    done = assay("import", "transcripts", str(copy), "--store", str(store))
+    assert done.returncode == 65 and "0 transcripts" in done.stdout
+    assert str(file) in done.stderr and "1 transcripts are left out" in done.stderr
+
+
+def test_an_imported_run_is_not_exported_as_judged_here(assay: Run, tmp_path: Path) -> None:
+    store, key = tmp_path / "s.db", tmp_path / "key.pem"
+    file = tmp_path / "verdicts.json"
+    file.write_text(
+        json.dumps(
+            {
+                "format": "assay.verdicts/1",
+                "provenance": "Judged elsewhere.",
+                "suite": {"name": "theirs", "version": "1"},
+                "track": "one_shot",
+                "device": "cuda:0",
+                "device_name": "NVIDIA H200",
+                "triton": "3.6.0",
+                "torch": "2.11.0",
+                "judged_unix_ms": 7,
+                "operators": ["vector_add"],
+                "runs": [{"agent": "x", "model": "m", "verdicts": [[0, "none", "done", "plan"]]}],
+            }
+        )
+    )
+    words = ["import", "verdicts", str(file), "--store", str(store)]
+    assert assay(*words).returncode == 0
+    again = assay(*words)
+    assert again.returncode == 65 and "imported before" in again.stderr
+    with sqlite3.connect(store) as db:
+        ((run,),) = db.execute("SELECT run FROM runs")
+        ((job,),) = db.execute("SELECT job FROM submissions")
+    openssl = shutil.which("openssl")
+    assert openssl
+    subprocess.run([openssl, "genpkey", "-algorithm", "ed25519", "-out", str(key)], check=True)
+    key.chmod(0o600)
+    report = assay("report", "--run", run, "--store", str(store))
+    assert report.returncode == 0 and "imported from a file: Judged elsewhere." in report.stderr
+    bundle = tmp_path / "run.json"
+    words = ["--key", str(key), "--out", str(bundle), "--store", str(store)]
+    refused = assay("export", "run", run, *words)
+    assert refused.returncode == 64 and "Judged elsewhere." in refused.stderr
+    assert not bundle.exists()
+    for kind in ("dataset", "flashinfer-trace"):
+        out = str(tmp_path / kind)
+        left_out = assay("export", kind, out, "--all", "--store", str(store))
+        assert left_out.returncode == 66 and "left out: 1 runs" in left_out.stderr, kind
+    out = str(tmp_path / "one")
+    named = assay("export", "flashinfer-trace", out, "--job", job, "--store", str(store))
+    assert named.returncode == 64 and "imported from a file" in named.stderr
 
 
 def test_a_file_of_verdicts_that_is_none_is_refused(assay: Run, tmp_path: Path) -> None:

@@ -39,6 +39,27 @@ TEST_CASE("a machine's report has the doctor's answer, AMD's tables and the resu
   CHECK(report["results"]["oracles.json"]["wall_s"] == 3);
 }
 
+TEST_CASE("a machine's report has `~` for home folders, except in the results") {
+  CHECK(without_homes("/home/alice/rocm/bin/python", {}) == "~/rocm/bin/python");
+  CHECK(without_homes("open /data/home/alice/x: no; open '/Users/bob'", {}) ==
+        "open ~/x: no; open '~'");
+  CHECK(without_homes("/home/a:/home/b/bin", {}) == "~:~/bin");
+  CHECK(without_homes("/nfs/u/alice/x, /nfs/u/alice2/x", {"/nfs/u/alice/"}) ==
+        "~/x, /nfs/u/alice2/x");
+  for (const char* same : {"", "/usr/bin/python", "/home/", "/home", "/root/x"})
+    CHECK(without_homes(same, {"/", "", "/nfs/u/alice"}) == same);
+  const ReportFolder folder;
+  const std::string results = folder.file("r.json", R"({"path": "/home/alice/x"})");
+  const nlohmann::json doctor = {{"python", {{"path", "/home/alice/bin/python"}}},
+                                 {"layers", {{{"detail", "no /home/alice/x"}}}}};
+  REQUIRE(write_machine_report(folder.at("report.json"), doctor, {results}));
+  std::ifstream written(folder.at("report.json"));
+  const nlohmann::json report = nlohmann::json::parse(written);
+  CHECK(report["doctor"]["python"]["path"] == "~/bin/python");
+  CHECK(report["doctor"]["layers"][0]["detail"] == "no ~/x");
+  CHECK(report["results"]["r.json"]["path"] == "/home/alice/x");
+}
+
 TEST_CASE("AMD's GPUs and their problem are in the report") {
   sandbox::AmdMachine machine;
   machine.compute = "/dev/kfd";

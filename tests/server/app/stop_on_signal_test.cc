@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <future>
+#include <stdexcept>
 
 #include "base/mutex.h"
 #include "tests/catch.h"
@@ -73,6 +74,20 @@ TEST_CASE("stop on signal: SIGHUP calls the function each time, and stops nothin
     CHECK_FALSE((*stop)->at_once().stop_requested());
   }
   CHECK(current(SIGHUP).sa_handler == before.sa_handler);
+}
+
+TEST_CASE("stop on signal: an exception of the function ends nothing") {
+  std::promise<void> called_again;
+  int calls = 0;
+  const auto stop = StopOnSignal::install([&] {
+    if (++calls == 1) throw std::runtime_error("a file cannot be read");
+    if (calls == 2) throw 2;
+    called_again.set_value();
+  });
+  REQUIRE(stop);
+  for (int i = 0; i < 3; ++i) REQUIRE(::raise(SIGHUP) == 0);
+  CHECK(called_again.get_future().wait_for(kEventTimeout) == std::future_status::ready);
+  CHECK_FALSE((*stop)->orderly().stop_requested());
 }
 
 TEST_CASE("stop on signal: without a function, SIGHUP keeps its handler") {

@@ -1,7 +1,11 @@
 #include "server/edge/shares_file.h"
 
+#include <filesystem>
+#include <fstream>
+#include <optional>
 #include <string>
 
+#include "base/handle.h"
 #include "tests/catch.h"
 
 namespace assay::server {
@@ -48,6 +52,27 @@ TEST_CASE("a file of shares that cannot be used names what is valid") {
     CHECK(read.error().message.find(word) != std::string::npos);
   }
   CHECK(read_shares("/no/such/file").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a file of shares that cannot be read, or that is empty, is an error") {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / new_handle("shares");
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "shares.toml").string();
+  const auto code_of = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    const Result<ShareSettings> read = read_shares(file);
+    return read ? std::optional<ErrorCode>() : read.error().code;
+  };
+  CHECK(read_shares(folder.string()).error().code == ErrorCode::not_found);
+  CHECK(code_of("") == ErrorCode::corrupt);
+  CHECK(code_of(" \r\n\t\n") == ErrorCode::corrupt);
+  CHECK(code_of("reserve = 2\n") == ErrorCode::invalid_argument);
+  CHECK(code_of("reserve = 0\n") == std::nullopt);
+  const std::string comment(static_cast<std::size_t>(kMaxSharesFileBytes) - 1, '#');
+  CHECK(code_of(comment + "\n") == std::nullopt);
+  CHECK(code_of(comment + "#\n") == ErrorCode::corrupt);
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace assay::server

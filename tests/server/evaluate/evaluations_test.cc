@@ -1,7 +1,11 @@
 #include "server/evaluate/evaluations.h"
 
 #include <catch2/catch.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/evaluate/evaluation_request.h"
@@ -13,6 +17,7 @@ namespace {
 using testing::ServicesFixture;
 
 constexpr std::int64_t kDeadlineMs = 5'000;
+constexpr std::int64_t kSweepMs = 60'000;  // all deadlines are looked at so often
 constexpr const char* kSlow = "# fake: sleep_ms=20000\n";
 
 tools::Services services_of(ServicesFixture& services) {
@@ -40,6 +45,47 @@ bool keeps(const Evaluations& evaluations, const ServicesFixture& services, std:
   }
   return evaluations.deadlines() == count;
 }
+
+/// A clock that notes for how long functions wait on it.
+class PausesClock final : public Clock {
+ public:
+  explicit PausesClock(const Clock& clock) : clock_(clock) {}
+  std::int64_t monotonic_ns() const override { return clock_.monotonic_ns(); }
+  std::int64_t unix_ms() const override { return clock_.unix_ms(); }
+  bool wait_until(Condition& condition, MutexLock& lock, std::stop_token stop,
+                  std::int64_t until_ns, const std::function<bool()>& ready) const override {
+    note(until_ns - monotonic_ns());
+    return clock_.wait_until(condition, lock, std::move(stop), until_ns, ready);
+  }
+  std::int64_t pauses() const {
+    const MutexLock lock(mutex_);
+    return pauses_;
+  }
+  /// Waits for a pause that begins after the first `seen` ones, and returns the time of the newest.
+  /// A pause that is over at once does not count.
+  std::optional<std::int64_t> pause_ns_after(std::int64_t seen) const {
+    MutexLock lock(mutex_);
+    if (!began_.wait_for(lock, testing::kEventTimeout,
+                         [&]() ASSAY_REQUIRES(mutex_) { return pauses_ > seen; }))
+      return std::nullopt;
+    return newest_ns_;
+  }
+
+ private:
+  void note(std::int64_t pause_ns) const {
+    const MutexLock lock(mutex_);
+    if (pause_ns <= 0) return;
+    ++pauses_;
+    newest_ns_ = pause_ns;
+    began_.notify_all();
+  }
+
+  const Clock& clock_;
+  mutable Mutex mutex_;
+  mutable Condition began_;
+  mutable std::int64_t pauses_ ASSAY_GUARDED_BY(mutex_) = 0;
+  mutable std::int64_t newest_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
+};
 
 }  // namespace
 
@@ -79,8 +125,45 @@ TEST_CASE("the deadline of an evaluation that has ended is forgotten within a mi
   const auto accepted = evaluations.accept({}, {late});
   services.end_of(accepted[0].id);
   CHECK(evaluations.deadlines() == 1);
-  services.clock.advance_ms(60'000);
+  services.clock.advance_ms(kSweepMs);
   CHECK(keeps(evaluations, services, 0));
+}
+
+TEST_CASE("a deadline that is centuries away, or long over, leaves the other deadlines alone") {
+  constexpr std::int64_t kEndOf9999Ms = 253'402'300'799'000;
+  constexpr std::int64_t kBeginOf1Ms = -62'135'596'800'000;
+  ServicesFixture services({}, 1);
+  const PausesClock clock(services.clock);
+  const tools::Services all = {.catalog = *services.catalog,
+                               .runs = services->runs(),
+                               .jobs = services->jobs(),
+                               .artifacts = services->artifacts(),
+                               .clock = clock};
+  InputGroups groups(clock);
+  Evaluations evaluations(all, groups);
+  Wanted far = wanted(services, "# fake: sleep_ms=20001\n");
+  Wanted over = wanted(services, "# fake: sleep_ms=20002\n");
+  far.deadline_unix_ms = kEndOf9999Ms;
+  over.deadline_unix_ms = kBeginOf1Ms;
+  Wanted slow = wanted(services, kSlow);
+  slow.deadline_unix_ms.reset();
+  const auto running = evaluations.accept({}, {slow});
+  services.wait_until_running(running[0].id);
+  const auto accepted = evaluations.accept({}, {far, over});
+  REQUIRE(accepted.size() == 2);
+  const auto ended = evaluations.look({}, accepted[1].id, 20'000, {});
+  REQUIRE(ended);
+  CHECK((*ended)["deadline_passed"] == true);
+  CHECK(keeps(evaluations, services, 1));
+  const std::int64_t seen = clock.pauses();
+  services.clock.advance_ms(kSweepMs);
+  const std::optional<std::int64_t> pause_ns = clock.pause_ns_after(seen);
+  REQUIRE(pause_ns);
+  CHECK(*pause_ns <= kSweepMs * kNsPerMs);
+  const auto waiting = evaluations.look({}, accepted[0].id, 0, {});
+  REQUIRE(waiting);
+  CHECK((*waiting)["state"] == "queued");
+  CHECK(evaluations.cancel({}, running[0].id));
 }
 
 }  // namespace assay::server

@@ -66,13 +66,31 @@ TEST_CASE("a file of verdicts becomes runs without sources, marked with its prov
     CHECK(*store->device_names(run.handle) == std::vector<std::string>{"NVIDIA H200"});
     const tools::RunInfo other = store->runs()->front();
     CHECK(store->graded(other.handle)->at(0).verdict->outcome == sandbox::Outcome::error);
-    CHECK(import_verdicts(*store, file, {"n"}).value() == 1);
     const Error unknown = import_verdicts(*store, file, {"<x>"}).error();
     CHECK(unknown.code == ErrorCode::not_found);
     CHECK(unknown.message.find("m, n") != std::string::npos);
-    CHECK(store->runs()->size() == 3);
+    CHECK(store->runs()->size() == 2);
   }
   CHECK(server::check_store(folder.path() / "s.db")->problems.empty());
+}
+
+TEST_CASE("a file of verdicts is imported once, and as a whole or not at all") {
+  const testing::TemporaryFolder folder;
+  const auto store =
+      server::Store::open(folder.path() / "s.db", server::StoreMode::read_write).value();
+  const VerdictFile file = parse_verdict_file(example().dump()).value();
+  CHECK(import_verdicts(*store, file, {"n"}).value() == 1);
+  const Error again = import_verdicts(*store, file, {"n"}).error();
+  CHECK(again.code == ErrorCode::invalid_argument);
+  CHECK(again.message.find("imported before") != std::string::npos);
+  // "m" is the first run of the file and new, but "n" is not.
+  CHECK(import_verdicts(*store, file, {}).error().code == ErrorCode::invalid_argument);
+  CHECK(store->runs()->size() == 1);
+  CHECK(import_verdicts(*store, file, {"m"}).value() == 1);
+  json other = example();
+  other["judged_unix_ms"] = 8;
+  CHECK(import_verdicts(*store, parse_verdict_file(other.dump()).value(), {}).value() == 2);
+  CHECK(store->runs()->size() == 4);
 }
 
 TEST_CASE("a file of verdicts can be anything, and only a good one is read") {

@@ -92,6 +92,7 @@ class WatchedDevice final : public sandbox::Device {
   WatchedDevice(std::unique_ptr<sandbox::Device> device, BegunJobs& begun)
       : device_(std::move(device)), begun_(begun) {}
   sandbox::DeviceInfo info() const override { return device_->info(); }
+  sandbox::EngineNote engine() const override { return device_->engine(); }
   sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override {
     begun_.add(job.id);
     return device_->execute(job, monitor);

@@ -1,6 +1,10 @@
 #include "server/site/write_data.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "server/site/attempt.h"
@@ -127,7 +131,7 @@ TEST_CASE("without a run, only the data of a live server is written") {
         nlohmann::json{{"snapshot", 7}, {"revision", "r"}, {"runs_left_out", 2}});
 }
 
-TEST_CASE("a live server cuts a transcript, and a transcript that is none is an error") {
+TEST_CASE("a live server cuts a transcript, and a transcript that does not parse is missing") {
   const testing::TemporaryFolder folder;
   const operators::Catalog catalog =
       operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
@@ -145,8 +149,50 @@ TEST_CASE("a live server cuts a transcript, and a transcript that is none is an 
     const std::string run = (*store)->runs()->front().handle;
     REQUIRE((*store)->put_transcript(run, "vector_add", "[]", 1));
   }
-  CHECK(write_data({}, {{.path = folder.path() / "s.db"}}, {&catalog}, sink).error().code ==
-        ErrorCode::corrupt);
+  for (const bool live : {false, true}) {
+    options.live.reset();
+    if (live) options.live = LiveData{1, "r", 0};
+    MapSink other;
+    REQUIRE(write_data(options, {{.path = folder.path() / "s.db"}}, {&catalog}, other));
+    std::size_t shown_transcripts = 0;
+    for (const nlohmann::json& entry : other.parts.at("details-0"))
+      shown_transcripts += entry["transcript"].is_object() ? 1 : 0;
+    CHECK(shown_transcripts == 1);  // that of the other run
+  }
+}
+
+TEST_CASE("an attempt with an imported verdict says so, and equal details are written once") {
+  const testing::TemporaryFolder folder;
+  const operators::Catalog catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators").value();
+  {
+    const auto store =
+        server::Store::open(folder.path() / "s.db", server::StoreMode::read_write).value();
+    std::vector<server::ImportedRun> runs(2);
+    for (server::ImportedRun& run : runs) {
+      run.info = server::stored::run_of();
+      run.provenance = "a file";
+      sandbox::Job job = server::stored::job_of("");
+      job.run = run.info.handle;
+      run.jobs.push_back({job, "cuda:0", server::stored::verdict_of(job)});
+    }
+    REQUIRE(store->add_imported_runs("0123", [&runs]() -> std::optional<server::ImportedRun> {
+      if (runs.empty()) return std::nullopt;
+      server::ImportedRun next = std::move(runs.back());
+      runs.pop_back();
+      return next;
+    }));
+  }
+  MapSink sink;
+  REQUIRE(write_data({}, {{.path = folder.path() / "s.db"}}, {&catalog}, sink));
+  const std::vector<std::string> columns = attempt_columns();
+  const auto check = static_cast<std::size_t>(std::find(columns.begin(), columns.end(), "check") -
+                                              columns.begin());
+  REQUIRE(check < columns.size());
+  const nlohmann::json& rows = sink.parts.at("attempts-0");
+  REQUIRE(rows.size() == 4);
+  for (const nlohmann::json& row : rows) CHECK(row[check] == "imported");
+  CHECK(sink.parts.at("details-0").size() < rows.size());
 }
 
 TEST_CASE("sources that are not shown leave no text that could quote them") {

@@ -2,6 +2,7 @@
 // writing, but not when it opens the store for reading.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -260,9 +261,31 @@ TEST_CASE("a store of version 7 can keep transcripts and provenance after its mi
   imported.info = *(*store)->run("run_6", "");
   imported.info.handle = "run_imported";
   imported.provenance = "a file";
-  REQUIRE((*store)->add_imported_run(imported));
+  std::optional<ImportedRun> next = imported;
+  const auto take = [&next] { return std::exchange(next, std::nullopt); };
+  REQUIRE((*store)->add_imported_runs("0123", take));
   CHECK(*(*store)->provenance("run_imported") == "a file");
   CHECK((*store)->provenance("run_6")->empty());
+  CHECK(check_store(path)->problems.empty());
+}
+
+TEST_CASE("a store of version 8 keeps the provenance of its runs and can import files") {
+  const TemporaryFolder folder;
+  const auto path = store_of_version_6(folder);
+  {
+    SQLite::Database db(path.string(), SQLite::OPEN_READWRITE);
+    for (const char* sql : {kMigrateFromVersion6Sql, kAdditionsSql, kLiveSql}) db.exec(sql);
+    db.exec("INSERT INTO imported_runs VALUES ('run_6', 'a file')");
+    db.exec("PRAGMA user_version=8");
+  }
+  CHECK(*Store::open(path, StoreMode::read_only).value()->provenance("run_6") == "a file");
+  const auto store = Store::open(path, StoreMode::read_write).value();
+  CHECK(*store->provenance("run_6") == "a file");
+  std::optional<ImportedRun> next(std::in_place);
+  next->info = *store->run("run_6", "");
+  next->info.handle = "run_imported";
+  next->provenance = "a file";
+  REQUIRE(store->add_imported_runs("0123", [&next] { return std::exchange(next, std::nullopt); }));
   CHECK(check_store(path)->problems.empty());
 }
 

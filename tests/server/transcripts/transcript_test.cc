@@ -1,6 +1,8 @@
 #include "server/transcripts/transcript.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
 
 #include "server/transcripts/redact.h"
 #include "tests/catch.h"
@@ -90,11 +92,28 @@ TEST_CASE("a redactor removes keys of services and private keys, and no ordinary
   const Redactor redactor({"short", "a-long-secret", "a-long-secret-2"});
   CHECK(redactor.redacted("x a-long-secret-2 a-long-secret short") == "x [secret] [secret] short");
   CHECK(redactor.redacted("key=sk-abcdefghijklmnopqrst12, ok") == "key=[secret], ok");
-  CHECK(redactor.redacted("Authorization: Bearer abcdefghijklmnop.1") == "Authorization: [secret]");
+  CHECK(redactor.redacted("Authorization: Bearer abcdefghijklmnop.1") ==
+        "Authorization: Bearer [secret]");
   CHECK(redactor.redacted("-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----\nnext") ==
         "[secret]\nnext");
   for (const std::string text :
        {"task-abcdefghijklmnopqrst12", "hf_attention_forward_and_backward_pass", "sk-1",
         "-----BEGIN CERTIFICATE-----\nMII"})
     CHECK(redactor.redacted(text) == text);
+}
+
+TEST_CASE("the secrets of the corpus of both redactors are removed") {
+  std::ifstream file(std::string(ASSAY_SOURCE_DIR) + "/tests/common/secrets.json");
+  const nlohmann::json corpus = nlohmann::json::parse(file);
+  REQUIRE(corpus.at("secrets").size() > 20);
+  for (const nlohmann::json& one : corpus.at("secrets")) {
+    std::string secret, text = one.at("text");
+    for (const std::string part : one.at("secret")) secret += part;
+    INFO(text << " with " << secret);
+    text.replace(text.find("{}"), 2, secret);
+    const std::string shown = kNoSecrets.redacted(text);
+    CHECK(shown.find(secret) == std::string::npos);
+    CHECK(shown.find("[secret]") != std::string::npos);
+  }
+  for (const std::string text : corpus.at("no_secrets")) CHECK(kNoSecrets.redacted(text) == text);
 }

@@ -1,11 +1,15 @@
 #include "server/workers/pool_settings.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
+#include "base/handle.h"
 #include "tests/catch.h"
 
 using namespace assay;
 using namespace assay::server;
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -55,4 +59,20 @@ TEST_CASE("a bad file of workers names the field and the valid values") {
   const std::string one = "[[pool]]\nname = \"a\"\ncommand = \"x\"\n";
   CHECK(has(error_of(one + one), "two pools"));
   CHECK(read_pools("/no/such/file").error().code == ErrorCode::not_found);
+}
+
+TEST_CASE("a file of workers is a regular file of a limited size") {
+  const fs::path folder = fs::temp_directory_path() / new_handle("pools");
+  fs::create_directories(folder);
+  const std::string file = (folder / "workers.toml").string();
+  CHECK(read_pools(folder.string()).error().code == ErrorCode::not_found);
+  const std::string pool = "\n[[pool]]\nname = \"a\"\ncommand = \"x\"\n";
+  const std::string comment(static_cast<std::size_t>(kMaxPoolsFileBytes) - pool.size(), '#');
+  std::ofstream(file) << comment << pool;
+  CHECK(read_pools(file));
+  std::ofstream(file) << '#' << comment << pool;
+  CHECK(read_pools(file).error().code == ErrorCode::corrupt);
+  std::ofstream(file, std::ios::trunc).close();
+  CHECK(has(read_pools(file).error().message, "[[pool]]"));
+  fs::remove_all(folder);
 }

@@ -78,3 +78,16 @@ def test_another_library_is_linked_whole(parts: Any, linked: list[str], tmp_path
         knobs.nvidia.libdevice_path = str(other)
         ptx(own_kernels.one_function, tmp_path / "cache")
     assert linked == [str(other)]
+
+
+def test_a_library_that_cannot_be_read_is_linked_by_triton(
+    linked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any
+) -> None:
+    llvm.link_extern_libs = libdevice._link
+    monkeypatch.setattr(libdevice, "_parts", None)
+    monkeypatch.setattr(libdevice, "path", lambda: str(tmp_path / "missing.bc"))
+    libdevice.split()
+    assert "kernels link the whole of libdevice" in capfd.readouterr().err
+    libdevice.install(str(tmp_path))
+    ptx(own_kernels.one_function, tmp_path / "cache")
+    assert [Path(path).name for path in linked] == ["missing.bc", "libdevice.10.bc"]

@@ -29,6 +29,7 @@ import signal
 import socket
 import stat
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -303,3 +304,6 @@ def _reseed() -> None:
     random.seed(seed)
     numpy.random.seed(seed)
     torch.random.default_generator.manual_seed(seed)  # torch.manual_seed would also call CUDA
+    # The module tempfile seeds its names again if the process id has changed. But the zygote is
+    # process 1 of its pid namespace, and so is each child of its own.
+    tempfile._name_sequence = None  # type: ignore[attr-defined]

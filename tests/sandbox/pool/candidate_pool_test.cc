@@ -5,9 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <map>
+#include <stop_token>
 
 #include "sandbox/pool/judge.h"
 #include "tests/catch.h"
@@ -185,7 +188,13 @@ TEST_CASE("a candidate whose zygote was killed has ended when end() returns") {
     Candidate& candidate = **taken;
     REQUIRE(candidate.send(empty_job(), "while True: pass\n", {}, deadline));
     CHECK(std::holds_alternative<SourceParsed>(candidate.next(deadline).message));
+    std::promise<void> zygote_ended;
+    const std::stop_callback on_end(candidate.zygote().ended(), [&] { zygote_ended.set_value(); });
     REQUIRE(::kill(candidate.zygote().pid(), SIGKILL) == 0);
+    // The signal ends the zygote's first process, and the zygote itself a little later. Until then
+    // it could tell how the candidate ended.
+    REQUIRE(zygote_ended.get_future().wait_for(std::chrono::seconds(60)) ==
+            std::future_status::ready);
     CHECK_FALSE(candidate.end());  // nothing tells how it ended
     CHECK(candidate.exited());
     pool.give_back(std::move(*taken));

@@ -45,9 +45,6 @@ class Worker(Protocol):
     ) -> dict[str, Any]:
         """Returns the result of one evaluation."""
 
-    def cancel(self, job: str, attempt: int) -> None:
-        """Ends an evaluation early."""
-
     def stop(self) -> None:
         """Ends the worker. May be called several times, and while other methods run."""
 
@@ -92,9 +89,6 @@ class LocalWorker:
         self, job: str, attempt: int, body: Mapping[str, Any], input_seed: str
     ) -> dict[str, Any]:
         return self._started().evaluate(job, attempt, body, input_seed)
-
-    def cancel(self, job: str, attempt: int) -> None:
-        self._started().cancel(job, attempt)
 
     def stop(self) -> None:
         with self._lock:

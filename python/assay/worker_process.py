@@ -104,10 +104,6 @@ class WorkerProcess:
             with self._lock:
                 del self._answers[tag]
 
-    def cancel(self, job: str, attempt: int) -> None:
-        """Cancels an evaluation, whose result is then `cancelled`. Raises WorkerLost."""
-        self._send({"type": "cancel", "job": job, "attempt": attempt}, b"")
-
     def close(self, end_s: float = END_S) -> None:
         """Ends the worker. Evaluations that it still has are lost."""
         with self._write_lock:

@@ -20,7 +20,7 @@ from assay.worker_process import SILENCE_S, WorkerLost, WorkerRefused
 
 START_S = 3600.0  # a cluster may take so long to have a free node
 HELLO_S = 120.0  # the time that the command of a worker has on its node
-SPARE_THREADS = 3  # of an actor: hello(), cancel() and alive()
+SPARE_THREADS = 2  # of an actor: hello() and alive()
 ASK_S = 1.0  # while an evaluation runs, its actor is asked so often whether it lives
 
 
@@ -61,9 +61,6 @@ class WorkerActor:
         self, job: str, attempt: int, body: Mapping[str, Any], input_seed: str
     ) -> dict[str, Any]:
         return self._worker.evaluate(job, attempt, body, input_seed)
-
-    def cancel(self, job: str, attempt: int) -> None:
-        self._worker.cancel(job, attempt)
 
     def alive(self) -> None:
         """Returns at once."""
@@ -127,9 +124,6 @@ class _RayWorker:
     ) -> dict[str, Any]:
         answer: dict[str, Any] = self._call(self._actor.evaluate, job, attempt, body, input_seed)
         return answer
-
-    def cancel(self, job: str, attempt: int) -> None:
-        self._call(self._actor.cancel, job, attempt)
 
     def stop(self) -> None:
         ray.kill(self._actor)

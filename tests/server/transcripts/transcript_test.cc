@@ -1,9 +1,9 @@
 #include "server/transcripts/transcript.h"
 
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/json.h"
 #include "server/transcripts/redact.h"
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"

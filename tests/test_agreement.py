@@ -73,8 +73,13 @@ def test_figures_and_page(tmp_path: Path) -> None:
 
 
 def test_files_of_other_programs_have_verdicts(tmp_path: Path) -> None:
-    samples = [["a:op", "op", "none", "done", 0.1, {}, 1.0], ["b:op", "op", "type_error", "run"]]
-    (tmp_path / "gpu.json").write_text(json.dumps({"after": {"samples": samples}}))
+    samples = [
+        ["a:op", "op", "none", "done", 0.1, {}, 1.0],
+        ["b:op", "op", "type_error", "run", 0.1, {"run": 3.0}, 1.0],
+        ["c:op", "op", "none", "done", 0.1, {"run": 3.0}, 1.0],
+    ]
+    result = {"device": "cuda:0", "after": {"samples": samples}}
+    (tmp_path / "gpu.json").write_text(json.dumps(result))
     generated = {"transforms": ["renamed"], "seed": 1, "operator": "op", "verdict": "pass:none"}
     not_sent = {"transforms": ["halved"], "seed": 1, "operator": "op", "outcome": "NOT_APPLICABLE"}
     (tmp_path / "cheats.jsonl").write_text(
@@ -82,7 +87,9 @@ def test_files_of_other_programs_have_verdicts(tmp_path: Path) -> None:
     )
     files = [tmp_path / "gpu.json", tmp_path / "cheats.jsonl"]
     figures = agreement.figures_of(agreement.pairs_of(files, files))
-    assert (figures["compared"], figures["agree"], figures["agree_pass"]) == (3, 3, 2)
+    assert (figures["compared"], figures["agree"], figures["agree_pass"]) == (4, 4, 3)
+    tiers = {one["id"]: one.get("tier") for one in agreement.verdicts_of(files[0])}
+    assert tiers == {"a:op": None, "b:op": None, "c:op": "host"}
 
 
 def test_nothing_to_judge_is_an_error(tmp_path: Path) -> None:

@@ -130,15 +130,17 @@ Result<int> gpu_ordinal(const std::string& node, const GpuPlaces& places) {
   return static_cast<int>(found - nodes.begin());
 }
 
-std::optional<LoneGpu> lone_gpu(const std::string& device, const GpuPlaces& places) {
+std::optional<VisibleGpus> visible_gpus(const std::string& device, const GpuPlaces& places) {
+  // ROCm's torch uses both variables.
+  if (device == "cpu") return VisibleGpus{"cpu", {{kVisibleDevices, ""}, {kVisibleHipDevices, ""}}};
   if (!device.starts_with(kCudaPrefix)) return std::nullopt;
   const std::optional<int> index = to_number(std::string_view(device).substr(kCudaPrefix.size()));
   if (!index) return std::nullopt;
   const Result<std::string> node = gpu_node(*index, visible_here(), places);
   const Result<int> ordinal = node ? gpu_ordinal(*node, places) : fail(node.error());
   if (!ordinal) return std::nullopt;
-  return LoneGpu{"cuda:0",
-                 {{kVisibleDevices, std::to_string(*ordinal)}, {kDeviceOrder, kByPciAddress}}};
+  return VisibleGpus{"cuda:0",
+                     {{kVisibleDevices, std::to_string(*ordinal)}, {kDeviceOrder, kByPciAddress}}};
 }
 
 }  // namespace assay::sandbox

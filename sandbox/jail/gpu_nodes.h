@@ -26,6 +26,7 @@ struct GpuPlaces {
 };
 
 inline constexpr const char* kVisibleDevices = "CUDA_VISIBLE_DEVICES";
+inline constexpr const char* kVisibleHipDevices = "HIP_VISIBLE_DEVICES";
 inline constexpr const char* kDeviceOrder = "CUDA_DEVICE_ORDER";
 inline constexpr const char* kByPciAddress = "PCI_BUS_ID";
 
@@ -44,14 +45,16 @@ Result<std::string> gpu_node(int index);
 /// CUDA_VISIBLE_DEVICES is not set. Errors: unavailable if the device file does not exist.
 Result<int> gpu_ordinal(const std::string& node, const GpuPlaces& places = {});
 
-/// The settings that let a process outside of a jail see exactly one GPU: the device name to use,
-/// and the environment variables to set.
-struct LoneGpu {
+/// The settings that let a process outside of a jail see only the GPU of its device: the name of
+/// the device to use, and the environment variables to set.
+struct VisibleGpus {
   std::string device;
   std::vector<std::pair<std::string, std::string>> environment;
 };
-/// Returns the settings for `device`, which is cuda:N in the numbering of this process. Returns
-/// nothing if the device is of another kind or if the GPU does not exist.
-std::optional<LoneGpu> lone_gpu(const std::string& device, const GpuPlaces& places = {});
+/// Returns the settings for `device`: for cuda:N in the numbering of this process, exactly this
+/// GPU, and for `cpu`, no GPU. Code of a reference asks torch whether there is a GPU, and a
+/// reference on the CPU must not use one. Returns nothing if the device is of another kind or if
+/// the GPU does not exist.
+std::optional<VisibleGpus> visible_gpus(const std::string& device, const GpuPlaces& places = {});
 
 }  // namespace assay::sandbox

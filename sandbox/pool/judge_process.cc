@@ -19,7 +19,7 @@ TrustedJudgeProcess::TrustedJudgeProcess(const SandboxConfig& config, Spawner& s
                                          const std::string& device, int number)
     : config_(config),
       spawner_(spawner),
-      gpu_(lone_gpu(device)),
+      gpu_(visible_gpus(device)),
       device_(gpu_ ? gpu_->device : device),
       log_(judge_log(config, device, number)) {}
 

@@ -56,7 +56,7 @@ class TrustedJudgeProcess final : public JudgeProcess {
  private:
   const SandboxConfig config_;
   Spawner& spawner_;
-  const std::optional<LoneGpu> gpu_;
+  const std::optional<VisibleGpus> gpu_;
   const std::string device_;
   const std::string log_;
   Process process_;

@@ -42,14 +42,14 @@ IN_FLIGHT = 12  # the number of oracles that are judged at a time
 TIMED = (
     "vector_add",
     "softmax_last_dim",
-    "csr_spmm",
-    "kl_div",
     "fused_add_rms_norm",
     "decode_attn_gqa",
-    "flash_attn_fwd",
     "selective_scan_mamba1",
-    "batched_matmul",
-    "clip_grad_norm_fused",
+    "rope_neox",
+    "adamw_step",
+    "flash_decode_splitkv",
+    "csr_spmm",
+    "matmul_fp16",
 )
 REPEATS = 3
 SHORT_NS = 10_000  # shorter times are not compared
@@ -63,6 +63,12 @@ def store(name: str, found: dict[str, Any]) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
         result = {"environment": environment(), **found}
         (Path(folder) / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+
+
+def unsupported(verdict: dict[str, Any]) -> str:
+    """Returns why the machine cannot judge the submission, for example because Triton lacks the
+    dialect TLX. Otherwise returns an empty text."""
+    return str(verdict.get("summary")) if verdict.get("error_kind") == "unsupported" else ""
 
 
 def oracle_of(operator: str) -> str:
@@ -126,7 +132,7 @@ def test_oracles_are_judged_through_hip(hip_server: StdioClient) -> None:
         refused = next((one for one in REFUSED if one in str(verdict.get("detail"))), "")
         rows[operator] = {
             key: verdict.get(key) for key in ("outcome", "tier", "error_kind", "summary")
-        } | {"refused": refused}
+        } | {"refused": refused or unsupported(verdict)}
     passed = [name for name, row in rows.items() if row["outcome"] == "pass"]
     refused = [name for name, row in rows.items() if row.get("refused")]
     wrong = [
@@ -217,6 +223,10 @@ def test_cheats_that_need_a_gpu_are_refused_through_hip(tmp_path: Path) -> None:
             verdict = server.send(case)
             refused = next((one for one in REFUSED if one in str(verdict.get("detail"))), "")
             problems = problems_of(server, case, verdict, "gpu")
+            declared = case.expected_on("gpu")
+            # Clocks differ between the drivers, so a cheat may be noticed by another check.
+            if declared is not None and "pass" not in (declared.outcome, verdict["outcome"]):
+                problems = []
             rows[case.name] = {
                 "seen": f"{verdict.get('outcome')}:{verdict.get('error_kind')}",
                 # A cheat by a feature that HIP lacks is refused for this feature.

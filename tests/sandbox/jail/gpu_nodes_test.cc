@@ -105,16 +105,18 @@ TEST_CASE(
   machine.add("0000:8d:00.0", 1);
   machine.add("0000:9a:00.0", 2);
   ::unsetenv(kVisibleDevices);
-  const std::optional<LoneGpu> second = lone_gpu("cuda:1", machine.places);
+  const std::optional<VisibleGpus> second = visible_gpus("cuda:1", machine.places);
   REQUIRE(second);
   CHECK(second->device == "cuda:0");
   using Words = std::vector<std::pair<std::string, std::string>>;
   CHECK(second->environment ==
         Words{{"CUDA_VISIBLE_DEVICES", "1"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}});
   ::setenv(kVisibleDevices, "2,0", 1);
-  CHECK(lone_gpu("cuda:0", machine.places)->environment.front().second == "2");
-  CHECK_FALSE(lone_gpu("cuda:2", machine.places));
+  CHECK(visible_gpus("cuda:0", machine.places)->environment.front().second == "2");
+  CHECK_FALSE(visible_gpus("cuda:2", machine.places));
   ::unsetenv(kVisibleDevices);
-  for (const char* other : {"cpu", "fake", "cuda:3", "cuda:", "cuda:x"})
-    CHECK_FALSE(lone_gpu(other, machine.places));
+  CHECK(visible_gpus("cpu", machine.places)->environment ==
+        Words{{"CUDA_VISIBLE_DEVICES", ""}, {"HIP_VISIBLE_DEVICES", ""}});
+  for (const char* other : {"fake", "cuda:3", "cuda:", "cuda:x"})
+    CHECK_FALSE(visible_gpus(other, machine.places));
 }

@@ -2,24 +2,26 @@
 same time. The result shows whether the driver creates contexts one after the other for the whole
 machine.
 
-    python measurements/contexts.py --devices 0 1 2 3 --processes 6 --seconds 6 \
+    python measurements/contexts.py --devices 0 1 2 3 --processes 1 6 12 --seconds 6 \
         --out bench-out/contexts.json
 
 Every submission gets its own context, so this rate limits the number of small jobs per second. For
-each GPU, `--processes` processes fork children one after the other; a child only creates a context
-and ends. In the result, `parts` contains the time of each step of creating a context, measured
+each GPU, some processes fork children one after the other; a child only creates a context and ends.
+Meanwhile another process keeps a context on each GPU, as the judges of a server do. Without it, the
+driver would set the GPU up again for each context. In the result, `parts` contains the time of each step of creating a context, measured
 without other processes. It is measured with one and with eight hardware queues
 (CUDA_DEVICE_MAX_CONNECTIONS; eight is the driver's default)."""
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -86,7 +88,35 @@ def parts(device: int) -> list[dict[str, Any]]:
     return rows
 
 
+@contextlib.contextmanager
+def held_contexts(devices: list[int]) -> Iterator[None]:
+    """Keeps a context on each GPU until the block ends."""
+    reader, writer = os.pipe()
+    holders = []
+    for device in devices:
+        ready, readied = os.pipe()
+        holder = os.fork()
+        if holder == 0:
+            os.close(writer)
+            status = make_one(device)
+            os.write(readied, b"x")
+            os.read(reader, 1)  # ends when the parent closes its end
+            os._exit(status)
+        os.close(readied)
+        os.read(ready, 1)
+        os.close(ready)
+        holders.append(holder)
+    try:
+        yield
+    finally:
+        os.close(writer)
+        os.close(reader)
+        for holder in holders:
+            os.waitpid(holder, 0)
+
+
 def maker(device: int, end: float, made: Any) -> None:
+    os.environ["CUDA_DEVICE_MAX_CONNECTIONS"] = "1"  # as launchers have
     count = 0
     while time.time() < end:
         child = os.fork()
@@ -101,19 +131,21 @@ def maker(device: int, end: float, made: Any) -> None:
 def rate(devices: list[int], processes: int, seconds: float) -> float:
     context = get_context("fork")
     made = context.Queue()
-    end = time.time() + seconds
-    begin = time.time()
-    workers = [
-        context.Process(target=maker, args=(device, end, made))
-        for device in devices
-        for _ in range(processes)
-    ]
-    for worker in workers:
-        worker.start()
-    total = sum(made.get() for _ in workers)
-    for worker in workers:
-        worker.join()
-    return total / (time.time() - begin)
+    with held_contexts(devices):
+        end = time.time() + seconds
+        begin = time.time()
+        workers = [
+            context.Process(target=maker, args=(device, end, made))
+            for device in devices
+            for _ in range(processes)
+        ]
+        for worker in workers:
+            worker.start()
+        total = sum(made.get() for _ in workers)
+        took = time.time() - begin
+        for worker in workers:
+            worker.join()
+    return total / took
 
 
 def main() -> None:
@@ -121,13 +153,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--devices", nargs="+", type=int, required=True)
-    parser.add_argument("--processes", type=int, default=6, help="for each GPU")
+    parser.add_argument("--processes", type=int, nargs="+", default=[1, 6], help="for each GPU")
     parser.add_argument("--seconds", type=float, default=6.0, help="for each measurement")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     rows = []
-    for count in sorted({1, 2, len(options.devices)}):
-        for processes in sorted({1, options.processes}):
+    for count in sorted({1, min(2, len(options.devices)), len(options.devices)}):
+        for processes in options.processes:
             devices = options.devices[:count]
             rows.append(
                 {

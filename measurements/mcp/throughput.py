@@ -33,6 +33,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements"))
+from answers import end  # noqa: E402
 from environment import environment  # noqa: E402
 from operator_folders import operator_folders  # noqa: E402
 
@@ -84,9 +85,11 @@ def load(
     operators_of: Callable[[int], Iterator[str]],
     agents: int,
     seconds: float,
+    finish: bool = True,
 ) -> dict[str, Any]:
     """Loads the server with agents until the time is over, or until no agent has another operator.
-    `operators_of` gives the operators of an agent. Returns the rates, percentiles and samples."""
+    `operators_of` gives the operators of an agent. With `finish`, calls that are then in progress
+    are finished. Returns the rates, percentiles and samples."""
     samples: list[dict[str, Any]] = []
     wrong: list[str] = []
     begin = time.monotonic()
@@ -114,13 +117,13 @@ def load(
             if answer.get("outcome") != "pass":
                 wrong.append(json.dumps(answer)[:300])
 
-    threads = [threading.Thread(target=work, args=[index]) for index in range(agents)]
+    threads = [threading.Thread(target=work, args=[index], daemon=True) for index in range(agents)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
-    # Calls that are in progress when the time is over are finished, but they do not count.
-    inside = [one for one in samples if one["end_s"] <= seconds]
+        thread.join(None if finish else max(0.0, begin + seconds - time.monotonic()))
+    # Calls that are in progress when the time is over do not count.
+    inside = [one for one in list(samples) if one["end_s"] <= seconds]
     if not inside:
         raise SystemExit(f"{tool}: no verdict within {seconds} s: {wrong[:1]}")
     took = min(seconds, time.monotonic() - begin)
@@ -193,10 +196,10 @@ def main() -> None:
         if options.grades:
             order = iter(random.Random(options.seed).sample(every, len(every)))
             result["grades"] = load(
-                server, "submit", lambda _: order, options.grades, options.grades_s
+                server, "submit", lambda _: order, options.grades, options.grades_s, finish=False
             )
         result["pool_kib"] = pool_memory(server)
-        server.close()
+        end(server)
     options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
+#include <utility>
+#include <vector>
 
 namespace assay::sandbox::cuda {
 namespace {
@@ -131,6 +133,37 @@ Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
   if (failed != kSuccess)
     return fail(ErrorCode::unavailable,
                 "device " + std::to_string(index) + ": " + api.describe(failed));
+  return facts;
+}
+
+LaunchResult<KernelFacts> read_kernel_facts(const CudaApi& api, CUfunction function,
+                                            const std::string& doing) {
+  const auto check = [&](CUresult result, const std::string& what) -> LaunchStatus {
+    if (result == kSuccess) return {};
+    return tl::unexpected(classify(api, result, what));
+  };
+  const auto attribute = [&](int which, std::int64_t& to) {
+    int value = 0;
+    LaunchStatus s = check(api.cuFuncGetAttribute(&value, which, function), doing);
+    to = value;
+    return s;
+  };
+  KernelFacts facts;
+  for (const auto& [which, to] : {std::pair{kFunctionNumRegs, &facts.registers},
+                                  {kFunctionLocalSizeBytes, &facts.local_bytes},
+                                  {kFunctionSharedSizeBytes, &facts.static_shared_bytes},
+                                  {kFunctionMaxThreadsPerBlock, &facts.max_threads_per_block}}) {
+    if (LaunchStatus s = attribute(which, *to); !s) return tl::unexpected(s.error());
+  }
+  std::size_t offset = 0, bytes = 0;
+  std::vector<std::size_t>& params = facts.param_bytes.emplace();
+  CUresult result = kSuccess;
+  while ((result = api.cuFuncGetParamInfo(function, params.size(), &offset, &bytes)) == kSuccess)
+    params.push_back(bytes);
+  if (result != kInvalidValue) {
+    if (LaunchStatus s = check(result, doing + ": reading its parameters"); !s)
+      return tl::unexpected(s.error());
+  }
   return facts;
 }
 

@@ -1,5 +1,6 @@
 // Declares the part of the CUDA driver API that the launcher uses: the table of functions, the
-// facts of a device, and the meaning of the driver's errors. These calls need no CUDA context.
+// facts of devices and kernels, and the meaning of the driver's errors. Only read_kernel_facts() needs
+// a CUDA context.
 //
 //   Result<const CudaApi*> api = open_cuda_api();
 //   Result<int> devices = count_devices(**api);
@@ -88,6 +89,7 @@ inline constexpr int kTensorMapL2Promotion128B = 2;
 inline constexpr int kTensorMapFillNone = 0;
 inline constexpr int kTensorMapFillNan = 1;
 
+inline constexpr int kLimitStackSize = 0;          // CUlimit
 inline constexpr unsigned kStreamNonBlocking = 1;  // CUstream_flags
 inline constexpr unsigned kEventDefault = 0;       // CUevent_flags
 inline constexpr unsigned kMemHostAllocDeviceMap = 2;
@@ -151,6 +153,8 @@ struct CUlaunchConfig {
   F(cuDevicePrimaryCtxRetain, CUresult(CUcontext*, CUdevice))                                        \
   F(cuDevicePrimaryCtxRelease_v2, CUresult(CUdevice))                                                \
   F(cuCtxSetCurrent, CUresult(CUcontext))                                                            \
+  F(cuCtxGetLimit, CUresult(std::size_t*, int))                                                      \
+  F(cuCtxSetLimit, CUresult(int, std::size_t))                                                       \
   F(cuCtxResetPersistingL2Cache, CUresult())                                                         \
   F(cuMemAlloc_v2, CUresult(CUdeviceptr*, std::size_t))                                              \
   F(cuMemFree_v2, CUresult(CUdeviceptr))                                                             \
@@ -219,6 +223,10 @@ std::string library_folder();
 Result<int> count_devices(const CudaApi& api);
 
 Result<DeviceFacts> read_device_facts(const CudaApi& api, int index);
+
+/// `doing` describes the call in the messages of errors.
+LaunchResult<KernelFacts> read_kernel_facts(const CudaApi& api, CUfunction function,
+                                            const std::string& doing);
 
 /// Decides whether the submission's device code, the launch or this launcher caused an error.
 /// `result` must not be kSuccess. `doing` describes the call in the message.

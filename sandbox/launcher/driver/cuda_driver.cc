@@ -51,6 +51,7 @@ class CudaDriver final : public GpuDriver {
         !s)
       return s;
     if (LaunchStatus s = check(api_.cuCtxSetCurrent(context_), "cuCtxSetCurrent"); !s) return s;
+    if (LaunchStatus s = release_stacks(); !s) return s;
     if (LaunchStatus s = check(api_.cuStreamCreate(&stream_, kStreamNonBlocking), "cuStreamCreate");
         !s)
       return s;
@@ -271,11 +272,26 @@ class CudaDriver final : public GpuDriver {
   LaunchStatus reset_persisting_l2() override {
     return check(api_.cuCtxResetPersistingL2Cache(), "resetting the L2");
   }
+  LaunchStatus reserve_stacks() override {
+    if (stacks_reserved_) return {};
+    stacks_reserved_ = true;
+    return check(api_.cuCtxSetLimit(kLimitStackSize, stack_bytes_),
+                 "reserving memory for the stacks");
+  }
 
  private:
   LaunchStatus check(CUresult result, const char* doing) const {
     if (result == kSuccess) return {};
     return tl::unexpected(classify(api_, result, doing));
+  }
+
+  /// Gives back the memory of the threads' stacks, which a new context has reserved: 264 MiB on an
+  /// H200, half of the context's memory. Few kernels use a stack (reserve_stacks()).
+  LaunchStatus release_stacks() {
+    if (LaunchStatus s = check(api_.cuCtxGetLimit(&stack_bytes_, kLimitStackSize), "cuCtxGetLimit");
+        !s)
+      return s;
+    return check(api_.cuCtxSetLimit(kLimitStackSize, 0), "giving back the memory of the stacks");
   }
 
   LaunchStatus map_at(CUdeviceptr base, std::uint64_t bytes, CUmemGenericAllocationHandle handle) {
@@ -333,28 +349,10 @@ class CudaDriver final : public GpuDriver {
                   doing.c_str());
         !s)
       return s;
-    const auto attribute = [&](int which, std::int64_t& to) {
-      int value = 0;
-      LaunchStatus s =
-          check(api_.cuFuncGetAttribute(&value, which, loaded.function), doing.c_str());
-      to = value;
-      return s;
-    };
-    KernelFacts& facts = loaded.facts;
-    if (LaunchStatus s = attribute(kFunctionNumRegs, facts.registers); !s) return s;
-    if (LaunchStatus s = attribute(kFunctionLocalSizeBytes, facts.local_bytes); !s) return s;
-    if (LaunchStatus s = attribute(kFunctionSharedSizeBytes, facts.static_shared_bytes); !s)
-      return s;
-    if (LaunchStatus s = attribute(kFunctionMaxThreadsPerBlock, facts.max_threads_per_block); !s)
-      return s;
-    std::size_t offset = 0, bytes = 0;
-    std::vector<std::size_t>& params = facts.param_bytes.emplace();
-    CUresult result = kSuccess;
-    while ((result = api_.cuFuncGetParamInfo(loaded.function, params.size(), &offset, &bytes)) ==
-           kSuccess)
-      params.push_back(bytes);
-    if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
-    if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
+    LaunchResult<KernelFacts> facts = read_kernel_facts(api_, loaded.function, doing);
+    if (!facts) return tl::unexpected(facts.error());
+    loaded.facts = std::move(*facts);
+    if (loaded.facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
     // A kernel that needs more shared memory has to opt in. For such a kernel, the driver is set to
     // prefer shared memory over L1, as in Triton's own launcher.
     if (LaunchStatus s =
@@ -377,6 +375,8 @@ class CudaDriver final : public GpuDriver {
   CUevent stop_ = nullptr;
   std::uint32_t* blocker_ = nullptr;  // mapped host memory; null if the stream cannot be blocked
   CUdeviceptr blocker_on_device_ = 0;
+  std::size_t stack_bytes_ = 0;  // of each thread, as the driver has it by default
+  bool stacks_reserved_ = false;
   std::vector<LoadedKernel> kernels_;
   std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address -> size in bytes
 };

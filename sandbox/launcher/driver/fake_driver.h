@@ -65,6 +65,7 @@ class FakeDriver : public GpuDriver {
   std::uint64_t allocated_bytes() const { return allocated_; }
   std::size_t shared_mappings() const { return shared_.size(); }
   std::size_t loaded_kernels() const;
+  bool stacks_reserved() const { return stacks_reserved_; }
   /// Sets the device time of kernels with this name.
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
   /// Sets the local memory per thread of kernels with this name.
@@ -112,6 +113,10 @@ class FakeDriver : public GpuDriver {
   LaunchStatus mark_stop() override;
   LaunchResult<double> elapsed_ns() override;
   LaunchStatus reset_persisting_l2() override { return usable(); }
+  LaunchStatus reserve_stacks() override {
+    stacks_reserved_ = true;
+    return usable();
+  }
 
  private:
   struct Known {
@@ -138,6 +143,7 @@ class FakeDriver : public GpuDriver {
   std::map<std::string, double> kernel_ns_;
   std::map<std::string, std::int64_t> local_bytes_;
   std::vector<Loaded> loaded_;
+  bool stacks_reserved_ = false;
   std::vector<Record> launches_;
   std::optional<LaunchError> lost_;  // set after a fault: the reason why the context is lost
   double clock_ns_ = 0;

@@ -137,6 +137,11 @@ class GpuDriver {
   virtual LaunchResult<double> elapsed_ns() = 0;
   /// Releases the cache lines that device code asked the L2 cache to keep.
   virtual LaunchStatus reset_persisting_l2() = 0;
+
+  /// Reserves the memory of the threads' stacks. Call it after load() and before the first launch
+  /// of a kernel that uses a stack: one with local memory, or with calls of functions. By default,
+  /// a driver reserves this memory itself.
+  virtual LaunchStatus reserve_stacks() { return {}; }
 };
 
 /// The maximum number of operations that may be queued on a blocked stream. The driver's queue has

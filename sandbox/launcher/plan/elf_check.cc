@@ -10,6 +10,9 @@
 namespace assay::sandbox {
 namespace {
 
+// The bit in st_other that marks the symbol of a kernel in a cubin (STO_CUDA_ENTRY).
+constexpr unsigned char kKernelSymbol = 0x10;
+
 tl::unexpected<Error> refuse(const std::string& reason) {
   return fail(ErrorCode::invalid_argument, "device binary: " + reason);
 }
@@ -58,6 +61,20 @@ std::uint64_t writable_globals(std::string_view image) {
       bytes = std::max(bytes, bytes + section.sh_size);
   }
   return bytes;
+}
+
+bool has_device_functions(std::string_view image) {
+  const auto header = entry_at<Elf64_Ehdr>(image, 0, 0);
+  for (std::uint64_t i = 0; i < header.e_shnum; ++i) {
+    const auto section = entry_at<Elf64_Shdr>(image, header.e_shoff, i);
+    if (section.sh_type != SHT_SYMTAB) continue;
+    for (std::uint64_t j = 0; j < section.sh_size / sizeof(Elf64_Sym); ++j) {
+      const auto symbol = entry_at<Elf64_Sym>(image, section.sh_offset, j);
+      if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && (symbol.st_other & kKernelSymbol) == 0)
+        return true;
+    }
+  }
+  return false;
 }
 
 Status check_elf(std::string_view image) {

@@ -55,4 +55,9 @@ Status check_elf(std::string_view image);
 /// passed check_elf().
 std::uint64_t writable_globals(std::string_view image);
 
+/// Returns true if a cubin has or needs functions that are no kernels. Such a function can call
+/// itself, so the attributes of a kernel that calls it do not tell the size of its stack. The image
+/// must have passed check_elf().
+bool has_device_functions(std::string_view image);
+
 }  // namespace assay::sandbox

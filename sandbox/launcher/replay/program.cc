@@ -159,6 +159,9 @@ LaunchStatus Program::load_binaries(const Plan& plan) {
     handles_.push_back(*handle);
     if (writable_globals(binary.image) > 0) stateful_.push_back({*handle, binary});
     const KernelFacts& facts = gpu_.kernel_facts(*handle);
+    if (facts.local_bytes > 0 || has_device_functions(binary.image)) {
+      if (LaunchStatus s = gpu_.reserve_stacks(); !s) return s;
+    }
     uses_.push_back({binary.kernel, facts.registers, facts.local_bytes,
                      facts.static_shared_bytes + binary.shared_bytes, 0});
   }

@@ -45,6 +45,25 @@ inline std::string elf_with_section(const std::string& name, std::uint64_t bytes
   return image;
 }
 
+/// Returns an ELF file whose table of symbols contains one function. In the cubin of a kernel,
+/// `other` is 0x10.
+inline std::string elf_with_function(unsigned char other) {
+  std::string image = elf_with_section(".symtab", 0);
+  Elf64_Sym symbol{};
+  symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+  symbol.st_other = other;
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.data(), sizeof header);
+  Elf64_Shdr table;
+  std::memcpy(&table, image.data() + header.e_shoff, sizeof table);
+  table.sh_type = SHT_SYMTAB;
+  table.sh_flags = 0;
+  table.sh_offset = image.size();
+  table.sh_size = sizeof symbol;
+  std::memcpy(image.data() + header.e_shoff, &table, sizeof table);
+  return image.append(reinterpret_cast<const char*>(&symbol), sizeof symbol);
+}
+
 /// Returns a plan for out = x + y over n floats, as the recorder would write it. The plan has two
 /// inputs, and the output is in scratch memory.
 inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_vector_add",

@@ -103,6 +103,7 @@ static_assert(cuda_abi::kLaunchClusterSchedulingPolicyPreference ==
 static_assert(cuda_abi::kLaunchProgrammaticStreamSerialization ==
               CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 static_assert(cuda_abi::kClusterSchedulingPolicySpread == CU_CLUSTER_SCHEDULING_POLICY_SPREAD);
+static_assert(cuda_abi::kLimitStackSize == CU_LIMIT_STACK_SIZE);
 static_assert(cuda_abi::kStreamNonBlocking == CU_STREAM_NON_BLOCKING &&
               cuda_abi::kEventDefault == CU_EVENT_DEFAULT);
 static_assert(cuda_abi::kMemHostAllocDeviceMap == CU_MEMHOSTALLOC_DEVICEMAP &&

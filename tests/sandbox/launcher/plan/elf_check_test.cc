@@ -95,3 +95,13 @@ TEST_CASE("variables that keep their values count, and memory of one block does 
   CHECK(writable_globals(test::elf_with_section(".nv.merc.nv.shared.reserved.0", 16)) == 0);
   CHECK(writable_globals(test::elf_with_section(".nv.global.nv.shared", 8)) == 8);
 }
+
+TEST_CASE("a function that is no kernel is found in the table of symbols") {
+  CHECK_FALSE(has_device_functions(test::tiny_elf()));
+  CHECK_FALSE(has_device_functions(test::elf_with_section(".nv.global", 4096)));
+  const std::string kernel = test::elf_with_function(0x10), function = test::elf_with_function(0);
+  REQUIRE(check_elf(kernel));
+  REQUIRE(check_elf(function));
+  CHECK_FALSE(has_device_functions(kernel));
+  CHECK(has_device_functions(function));
+}

@@ -242,6 +242,23 @@ TEST_CASE("the local memory of a kernel counts for all threads that can be resid
   bench.check_clean();
 }
 
+TEST_CASE("stacks are reserved only for kernels that use local memory or call functions") {
+  Bench bench;
+  SECTION("neither") {
+    CHECK(bench.run(test::vector_add_plan(kN, "fake_vector_add", test::elf_with_function(0x10))));
+    CHECK_FALSE(bench.gpu.stacks_reserved());
+  }
+  SECTION("local memory") {
+    bench.gpu.set_local_bytes("fake_vector_add", 16);
+    CHECK(bench.run(test::vector_add_plan(kN)));
+    CHECK(bench.gpu.stacks_reserved());
+  }
+  SECTION("a function") {
+    CHECK(bench.run(test::vector_add_plan(kN, "fake_vector_add", test::elf_with_function(0))));
+    CHECK(bench.gpu.stacks_reserved());
+  }
+}
+
 TEST_CASE("an input that a plan changed is reported, unless it is inout") {
   Bench bench;
   const Plan plan = test::vector_add_plan(kN, "fake_add_in_place");

@@ -29,11 +29,15 @@ Result<HipApi> load() {
   if (library == nullptr) return fail(ErrorCode::unavailable, "no HIP runtime: " + problem);
   HipApi api;
   std::string missing;
-#define ASSAY_HIP_LOAD(symbol, ...)                                               \
-  api.symbol = reinterpret_cast<decltype(api.symbol)>(::dlsym(library, #symbol)); \
+#define ASSAY_HIP_FIND(symbol, ...) \
+  api.symbol = reinterpret_cast<decltype(api.symbol)>(::dlsym(library, #symbol));
+#define ASSAY_HIP_LOAD(symbol, ...) \
+  ASSAY_HIP_FIND(symbol)            \
   if (api.symbol == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(#symbol);
   ASSAY_HIP_FUNCTIONS(ASSAY_HIP_LOAD)
+  ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_HIP_FIND)
 #undef ASSAY_HIP_LOAD
+#undef ASSAY_HIP_FIND
   if (!missing.empty())
     return fail(ErrorCode::unavailable,
                 "the HIP runtime is too old: " + std::string(name) + " lacks " + missing);

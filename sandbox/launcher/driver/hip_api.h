@@ -67,6 +67,10 @@ inline constexpr int kAttributeMultiprocessorCount = 63;
 inline constexpr int kAttributeMaxSharedMemoryPerBlock = 74;
 inline constexpr int kAttributeCanUseStreamWaitValue = 10013;
 
+// From this version of HIP on, hipMemImportFromShareableHandle() expects the number of a file
+// descriptor as a pointer. Older versions expect the address of the number.
+inline constexpr int kFirstDescriptorByValue = 70'100'000;  // HIP 7.1
+
 // Values of hipFunction_attribute.
 inline constexpr int kFunctionMaxThreadsPerBlock = 0;
 inline constexpr int kFunctionSharedSizeBytes = 1;
@@ -119,6 +123,7 @@ inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBuffe
   F(hipModuleUnload, HipResult(HipModule))                                                  \
   F(hipModuleGetFunction, HipResult(HipFunction*, HipModule, const char*))                  \
   F(hipFuncGetAttribute, HipResult(int*, int, HipFunction))                                 \
+  F(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, HipResult(int*, HipFunction, int, std::size_t)) \
   F(hipModuleLaunchKernel, HipResult(HipFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, HipStream, void**, void**)) \
   F(hipStreamCreateWithFlags, HipResult(HipStream*, unsigned))                              \
   F(hipStreamDestroy, HipResult(HipStream))                                                 \
@@ -128,12 +133,17 @@ inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBuffe
   F(hipEventDestroy, HipResult(HipEvent))                                                   \
   F(hipEventRecord, HipResult(HipEvent, HipStream))                                         \
   F(hipEventElapsedTime, HipResult(float*, HipEvent, HipEvent))
+
+/// The same for functions that older libraries lack. Without them, a feature is refused by name.
+#define ASSAY_HIP_NEWER_FUNCTIONS(F)                                                        \
+  F(hipModuleLaunchCooperativeKernel, HipResult(HipFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, HipStream, void**))
 // clang-format on
 
 /// The table of the library's functions.
 struct HipApi {
 #define ASSAY_HIP_MEMBER(symbol, ...) std::add_pointer_t<__VA_ARGS__> symbol = nullptr;
   ASSAY_HIP_FUNCTIONS(ASSAY_HIP_MEMBER)
+  ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_HIP_MEMBER)  // null if the library lacks the function
 #undef ASSAY_HIP_MEMBER
 
   /// Returns the name and the text of a result, for example "hipErrorIllegalAddress (an illegal

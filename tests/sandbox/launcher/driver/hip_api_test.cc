@@ -32,6 +32,9 @@ namespace {
 namespace hip_signatures {
 using namespace assay::sandbox::hip;  // NOLINT: the list names its types
 ASSAY_HIP_FUNCTIONS(ASSAY_CHECK_CALL)
+#if HIP_VERSION_MAJOR >= 6
+ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_CHECK_CALL)
+#endif
 }  // namespace hip_signatures
 #undef ASSAY_CHECK_CALL
 

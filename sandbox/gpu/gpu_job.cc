@@ -288,7 +288,9 @@ void GpuJob::profile(const Plans& plans) {
   std::map<std::string, std::string> missing;
   if (run_.job().detail == ProfileDetail::counters && lock_idle_gpu()) {
     auto counted =
-        count_kernels(run_, {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver},
+        count_kernels(run_,
+                      {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver,
+                       static_cast<double>(facts_.bandwidth_bytes_per_s)},
                       prepared_, plans.front(), outputs_[0].get());
     if (counted)
       counters = std::move(*counted);

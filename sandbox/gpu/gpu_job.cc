@@ -32,9 +32,9 @@ void GpuJob::execute() {
     return;
   }
   const bool watched = wants_sanitizer(run_.job(), gpu_.config);
-  if (watched && gpu_.config.sanitizer.empty()) {
-    run_.fail(ErrorKind::unsupported,
-              std::string("NVIDIA Compute Sanitizer was not found; ") + kSanitizerInstallation);
+  const std::string problem = sanitizer_problem(gpu_.config, gpu_.options.driver);
+  if (watched && !problem.empty()) {
+    run_.fail(ErrorKind::unsupported, problem);
     return;
   }
   perform(watched);

@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -153,14 +154,17 @@ struct HipApi {
 
 /// Loads libamdhip64 once for the life of the process. Errors: `unavailable` if the library cannot
 /// be loaded, with the loader's message; `unavailable` if an old ROCm lacks a function, with a
-/// message that names the function.
+/// message that names the function. Both messages name the remedy.
 Result<const HipApi*> open_hip_api();
+
+/// Loads the first of these libraries that exists. The errors are those of open_hip_api().
+Result<HipApi> load_hip_api(std::span<const char* const> libraries);
 
 /// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.
 std::string library_folder();
 
 /// Calls hipInit and returns the number of devices. Errors: `unavailable` if there is no device;
-/// the message says why.
+/// the message says why, and names variables such as HIP_VISIBLE_DEVICES if they are set.
 Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);

@@ -9,7 +9,7 @@ docs/explanation/amd.md describes the messages, with which any other emulator ca
 
 This file loads a code object as AMD's runtime does: it places the segments, reads the kernel's
 descriptor, and sets the registers that the descriptor asks for. It also corrects the emulator where
-it departs from AMD's documents (class Corrections)."""
+it departs from AMD's documents (class Corrections, class Mfma, emulated_instructions.py)."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ import threading
 import time
 from collections.abc import Callable
 from typing import Any
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from emulated_instructions import install
 
 # The architectures that the emulator decodes, by target.
 ARCHITECTURES = {"hip:gfx942": "cdna", "hip:gfx950": "cdna"}
@@ -302,6 +305,7 @@ def main() -> None:
     emulator = importlib.import_module("test.mockgpu.amd.emu")
     Corrections(emulator)
     Mfma(emulator)
+    install(emulator)
     device = Device(emulator, options.target)
     stream = peer.makefile("rw", encoding="utf-8")
 

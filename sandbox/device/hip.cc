@@ -6,15 +6,10 @@
 #include "sandbox/device/cuda.h"
 #include "sandbox/jail/amd_nodes.h"
 #include "sandbox/job/target.h"
-#include "sandbox/pool/probe.h"
 
 namespace assay::sandbox {
-namespace {
 
-/// Returns why hip:`index` cannot be used. Returns an empty text if it can.
-std::string problem_of(const SandboxConfig& config, int index) {
-  if (std::string problem = amd_problem(read_amd_machine()); !problem.empty()) return problem;
-  const DriverProbe found = probe_driver(config, "hip");
+std::string hip_problem(const DriverProbe& found, int index) {
   if (found.gpus.empty()) return found.reason;
   const std::size_t count = found.gpus.size();
   if (static_cast<std::size_t>(index) >= count)
@@ -27,10 +22,10 @@ std::string problem_of(const SandboxConfig& config, int index) {
   return "";
 }
 
-}  // namespace
-
 Result<std::unique_ptr<Device>> make_hip_device(const SandboxConfig& config, int index) {
-  if (const std::string problem = problem_of(config, index); !problem.empty())
+  std::string problem = amd_problem(read_amd_machine());
+  if (problem.empty()) problem = hip_problem(probe_driver(config, "hip"), index);
+  if (!problem.empty())
     return fail(ErrorCode::unavailable, "device hip:" + std::to_string(index) +
                                             " cannot be used: " + problem +
                                             "; `assay doctor` lists this machine's devices");

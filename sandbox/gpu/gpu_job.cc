@@ -32,9 +32,9 @@ void GpuJob::execute() {
     return;
   }
   const bool watched = wants_sanitizer(run_.job(), gpu_.config);
-  if (watched && gpu_.config.sanitizer.empty()) {
-    run_.fail(ErrorKind::unsupported,
-              std::string("NVIDIA Compute Sanitizer was not found; ") + kSanitizerInstallation);
+  const std::string problem = sanitizer_problem(gpu_.config, gpu_.options.driver);
+  if (watched && !problem.empty()) {
+    run_.fail(ErrorKind::unsupported, problem);
     return;
   }
   perform(watched);
@@ -288,7 +288,9 @@ void GpuJob::profile(const Plans& plans) {
   std::map<std::string, std::string> missing;
   if (run_.job().detail == ProfileDetail::counters && lock_idle_gpu()) {
     auto counted =
-        count_kernels(run_, {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver},
+        count_kernels(run_,
+                      {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver,
+                       static_cast<double>(facts_.bandwidth_bytes_per_s)},
                       prepared_, plans.front(), outputs_[0].get());
     if (counted)
       counters = std::move(*counted);

@@ -41,6 +41,8 @@ struct SandboxConfig {
   std::string launcher;     // path of the program assay-launcher
   // Path of Nsight Compute; if it is empty, there are no hardware counters.
   std::string ncu = {};
+  // Path of AMD's rocprofv3; if it is empty, there are no hardware counters on AMD's GPUs.
+  std::string rocprof = {};
   // Path of NVIDIA Compute Sanitizer; if it is empty, there is no sanitizer.
   std::string sanitizer = {};
   /// If true, each case of a grade is replayed under the sanitizer, and a finding fails the grade.

@@ -8,39 +8,22 @@
 #include <optional>
 #include <utility>
 
+#include "sandbox/launch/csv_cells.h"
 #include "sandbox/launch/launching.h"
+#include "sandbox/launch/rocprof_report.h"
 #include "sandbox/launcher/process/ncu.h"
+#include "sandbox/launcher/process/rocprof.h"
 #include "sandbox/pool/launcher_client.h"
 
 namespace assay::sandbox {
 namespace {
 
-// The time limit for ncu in milliseconds, from its start to its report. ncu runs each kernel about
-// ten times.
+// The time limit for a profiler in milliseconds, from its start to its report. ncu runs each kernel
+// about ten times, and rocprofv3 is started once for each pass.
 constexpr std::int64_t kCountersWallMs = 60'000;
 constexpr std::size_t kMaxRows = 4'096;
-constexpr std::size_t kMaxColumns = 512;
 constexpr std::string_view kRefused = "ERR_NVGPUCTRPERM";
 constexpr std::size_t kStalls = 6;
-
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size() && cells.size() <= kMaxColumns; ++i) {
-    const char c = line[i];
-    if (c == '"') {
-      if (quoted && i + 1 < line.size() && line[i + 1] == '"')
-        cells.back() += line[++i];
-      else
-        quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
 
 /// Parses a number such as "1,234.5". Returns nothing for "n/a".
 std::optional<double> number_of(std::string text) {
@@ -62,7 +45,7 @@ std::vector<Row> rows_of(std::string_view text) {
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (!line.starts_with('"')) continue;
-    std::vector<std::string> cells = cells_of(line);
+    std::vector<std::string> cells = csv_cells(line);
     if (names.empty()) {
       if (std::find(cells.begin(), cells.end(), "Kernel Name") != cells.end())
         names = std::move(cells);
@@ -144,16 +127,14 @@ Error missing_report(std::string_view text) {
 
 }  // namespace
 
-Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,
-                                                  const PreparedJob& prepared,
-                                                  const std::string& plan, int output_fd) {
-  if (tool.config.ncu.empty())
-    return fail(ErrorCode::unavailable,
-                "Nsight Compute (ncu) was not found on this machine; --ncu sets its path");
-  const Deadline deadline = run.deadline(kCountersWallMs);
-  Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(
-      tool.config, tool.spawner,
-      {.device = tool.device, .driver = tool.driver, .ncu = tool.config.ncu}, deadline);
+namespace {
+
+/// Performs the plan once more under a profiler. Returns the profiler's report.
+Result<std::string> report_of(JobExecution& run, const CounterTool& tool,
+                              const PreparedJob& prepared, const std::string& plan, int output_fd,
+                              const LauncherOptions& options, const Deadline& deadline) {
+  Result<std::unique_ptr<LauncherClient>> launcher =
+      LauncherClient::start(tool.config, tool.spawner, options, deadline);
   if (!launcher) return fail(launcher.error());
   const LaunchFiles files =
       launch_files({}, prepared, 0, output_fd, run.job().limits.gpu_memory_bytes);
@@ -161,8 +142,54 @@ Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const Count
   if (!outcome) return fail(outcome.error());
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome))
     return fail(ErrorCode::unavailable,
-                "the plan did not run under ncu: " + failure->error.message);
-  Result<std::string> report = (*launcher)->finish(deadline);
+                "the plan did not run under the profiler: " + failure->error.message);
+  return (*launcher)->finish(deadline);
+}
+
+/// Reads the counters of AMD's GPUs, one run for each pass.
+Result<std::vector<KernelCounters>> count_with_rocprof(JobExecution& run, const CounterTool& tool,
+                                                       const PreparedJob& prepared,
+                                                       const std::string& plan, int output_fd,
+                                                       const Deadline& deadline) {
+  if (tool.config.rocprof.empty())
+    return fail(ErrorCode::unavailable,
+                "rocprofv3 was not found on this machine; it is part of ROCm 6.2 and newer "
+                "(package rocprofiler-sdk), and --rocprofv3 sets its path");
+  std::vector<std::string> reports;
+  for (std::size_t pass = 0; pass < kRocprofPasses.size(); ++pass) {
+    Result<std::string> report =
+        report_of(run, tool, prepared, plan, output_fd,
+                  {.device = tool.device,
+                   .driver = tool.driver,
+                   .rocprof = LauncherRocprof{tool.config.rocprof, static_cast<int>(pass)}},
+                  deadline);
+    if (!report) return fail(report.error());
+    reports.push_back(std::move(*report));
+  }
+  Result<std::vector<KernelCounters>> counters =
+      read_rocprof_reports(reports, run.verdict().kernels, tool.bytes_per_s);
+  if (counters) {
+    std::string all;
+    for (const std::string& report : reports) all += report;
+    run.verdict().artifacts.push_back({"counters", prepared.cases.front().id, std::move(all)});
+  }
+  return counters;
+}
+
+}  // namespace
+
+Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,
+                                                  const PreparedJob& prepared,
+                                                  const std::string& plan, int output_fd) {
+  const Deadline deadline = run.deadline(kCountersWallMs);
+  if (tool.driver == "hip")
+    return count_with_rocprof(run, tool, prepared, plan, output_fd, deadline);
+  if (tool.config.ncu.empty())
+    return fail(ErrorCode::unavailable,
+                "Nsight Compute (ncu) was not found on this machine; --ncu sets its path");
+  Result<std::string> report =
+      report_of(run, tool, prepared, plan, output_fd,
+                {.device = tool.device, .driver = tool.driver, .ncu = tool.config.ncu}, deadline);
   if (!report) return fail(report.error());
   Result<std::vector<KernelCounters>> counters = read_ncu_report(*report, run.verdict().kernels);
   if (counters)

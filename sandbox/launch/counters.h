@@ -1,6 +1,6 @@
-// Reads hardware counters of a plan's kernels. Nsight Compute (ncu) runs in a jail and starts a
-// launcher. The launcher performs the plan once more on the same inputs. Then the counters of each
-// kernel are read from ncu's report.
+// Reads hardware counters of a plan's kernels. Nsight Compute (ncu), or AMD's rocprofv3, runs in a
+// jail and starts a launcher. The launcher performs the plan once more on the same inputs. Then the
+// counters of each kernel are read from the report.
 //
 //   const CounterTool tool{config, spawner, 0, "cuda"};
 //   Result<std::vector<KernelCounters>> counters =
@@ -27,10 +27,11 @@ struct CounterTool {
   Spawner& spawner;
   int device = 0;
   std::string driver;
+  double bytes_per_s = 0;  // the peak bandwidth of the device's memory; only rocprofv3 needs it
 };
 
 /// Returns the counters of the kernels that the verdict reports, for the first case of `prepared`.
-/// Adds ncu's report to the verdict's artifacts. Errors: unavailable if ncu or its report is
+/// Adds the report to the verdict's artifacts. Errors: unavailable if the profiler or its report is
 /// missing; permission_denied if the driver refuses counters; resource_exhausted after
 /// kCountersWallMs.
 Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,

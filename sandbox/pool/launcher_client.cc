@@ -118,7 +118,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
   auto client = std::make_unique<LauncherClient>();
-  client->profiled_ = !options.ncu.empty() || options.sanitizer;
+  client->profiled_ = !options.ncu.empty() || options.rocprof || options.sanitizer;
   client->log_ =
       config.state_dir + "/launcher-" + device + "." + std::to_string(client->log_number_) + ".log";
   std::vector<std::string> argv = {
@@ -132,6 +132,9 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
       "--isolation",
       config.isolation == Isolation::strict ? "strict" : "best_effort"};
   if (!options.ncu.empty()) argv.insert(argv.end(), {"--counters", options.ncu});
+  if (options.rocprof)
+    argv.insert(argv.end(), {"--rocprof", options.rocprof->path, "--pass",
+                             std::to_string(options.rocprof->pass)});
   if (options.sanitizer)
     argv.insert(argv.end(), {"--sanitizer", options.sanitizer->path, "--tool",
                              std::string(to_string(options.sanitizer->tool))});

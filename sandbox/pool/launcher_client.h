@@ -36,11 +36,18 @@ struct LauncherSanitizer {
   SanitizerTool tool = SanitizerTool::memcheck;
 };
 
+/// A pass of AMD's rocprofv3 under which a launcher runs (sandbox/launcher/process/rocprof.h).
+struct LauncherRocprof {
+  std::string path;  // of rocprofv3
+  int pass = 0;
+};
+
 /// The device that a launcher drives.
 struct LauncherOptions {
   int device = 0;
   std::string driver = "cuda";  // or "fake" for tests
   std::string ncu = {};         // path of the profiler under which the launcher runs, or empty
+  std::optional<LauncherRocprof> rocprof = {};
   // The sanitizer under which the launcher runs. Such a launcher is used only for the sanitizer,
   // because it is slow and allocates memory in the way that the tool needs.
   std::optional<LauncherSanitizer> sanitizer = {};

@@ -29,8 +29,9 @@ constexpr std::array<Peaks, kTargets.size()> kPeaks = {{
      989.5 * kTera, 1'979 * kTera, 1'979 * kTera, "NVIDIA H200 SXM data sheet, dense"},
     {"cuda:100", "NVIDIA B200", 7.7 * kTera, 37 * kTera, 37 * kTera, 75 * kTera, 1'100 * kTera,
      2'250 * kTera, 4'500 * kTera, 4'500 * kTera, "NVIDIA HGX B200 data sheet, dense, per GPU"},
+    // The rate of float32 is that of packed instructions (v_pk_fma_f32), as for the other targets.
     {"hip:gfx90a", "AMD Instinct MI250", 1.6384 * kTera, 22.65 * kTera, 45.25 * kTera,
-     22.65 * kTera, 0, 181.05 * kTera, 0, 181.05 * kTera,
+     45.25 * kTera, 0, 181.05 * kTera, 0, 181.05 * kTera,
      "AMD Instinct MI250 data sheet, dense, one of two dies"},
     {"hip:gfx942", "AMD Instinct MI300X", 5.3 * kTera, 81.7 * kTera, 163.4 * kTera, 163.4 * kTera,
      653.7 * kTera, 1'307.4 * kTera, 2'614.9 * kTera, 2'614.9 * kTera,

@@ -80,6 +80,15 @@ bool wants_sanitizer(const Job& job, const SandboxConfig& config) {
          (job.kind == JobKind::grade && config.sanitize);
 }
 
+std::string sanitizer_problem(const SandboxConfig& config, const std::string& driver) {
+  if (driver == "hip")
+    return "NVIDIA Compute Sanitizer does not see kernels on AMD's GPUs, and Assay uses no other "
+           "sanitizer; leave out detail=sanitize and --sanitize";
+  if (config.sanitizer.empty())
+    return std::string("NVIDIA Compute Sanitizer was not found; ") + kSanitizerInstallation;
+  return "";
+}
+
 std::optional<SanitizerReport> sanitize_case(JobExecution& run, const Sanitizer& sanitizer,
                                              const CasePlan& plan) {
   const std::string& id = plan.prepared.cases[plan.index].id;

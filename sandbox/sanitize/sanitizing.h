@@ -37,6 +37,11 @@ struct Sanitizer {
 /// requests the sanitizer, and for a grade if the server's configuration requires it.
 bool wants_sanitizer(const Job& job, const SandboxConfig& config);
 
+/// Returns why no case can be replayed under the sanitizer, or an empty text if cases can. On an
+/// AMD GPU the sanitizer would see no kernel, and its silence would not mean that there are no
+/// errors.
+std::string sanitizer_problem(const SandboxConfig& config, const std::string& driver);
+
 /// Returns the findings for one case. Runs the tools in order, and stops after the first tool that
 /// has a finding, because the other tools are not reliable for such a plan. For a hidden case every
 /// tool runs, because the duration of a grade must not reveal which tool found something. Reports

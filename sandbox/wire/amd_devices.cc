@@ -7,6 +7,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kGiga = 1'000'000'000;
+// A die of an MI250 has a bus of 4096 bits, and each bit transfers 3.2 Gb/s.
+constexpr std::int64_t kDieOfMi250 = 1'638'400'000'000;
 constexpr std::int64_t kMiB = 1 << 20;
 
 struct Product {
@@ -14,10 +16,11 @@ struct Product {
   AmdMemory memory;
 };
 
-// An MI250 has two dies, and HIP shows each as a device. The figures are those of one die.
+// An MI250 or MI250X has two dies, and HIP shows each as a device. The figures are those of one
+// die.
 constexpr std::array kProducts = {
-    Product{"hip:gfx90a", "MI250", {1'638 * kGiga, 8 * kMiB}},
-    Product{"hip:gfx90a", "MI210", {1'638 * kGiga, 8 * kMiB}},
+    Product{"hip:gfx90a", "MI250", {kDieOfMi250, 8 * kMiB}},
+    Product{"hip:gfx90a", "MI210", {kDieOfMi250, 8 * kMiB}},
     Product{"hip:gfx942", "MI300A", {5'300 * kGiga, 256 * kMiB}},
     Product{"hip:gfx942", "MI300X", {5'300 * kGiga, 256 * kMiB}},
     Product{"hip:gfx942", "MI325X", {6'000 * kGiga, 256 * kMiB}},

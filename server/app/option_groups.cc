@@ -164,6 +164,11 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
                   "auto to look for it, or none")
       ->capture_default_str();
   command
+      .add_option("--rocprofv3", options.rocprof,
+                  "AMD's profiler, for `profile` with detail=counters on AMD's GPUs: the absolute "
+                  "path of rocprofv3, auto to look for it, or none")
+      ->capture_default_str();
+  command
       .add_option(
           "--sanitizer", options.sanitizer,
           "NVIDIA Compute Sanitizer, for `profile` with detail=sanitize and for --sanitize: "
@@ -209,6 +214,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--judges", options.judges, defaults.judges);
   number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
   text("--ncu", options.ncu, defaults.ncu);
+  text("--rocprofv3", options.rocprof, defaults.rocprof);
   text("--sanitizer", options.sanitizer, defaults.sanitizer);
   number("--sanitize-wall-ms", options.sanitize_wall_ms, defaults.sanitize_wall_ms);
   if (options.sanitize) arguments.emplace_back("--sanitize");
@@ -247,6 +253,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
                     ": `assay setup` installs them, or ASSAY_PYTHON names a Python that has them");
   sandbox::SandboxConfig config = sandbox_config(paths, isolation.isolation);
   ASSAY_RETURN_IF_ERROR(choose_program("--ncu", options.ncu, config.ncu));
+  ASSAY_RETURN_IF_ERROR(choose_program("--rocprofv3", options.rocprof, config.rocprof));
   ASSAY_RETURN_IF_ERROR(choose_program("--sanitizer", options.sanitizer, config.sanitizer));
   if (options.sanitize && config.sanitizer.empty())
     return fail(ErrorCode::unavailable,

@@ -46,6 +46,7 @@ struct SandboxOptions {
   /// The target for which a device without a GPU compiles.
   std::string compile_target = std::string(sandbox::kDefaultTarget);
   std::string ncu = "auto";        // Nsight Compute: a path, "auto" or "none"
+  std::string rocprof = "auto";    // AMD's rocprofv3: a path, "auto" or "none"
   std::string sanitizer = "auto";  // Compute Sanitizer: a path, "auto" or "none"
   bool sanitize = false;           // grades run under the sanitizer
   std::int64_t sanitize_wall_ms = sandbox::SandboxConfig{}.sanitize_wall_ms;

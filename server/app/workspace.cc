@@ -106,6 +106,14 @@ std::string find_ncu() {
   return first_program(places);
 }
 
+std::string find_rocprof() {
+  std::vector<fs::path> places;
+  for (const fs::path& folder : folders_of_path()) places.push_back(folder / "rocprofv3");
+  places.push_back(fs::path(environment("ROCM_PATH")) / "bin/rocprofv3");
+  places.emplace_back("/opt/rocm/bin/rocprofv3");
+  return first_program(places);
+}
+
 std::string find_sanitizer(const fs::path& python) {
   constexpr const char* kProgram = "compute-sanitizer";
   std::vector<fs::path> places;
@@ -131,6 +139,7 @@ sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation iso
   config.launcher = (paths.binaries / "assay-launcher").string();
   config.jail_exec = (paths.binaries / "assay-jail").string();
   config.ncu = find_ncu();
+  config.rocprof = find_rocprof();
   config.sanitizer = find_sanitizer(paths.python);
   config.state_dir = paths.state.string();
   config.isolation = isolation;

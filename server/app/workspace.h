@@ -40,6 +40,9 @@ Result<Paths> find_paths();
 /// Returns the path of Nsight Compute's `ncu`, from PATH or from the installer's folder. Returns ""
 /// if there is none.
 std::string find_ncu();
+/// Returns the path of AMD's `rocprofv3`, from PATH, from ROCM_PATH or from /opt/rocm. Returns ""
+/// if there is none.
+std::string find_rocprof();
 
 /// Returns the path of NVIDIA Compute Sanitizer's `compute-sanitizer`, from PATH, from CUDA_HOME or
 /// from the usual folders of CUDA, or from the packages of this Python. Returns "" if there is

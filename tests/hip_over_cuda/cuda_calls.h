@@ -32,6 +32,9 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): the list below n
   F(cuCtxSetCurrent, CUresult(CUcontext))                                                   \
   F(cuMemAlloc_v2, CUresult(CUdeviceptr*, std::size_t))                                     \
   F(cuMemFree_v2, CUresult(CUdeviceptr))                                                    \
+  F(cuMemCreate, CUresult(CUmemGenericAllocationHandle*, std::size_t, const void*, unsigned long long)) \
+  F(cuMemExportToShareableHandle, CUresult(void*, CUmemGenericAllocationHandle, int, unsigned long long)) \
+  F(cuMemGetAllocationGranularity, CUresult(std::size_t*, const void*, int))                \
   F(cuMemImportFromShareableHandle, CUresult(CUmemGenericAllocationHandle*, void*, int))    \
   F(cuMemRelease, CUresult(CUmemGenericAllocationHandle))                                   \
   F(cuMemAddressReserve, CUresult(CUdeviceptr*, std::size_t, std::size_t, CUdeviceptr, unsigned long long)) \
@@ -59,6 +62,8 @@ using namespace cuda;  // NOLINT(google-build-using-namespace): the list below n
   F(cuFuncSetAttribute, CUresult(CUfunction, int, int))                                     \
   F(cuFuncSetCacheConfig, CUresult(CUfunction, int))                                        \
   F(cuLaunchKernel, CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**)) \
+  F(cuLaunchCooperativeKernel, CUresult(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**)) \
+  F(cuOccupancyMaxActiveBlocksPerMultiprocessor, CUresult(int*, CUfunction, int, std::size_t)) \
   F(cuStreamCreate, CUresult(CUstream*, unsigned))                                          \
   F(cuStreamDestroy_v2, CUresult(CUstream))                                                 \
   F(cuStreamSynchronize, CUresult(CUstream))                                                \

@@ -2,6 +2,10 @@
 // calls on to FakeDriver (sandbox/launcher/driver/fake_driver.h), which works on host memory. An
 // image can be any bytes; the names of its functions are those of add_fake_kernels(), and of the
 // launcher's own kernels, whose effects on memory are computed on the host.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -22,6 +26,9 @@ using assay::sandbox::FakeDriver;
 
 constexpr CUresult kInvalidValueOfCuda = 1, kNotFound = 500, kInvalidImage = 200;
 constexpr std::uint64_t kWord = 16;
+constexpr std::size_t kGranularityBytes = 64 << 10;
+// The fake GPU has 4 multiprocessors.
+constexpr int kBlocksEach = 2;
 
 /// Returns the addresses of the memory that parameter `param` points to. Ends the process if it is
 /// no memory, which would be an error of the launcher.
@@ -115,6 +122,16 @@ std::uint64_t number(Handle value) {
   return reinterpret_cast<std::uint64_t>(value);
 }
 
+KernelHandle kernel_of(CUfunction function) {
+  return static_cast<KernelHandle>(number(function) - 1);
+}
+
+/// Returns the sizes of the kernel's parameters.
+std::vector<std::size_t> sizes_of(CUfunction function) {
+  const KernelFacts facts = gpu().driver.kernel_facts(kernel_of(function));
+  return facts.param_bytes.value_or(std::vector<std::size_t>());
+}
+
 }  // namespace
 
 ASSAY_EXPORT CUresult cuInit(unsigned) { return kSuccess; }
@@ -165,7 +182,27 @@ ASSAY_EXPORT CUresult cuMemFree_v2(CUdeviceptr memory) {
   return gpu().driver.free(memory), kSuccess;
 }
 // A memory file takes the place of shared device memory. FakeDriver maps it in one step, at an
-// address that it chooses.
+// address that it chooses. The handle of an allocation is its file's descriptor, plus 1.
+ASSAY_EXPORT CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const void*, int) {
+  return *bytes = kGranularityBytes, kSuccess;
+}
+ASSAY_EXPORT CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                                  const void*, unsigned long long) {
+  if (bytes % kGranularityBytes != 0) return kInvalidValueOfCuda;
+  const int fd = ::memfd_create("fake-gpu-memory", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (fd < 0 || ::ftruncate(fd, static_cast<off_t>(bytes)) != 0 ||
+      ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) != 0)
+    return kOutOfMemory;
+  gpu().shared_fd = fd;
+  return *handle = static_cast<CUmemGenericAllocationHandle>(fd) + 1, kSuccess;
+}
+ASSAY_EXPORT CUresult cuMemExportToShareableHandle(void* descriptor,
+                                                   CUmemGenericAllocationHandle handle, int,
+                                                   unsigned long long) {
+  const int fd = ::dup(static_cast<int>(handle) - 1);
+  if (fd < 0) return kInvalidValueOfCuda;
+  return *static_cast<int*>(descriptor) = fd, kSuccess;
+}
 ASSAY_EXPORT CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle,
                                                      void* descriptor, int) {
   gpu().shared_fd = static_cast<int>(number(descriptor));
@@ -269,13 +306,11 @@ ASSAY_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsig
                                      unsigned block_z, unsigned shared_bytes, CUstream,
                                      void** params, void** extra) {
   if (params != nullptr) return kInvalidValueOfCuda;
-  const auto kernel = static_cast<KernelHandle>(number(function) - 1);
   const std::byte* bytes = extra == nullptr ? nullptr : static_cast<std::byte*>(extra[1]);
   const std::size_t given = extra == nullptr ? 0 : *static_cast<std::size_t*>(extra[3]);
   std::vector<ParamValue> values;
   std::size_t end = 0;
-  const KernelFacts facts = gpu().driver.kernel_facts(kernel);
-  for (const std::size_t size : facts.param_bytes.value_or(std::vector<std::size_t>())) {
+  for (const std::size_t size : sizes_of(function)) {
     end = (end + size - 1) / size * size;
     if (end + size > given) return kInvalidValueOfCuda;
     ParamValue value{0, static_cast<std::uint32_t>(size)};
@@ -287,7 +322,28 @@ ASSAY_EXPORT CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsig
   shape.grid = {grid_x, grid_y, grid_z};
   shape.block = {block_x, block_y, block_z};
   shape.shared_bytes = shared_bytes;
-  return code(gpu().driver.launch_async(kernel, shape, values));
+  return code(gpu().driver.launch_async(kernel_of(function), shape, values));
+}
+ASSAY_EXPORT CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int,
+                                                                  std::size_t) {
+  return *blocks = kBlocksEach, kSuccess;
+}
+ASSAY_EXPORT CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x,
+                                                unsigned grid_y, unsigned grid_z, unsigned block_x,
+                                                unsigned block_y, unsigned block_z,
+                                                unsigned shared_bytes, CUstream, void** params) {
+  std::vector<ParamValue> values;
+  for (const std::size_t size : sizes_of(function)) {
+    ParamValue value{0, static_cast<std::uint32_t>(size)};
+    std::memcpy(&value.value, params[values.size()], size);
+    values.push_back(value);
+  }
+  LaunchShape shape;
+  shape.grid = {grid_x, grid_y, grid_z};
+  shape.block = {block_x, block_y, block_z};
+  shape.shared_bytes = shared_bytes;
+  shape.cooperative = true;
+  return code(gpu().driver.launch_async(kernel_of(function), shape, values));
 }
 
 ASSAY_EXPORT CUresult cuStreamCreate(CUstream* stream, unsigned) {

@@ -48,6 +48,7 @@ TEST_CASE("the stand-in library has each function of HIP that the launcher loads
   REQUIRE(library != nullptr);
 #define ASSAY_HAS(symbol, ...) CHECK(::dlsym(library, #symbol) != nullptr);
   ASSAY_HIP_FUNCTIONS(ASSAY_HAS)
+  ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_HAS)
 #undef ASSAY_HAS
 }
 
@@ -90,12 +91,24 @@ TEST_CASE("through HIP over CUDA, canaries, faults and missing kernels have thei
           "canary_violation");
   }
   CHECK(kind(one_kernel("no_such_kernel", {})) == "launch_failure");
-  Plan cooperative = one_kernel("fake_nothing", {PointerParam{0, 0}});
-  std::get<KernelOp>(cooperative.ops[1]).flags = kFlagCooperative;
-  const nlohmann::json refused = one.run(launcher, cooperative);
-  CHECK(refused["kind"] == "launch_failure");
-  CHECK(refused["message"].get<std::string>().find("not implemented for HIP") != std::string::npos);
   CHECK(kind(one_kernel("fake_illegal_address", {})) == "gpu_fault");
+}
+
+TEST_CASE("through HIP over CUDA, a cooperative launch runs if all of its blocks fit on the GPU") {
+  HipLauncher launcher;
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(1003);
+  Plan plan = test::vector_add_plan(1003, "fake_vector_add", test::tiny_elf());
+  plan.target = "cuda:90";
+  auto& op = std::get<KernelOp>(plan.ops[0]);
+  op.flags = kFlagCooperative;
+  op.grid = {4, 2, 1};  // the fake GPU has 4 multiprocessors, and each takes 2 blocks
+  test::check_sums(one, one.run(launcher, plan));
+  op.grid = {3, 3, 1};
+  const nlohmann::json refused = one.run(launcher, plan);
+  CHECK(refused["kind"] == "launch_failure");
+  CHECK(refused["message"].get<std::string>().find("at most 8 (2 on each of 4 compute units)") !=
+        std::string::npos);
 }
 
 TEST_CASE("a launcher with an endless kernel is killed, and a new one works") {

@@ -2,8 +2,10 @@
 // it, the launcher's HIP driver performs launch plans on an NVIDIA GPU. It is for tests only
 // (docs/explanation/amd.md).
 //
-// It has exactly the functions that the launcher loads (ASSAY_HIP_FUNCTIONS); the end of this file
-// checks their signatures. It departs from AMD's runtime where CUDA has no counterpart:
+// It has exactly the functions that the launcher loads (ASSAY_HIP_FUNCTIONS,
+// ASSAY_HIP_NEWER_FUNCTIONS), whose signatures the end of this file checks, and those through which
+// the judge shares memory (sandbox/harness/wire/device_memory.py). It departs from AMD's runtime
+// where CUDA has no counterpart:
 // - A pointer to signal memory is a pointer to mapped host memory.
 // - A fault of CUDA that HIP has no number for is hipErrorLaunchFailure.
 #include <cstdint>
@@ -27,6 +29,8 @@ namespace cu = hip_over_cuda;
 constexpr HipResult kInvalidValueOfHip = 1, kNotSupported = 801;
 // A kernel that uses more shared memory than this must opt in, in CUDA but not in HIP.
 constexpr int kSharedWithoutOptInBytes = 48 << 10;
+// The version that the library reports: the first one that takes descriptors as CUDA does.
+constexpr int kVersion = kFirstDescriptorByValue;
 constexpr std::uint32_t kEveryBit = 0xFFFFFFFF;
 
 // Results that have the same number and the same meaning in both APIs.
@@ -135,7 +139,8 @@ ASSAY_EXPORT HipResult hipInit(unsigned flags) {
   return result_of(cuda_calls().cuInit(flags));
 }
 ASSAY_EXPORT HipResult hipDriverGetVersion(int* version) {
-  return result_of(cuda_calls().cuDriverGetVersion(version));
+  if (!cuda_calls().problem.empty()) return kNoDevice;
+  return *version = kVersion, kSuccess;
 }
 ASSAY_EXPORT const char* hipGetErrorName(HipResult result) {
   for (const ResultName& one : kNames) {
@@ -232,6 +237,23 @@ ASSAY_EXPORT HipResult hipFree(void* memory) {
                              : cuda_calls().cuMemFree_v2(address(memory)));
 }
 
+// The structs of the two APIs have the same layout. Their last members differ, and are not used.
+ASSAY_EXPORT HipResult hipMemGetAllocationGranularity(std::size_t* bytes, const void* properties,
+                                                      int option) {
+  return result_of(cuda_calls().cuMemGetAllocationGranularity(bytes, properties, option));
+}
+ASSAY_EXPORT HipResult hipMemCreate(HipMemHandle* handle, std::size_t bytes, const void* properties,
+                                    unsigned long long flags) {
+  cu::CUmemGenericAllocationHandle made = 0;
+  const cu::CUresult result = cuda_calls().cuMemCreate(&made, bytes, properties, flags);
+  *handle = reinterpret_cast<HipMemHandle>(made);  // NOLINT(performance-no-int-to-ptr)
+  return result_of(result);
+}
+ASSAY_EXPORT HipResult hipMemExportToShareableHandle(void* descriptor, HipMemHandle handle,
+                                                     int type, unsigned long long flags) {
+  return result_of(
+      cuda_calls().cuMemExportToShareableHandle(descriptor, memory_of(handle), type, flags));
+}
 ASSAY_EXPORT HipResult hipMemImportFromShareableHandle(HipMemHandle* handle, void* descriptor,
                                                        int type) {
   static_assert(sizeof(HipMemHandle) == sizeof(cu::CUmemGenericAllocationHandle) &&
@@ -342,6 +364,26 @@ ASSAY_EXPORT HipResult hipModuleLaunchKernel(HipFunction function, unsigned grid
       function_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
       stream_of(stream), nullptr, none ? nullptr : static_cast<void**>(keys)));
 }
+ASSAY_EXPORT HipResult hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+    int* blocks, HipFunction function, int threads, std::size_t shared_bytes) {
+  if (const cu::CUresult allowed = allow_shared_bytes(function, static_cast<int>(shared_bytes));
+      allowed != cu::kSuccess)
+    return result_of(allowed);
+  return result_of(cuda_calls().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+      blocks, function_of(function), threads, shared_bytes));
+}
+ASSAY_EXPORT HipResult hipModuleLaunchCooperativeKernel(HipFunction function, unsigned grid_x,
+                                                        unsigned grid_y, unsigned grid_z,
+                                                        unsigned block_x, unsigned block_y,
+                                                        unsigned block_z, unsigned shared_bytes,
+                                                        HipStream stream, void** params) {
+  if (const cu::CUresult allowed = allow_shared_bytes(function, static_cast<int>(shared_bytes));
+      allowed != cu::kSuccess)
+    return result_of(allowed);
+  return result_of(cuda_calls().cuLaunchCooperativeKernel(function_of(function), grid_x, grid_y,
+                                                          grid_z, block_x, block_y, block_z,
+                                                          shared_bytes, stream_of(stream), params));
+}
 
 ASSAY_EXPORT HipResult hipStreamCreateWithFlags(HipStream* stream, unsigned flags) {
   static_assert(kStreamNonBlocking == cuda::kStreamNonBlocking);
@@ -378,6 +420,7 @@ ASSAY_EXPORT HipResult hipEventElapsedTime(float* ms, HipEvent start, HipEvent s
 #define ASSAY_CHECK_STAND_IN(symbol, ...) \
   static_assert(std::is_same_v<decltype(symbol), std::type_identity_t<__VA_ARGS__>>, #symbol);
 ASSAY_HIP_FUNCTIONS(ASSAY_CHECK_STAND_IN)
+ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_CHECK_STAND_IN)
 #undef ASSAY_CHECK_STAND_IN
 
 }  // namespace assay::sandbox::hip

@@ -165,7 +165,7 @@ class CudaCppRunner:
 
 
 def _check_amd(launch: ResolvedLaunch) -> None:
-    """Refuses by name what AMD's GPUs lack, or what Assay's HIP driver lacks."""
+    """Refuses by name what AMD's GPUs lack."""
     entry = launch.entry
     lacks = {
         "clusters": launch.cluster != (1, 1, 1),
@@ -177,12 +177,6 @@ def _check_amd(launch: ResolvedLaunch) -> None:
             raise ManifestError(
                 "value_error", f"{entry.where}: AMD GPUs have no {what}", entry.line
             )
-    if entry.cooperative:
-        raise ManifestError(
-            "value_error",
-            f"{entry.where}: cooperative launches are not implemented for AMD GPUs",
-            entry.line,
-        )
 
 
 def _check_threads(launch: ResolvedLaunch, most: int) -> None:

@@ -17,6 +17,7 @@ import torch
 from harness.wire.device_memory import DeviceMemory, DeviceMemoryError
 
 KEPT_BYTES = 8 << 30  # the maximum size of the memory that is kept although no job uses it
+PROBE_BYTES, PROBE_BYTE = 4096, 0x5A
 
 
 class SharedBuffers:
@@ -27,6 +28,10 @@ class SharedBuffers:
         self._device = device
         # This allocation makes an error appear now and not in the first job.
         self._memory = DeviceMemory.create(device, 1)
+        probe = self._memory.bytes[:PROBE_BYTES].fill_(PROBE_BYTE)
+        if not bool((probe == PROBE_BYTE).all()):
+            self._memory.free()
+            raise DeviceMemoryError("shared memory does not keep what was written to it")
 
     @property
     def size(self) -> int:
@@ -79,7 +84,7 @@ def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:
 def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
     """Creates the memory that is shared with the launcher. Returns None if this device cannot share
     memory."""
-    if device.type != "cuda" or torch.version.hip:  # for HIP, sharing is not implemented
+    if device.type != "cuda":
         return None
     try:
         return SharedBuffersPool(lambda: SharedBuffers(device))

@@ -9,7 +9,8 @@ import torch
 
 def torch_device(name: str) -> torch.device:
     """Returns torch's device for one of Assay's names. A PyTorch for ROCm calls AMD's GPUs cuda:N,
-    too. Raises RuntimeError if this PyTorch was built for GPUs of the other vendor."""
+    too. Raises RuntimeError if this PyTorch was built for GPUs of the other vendor, or cannot use
+    this GPU."""
     kind, _, number = name.partition(":")
     if kind == "hip" and not torch.version.hip:
         raise RuntimeError(
@@ -21,4 +22,23 @@ def torch_device(name: str) -> torch.device:
             f"device {name} needs a PyTorch for CUDA, and this is torch {torch.__version__} for ROCm"
             f" {torch.version.hip}; AMD's GPUs are hip:N"
         )
+    if kind == "hip":
+        _check_rocm(name, int(number))
     return torch.device(f"cuda:{number}" if kind == "hip" else name)
+
+
+def _check_rocm(name: str, index: int) -> None:
+    """Raises RuntimeError if this PyTorch for ROCm cannot use the GPU, with the remedy."""
+    version = f"torch {torch.__version__} for ROCm {torch.version.hip}"
+    if not torch.cuda.is_available() or index >= torch.cuda.device_count():
+        raise RuntimeError(
+            f"device {name} is not seen by {version}, although the HIP runtime of the launcher sees it;"
+            " install a PyTorch whose ROCm fits the kernel driver, and check HIP_VISIBLE_DEVICES"
+        )
+    has: list[str] = torch.cuda.get_arch_list()
+    is_of = str(torch.cuda.get_device_properties(index).gcnArchName).partition(":")[0]
+    if is_of not in has:
+        raise RuntimeError(
+            f"device {name} is a {is_of}, and {version} has kernels only for {', '.join(has)};"
+            " install a PyTorch for a newer ROCm"
+        )

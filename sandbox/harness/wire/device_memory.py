@@ -7,15 +7,18 @@ descriptor; the other process maps the memory.
 
 The memory is one allocation of the driver's virtual memory management. Unlike CUDA IPC handles,
 such memory can be shared between processes in different namespaces. Names, values and layouts are
-those of the "CUDA Driver API" reference, section "Virtual Memory Management". Not thread-safe."""
+those of the "CUDA Driver API" reference, section "Virtual Memory Management". HIP has the same calls,
+values and layouts from ROCm 6.0 on (driver_api.py). On AMD hardware, this module has never run. Not
+thread-safe."""
 
 from __future__ import annotations
 
 import ctypes
 import os
-from typing import Any
 
 import torch
+
+from harness.wire.driver_api import DriverApi, DriverError, driver_api
 
 PINNED, POSIX_FD, DEVICE, READ_WRITE, MINIMUM = 1, 1, 1, 3, 0
 
@@ -25,9 +28,7 @@ _NONE = ctypes.c_ulonglong(0)
 _NO_BYTES = ctypes.c_size_t(0)
 
 
-class DeviceMemoryError(Exception):
-    """The driver could not be loaded, or a call of the driver failed. For example, the driver
-    cannot share memory between processes, or too little memory is free."""
+DeviceMemoryError = DriverError
 
 
 # The exceptions that are raised if a device has too little free memory, perhaps because other jobs
@@ -40,7 +41,7 @@ class Location(ctypes.Structure):
 
 
 class Properties(ctypes.Structure):
-    """The driver's struct CUmemAllocationProp."""
+    """The driver's struct CUmemAllocationProp. HIP's struct hipMemAllocationProp ends after `usage`."""
 
     _fields_ = (
         ("type", ctypes.c_int),
@@ -72,29 +73,34 @@ class _Flat:
         }
 
 
-def _call(name: str, *arguments: Any) -> None:
+def _tensor(address: int, size: int, device: torch.device) -> torch.Tensor:
     try:
-        library = ctypes.CDLL("libcuda.so.1")
-    except OSError as error:
-        raise DeviceMemoryError(str(error)) from error
-    status = getattr(library, name)(*arguments)
-    if status != 0:
-        raise DeviceMemoryError(f"{name} failed with CUresult {status}")
+        return torch.as_tensor(_Flat(address, size), device=device)
+    except RuntimeError as error:
+        raise DeviceMemoryError(f"torch cannot use shared memory: {error}") from error
+
+
+def _prepare(device: torch.device) -> DriverApi:
+    """Creates torch's context for the driver calls."""
+    torch.zeros(1, device=device)
+    return driver_api()
 
 
 class DeviceMemory:
     """One allocation, from `create` or `attach`. Views of `bytes` are invalid after `free`."""
 
-    def __init__(self, device: torch.device, handle: Handle, size: int, fd: int) -> None:
+    def __init__(
+        self, api: DriverApi, device: torch.device, handle: Handle, size: int, fd: int
+    ) -> None:
         """Maps the allocation of `handle` and releases the handle. Takes ownership of the
         descriptor `fd`, which is -1 if there is none."""
-        self._device, self.size, self._fd = device, size, fd
+        self._api, self._device, self.size, self._fd = api, device, size, fd
         self._address = 0
         self.bytes = torch.empty(0, dtype=torch.uint8, device=device)
         address = Pointer()
         try:
-            _call(
-                "cuMemAddressReserve",
+            api.call(
+                "MemAddressReserve",
                 ctypes.byref(address),
                 ctypes.c_size_t(size),
                 _NO_BYTES,
@@ -102,67 +108,67 @@ class DeviceMemory:
                 _NONE,
             )
             self._address = address.value
-            _call("cuMemMap", address, ctypes.c_size_t(size), _NO_BYTES, handle, _NONE)
+            api.call("MemMap", address, ctypes.c_size_t(size), _NO_BYTES, handle, _NONE)
             access = Access(Location(DEVICE, device.index or 0), READ_WRITE)
-            _call(
-                "cuMemSetAccess",
+            api.call(
+                "MemSetAccess",
                 address,
                 ctypes.c_size_t(size),
                 ctypes.byref(access),
                 ctypes.c_size_t(1),
             )
         finally:
-            _call("cuMemRelease", handle)  # the mapping and the descriptor keep the memory alive
-        self.bytes = torch.as_tensor(_Flat(self._address, size), device=device)
+            api.call("MemRelease", handle)  # the mapping and the descriptor keep the memory alive
+        self.bytes = _tensor(self._address, size, device)
 
     @classmethod
     def create(cls, device: torch.device, size: int) -> DeviceMemory:
         """Allocates at least `size` bytes, whose content is undefined."""
-        torch.zeros(1, device=device)  # creates the CUDA context for the driver calls
+        api = _prepare(device)
         properties = Properties(PINNED, POSIX_FD, Location(DEVICE, device.index or 0))
         granularity = ctypes.c_size_t()
-        _call(
-            "cuMemGetAllocationGranularity",
+        api.call(
+            "MemGetAllocationGranularity",
             ctypes.byref(granularity),
             ctypes.byref(properties),
             ctypes.c_int(MINIMUM),
         )
         size = (max(size, 1) + granularity.value - 1) // granularity.value * granularity.value
         handle, fd = Handle(), ctypes.c_int(-1)
-        _call(
-            "cuMemCreate",
+        api.call(
+            "MemCreate",
             ctypes.byref(handle),
             ctypes.c_size_t(size),
             ctypes.byref(properties),
             _NONE,
         )
         try:
-            _call(
-                "cuMemExportToShareableHandle",
+            api.call(
+                "MemExportToShareableHandle",
                 ctypes.byref(fd),
                 handle,
                 ctypes.c_int(POSIX_FD),
                 _NONE,
             )
         except DeviceMemoryError:
-            _call("cuMemRelease", handle)
+            api.call("MemRelease", handle)
             raise
         os.set_inheritable(fd.value, False)
-        return cls(device, handle, size, fd.value)
+        return cls(api, device, handle, size, fd.value)
 
     @classmethod
     def attach(cls, device: torch.device, fd: int, size: int) -> DeviceMemory:
         """Maps memory that another process created. `size` must be the size that the other process
         uses. The caller keeps the descriptor and must close it."""
-        torch.zeros(1, device=device)
+        api = _prepare(device)
         handle = Handle()
-        _call(
-            "cuMemImportFromShareableHandle",
+        api.call(
+            "MemImportFromShareableHandle",
             ctypes.byref(handle),
-            ctypes.c_void_p(fd),
+            api.descriptor(fd),
             ctypes.c_int(POSIX_FD),
         )
-        return cls(device, handle, size, -1)
+        return cls(api, device, handle, size, -1)
 
     def handle(self) -> int:
         """Returns a new descriptor of the memory. The caller must close the descriptor."""
@@ -172,10 +178,11 @@ class DeviceMemory:
         """Unmaps the memory. The driver frees the memory when the last process has unmapped it."""
         if self._address == 0:
             return
-        torch.cuda.synchronize(self._device)
+        if self._device.type == "cuda":
+            torch.cuda.synchronize(self._device)
         self.bytes = torch.empty(0, dtype=torch.uint8, device=self._device)
-        _call("cuMemUnmap", Pointer(self._address), ctypes.c_size_t(self.size))
-        _call("cuMemAddressFree", Pointer(self._address), ctypes.c_size_t(self.size))
+        self._api.call("MemUnmap", Pointer(self._address), ctypes.c_size_t(self.size))
+        self._api.call("MemAddressFree", Pointer(self._address), ctypes.c_size_t(self.size))
         if self._fd >= 0:
             os.close(self._fd)
         self._address, self.size, self._fd = 0, 0, -1

@@ -3,12 +3,12 @@
 #include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <utility>
 
 #include "sandbox/launcher/driver/cuda_api.h"
 #include "sandbox/launcher/driver/cuda_ptx.h"
 #include "sandbox/launcher/driver/open_driver.h"
+#include "sandbox/launcher/driver/shared_mappings.h"
 
 namespace assay::sandbox::cuda {
 namespace {
@@ -23,6 +23,45 @@ struct LoadedKernel {
   CUmodule module = nullptr;
   CUfunction function = nullptr;
   KernelFacts facts;
+};
+
+class CudaMappings final : public SharedMappings {
+ public:
+  CudaMappings(const CudaApi& api, const CUdevice& device) : api_(api), device_(device) {}
+
+ private:
+  int import_memory(Handle& handle, int fd) override {
+    CUmemGenericAllocationHandle made = 0;
+    // The driver expects the file descriptor's number as a pointer.
+    const auto descriptor = static_cast<std::uintptr_t>(fd);
+    void* number = reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
+    const CUresult result = api_.cuMemImportFromShareableHandle(&made, number, kHandleTypePosixFd);
+    handle = made;
+    return result;
+  }
+  int release(Handle handle) override { return api_.cuMemRelease(handle); }
+  int reserve(DevicePtr& base, std::uint64_t bytes) override {
+    return api_.cuMemAddressReserve(&base, bytes, 0, 0, 0);
+  }
+  int free_addresses(DevicePtr base, std::uint64_t bytes) override {
+    return api_.cuMemAddressFree(base, bytes);
+  }
+  int map_at(DevicePtr base, std::uint64_t bytes, Handle handle) override {
+    return api_.cuMemMap(base, bytes, 0, handle, 0);
+  }
+  int allow_access(DevicePtr base, std::uint64_t bytes) override {
+    const CUmemAccessDesc access{{kLocationDevice, device_}, kAccessReadWrite};
+    return api_.cuMemSetAccess(base, bytes, &access, 1);
+  }
+  int unmap_at(DevicePtr base, std::uint64_t bytes) override {
+    return api_.cuMemUnmap(base, bytes);
+  }
+  LaunchError classified(int result, const std::string& doing) const override {
+    return classify(api_, result, doing.c_str());
+  }
+
+  const CudaApi& api_;
+  const CUdevice& device_;
 };
 
 class CudaDriver final : public GpuDriver {
@@ -76,38 +115,9 @@ class CudaDriver final : public GpuDriver {
   void free(DevicePtr memory) override { api_.cuMemFree_v2(memory); }
 
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
-    CUmemGenericAllocationHandle handle = 0;
-    // The driver expects the file descriptor's number as a pointer.
-    const auto descriptor = static_cast<std::uintptr_t>(fd);
-    void* number = reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
-    if (LaunchStatus s =
-            check(api_.cuMemImportFromShareableHandle(&handle, number, kHandleTypePosixFd),
-                  "importing shared memory");
-        !s)
-      return tl::unexpected(s.error());
-    CUdeviceptr base = 0;
-    LaunchStatus mapped =
-        check(api_.cuMemAddressReserve(&base, bytes, 0, 0, 0), "reserving addresses");
-    if (mapped) {
-      mapped = map_at(base, bytes, handle);
-      if (!mapped) api_.cuMemAddressFree(base, bytes);
-    }
-    api_.cuMemRelease(handle);  // the mapping keeps the memory alive
-    if (!mapped) return tl::unexpected(mapped.error());
-    shared_[base] = bytes;
-    return base;
+    return shared_.map(fd, bytes);
   }
-  LaunchStatus unmap_shared(DevicePtr memory) override {
-    const auto found = shared_.find(memory);
-    if (found == shared_.end())
-      return launch_fail(LaunchErrorKind::internal_error,
-                         "unmapping shared memory that is not mapped");
-    const std::uint64_t bytes = found->second;
-    shared_.erase(found);
-    const LaunchStatus unmapped = check(api_.cuMemUnmap(memory, bytes), "unmapping shared memory");
-    const LaunchStatus freed = check(api_.cuMemAddressFree(memory, bytes), "freeing addresses");
-    return unmapped ? freed : unmapped;
-  }
+  LaunchStatus unmap_shared(DevicePtr memory) override { return shared_.unmap(memory); }
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
@@ -294,17 +304,6 @@ class CudaDriver final : public GpuDriver {
     return check(api_.cuCtxSetLimit(kLimitStackSize, 0), "giving back the memory of the stacks");
   }
 
-  LaunchStatus map_at(CUdeviceptr base, std::uint64_t bytes, CUmemGenericAllocationHandle handle) {
-    if (LaunchStatus s = check(api_.cuMemMap(base, bytes, 0, handle, 0), "mapping shared memory");
-        !s)
-      return s;
-    const CUmemAccessDesc access{{kLocationDevice, device_}, kAccessReadWrite};
-    LaunchStatus s =
-        check(api_.cuMemSetAccess(base, bytes, &access, 1), "allowing access to shared memory");
-    if (!s) api_.cuMemUnmap(base, bytes);
-    return s;
-  }
-
   /// Allocates the word for which a blocked stream waits. Some virtual GPUs do not support stream
   /// waits on host memory. On such a GPU the stream is never blocked, and a measurement includes
   /// the gaps between launches that the host causes.
@@ -378,7 +377,7 @@ class CudaDriver final : public GpuDriver {
   std::size_t stack_bytes_ = 0;  // of each thread, as the driver has it by default
   bool stacks_reserved_ = false;
   std::vector<LoadedKernel> kernels_;
-  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address -> size in bytes
+  CudaMappings shared_{api_, device_};
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "sandbox/jail/amd_nodes.h"
 #include "sandbox/wire/amd_devices.h"
@@ -15,32 +16,54 @@ namespace {
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                       "libamdhip64.so"};
 
-Result<HipApi> load() {
+// The variables that choose the GPUs that the runtime counts.
+constexpr const char* kChoosing[] = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                     "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
+
+/// Returns the variables that are set, as a part of a message.
+std::string chosen_by_environment() {
+  std::string set;
+  for (const char* name : kChoosing) {
+    if (const char* value = std::getenv(name); value != nullptr)
+      set += std::string(set.empty() ? "" : ", ") + name + "='" + value + "'";
+  }
+  return set.empty() ? set
+                     : "; the environment chooses GPUs by " + set + ": unset it, or name a GPU";
+}
+
+}  // namespace
+
+Result<HipApi> load_hip_api(std::span<const char* const> libraries) {
   void* library = nullptr;
   const char* name = nullptr;
   std::string problem;
-  for (const char* candidate : kLibraries) {
+  for (const char* candidate : libraries) {
     // The library is never closed, because threads and exit handlers of the runtime still use it.
     library = ::dlopen(candidate, RTLD_NOW | RTLD_LOCAL);
     name = candidate;
     if (library != nullptr) break;
     problem = ::dlerror();
   }
-  if (library == nullptr) return fail(ErrorCode::unavailable, "no HIP runtime: " + problem);
+  if (library == nullptr)
+    return fail(ErrorCode::unavailable, "no HIP runtime: " + problem +
+                                            "; install ROCm 6 or newer (package hip-runtime-amd), "
+                                            "and let ldconfig find its folder lib");
   HipApi api;
   std::string missing;
-#define ASSAY_HIP_LOAD(symbol, ...)                                               \
-  api.symbol = reinterpret_cast<decltype(api.symbol)>(::dlsym(library, #symbol)); \
+#define ASSAY_HIP_FIND(symbol, ...) \
+  api.symbol = reinterpret_cast<decltype(api.symbol)>(::dlsym(library, #symbol));
+#define ASSAY_HIP_LOAD(symbol, ...) \
+  ASSAY_HIP_FIND(symbol)            \
   if (api.symbol == nullptr) missing += (missing.empty() ? "" : ", ") + std::string(#symbol);
   ASSAY_HIP_FUNCTIONS(ASSAY_HIP_LOAD)
+  ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_HIP_FIND)
 #undef ASSAY_HIP_LOAD
+#undef ASSAY_HIP_FIND
   if (!missing.empty())
-    return fail(ErrorCode::unavailable,
-                "the HIP runtime is too old: " + std::string(name) + " lacks " + missing);
+    return fail(ErrorCode::unavailable, "the HIP runtime is too old: " + std::string(name) +
+                                            " lacks " + missing + "; install ROCm 6 or newer");
   return api;
 }
-
-}  // namespace
 
 std::string HipApi::describe(HipResult result) const {
   const char* name = hipGetErrorName(result);
@@ -52,7 +75,7 @@ std::string HipApi::describe(HipResult result) const {
 }
 
 Result<const HipApi*> open_hip_api() {
-  static const Result<HipApi> loaded = load();
+  static const Result<HipApi> loaded = load_hip_api(kLibraries);
   if (!loaded) return fail(loaded.error());
   return &*loaded;
 }
@@ -73,13 +96,13 @@ Result<int> count_devices(const HipApi& api) {
     const bool none = result == kNoDevice || result == kInvalidDevice;
     return fail(ErrorCode::unavailable,
                 std::string(none ? "the HIP runtime finds no AMD GPU: " : "") +
-                    "hipInit: " + api.describe(result));
+                    "hipInit: " + api.describe(result) + chosen_by_environment());
   }
   if (const HipResult result = api.hipGetDeviceCount(&count); result != kSuccess)
-    return fail(ErrorCode::unavailable, "hipGetDeviceCount: " + api.describe(result));
-  if (count == 0)
     return fail(ErrorCode::unavailable,
-                "the HIP runtime sees no device (is HIP_VISIBLE_DEVICES empty?)");
+                "hipGetDeviceCount: " + api.describe(result) + chosen_by_environment());
+  if (count == 0)
+    return fail(ErrorCode::unavailable, "the HIP runtime sees no device" + chosen_by_environment());
   return count;
 }
 

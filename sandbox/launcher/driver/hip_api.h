@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -66,6 +67,10 @@ inline constexpr int kAttributeComputeCapabilityMinor = 61;
 inline constexpr int kAttributeMultiprocessorCount = 63;
 inline constexpr int kAttributeMaxSharedMemoryPerBlock = 74;
 inline constexpr int kAttributeCanUseStreamWaitValue = 10013;
+
+// From this version of HIP on, hipMemImportFromShareableHandle() expects the number of a file
+// descriptor as a pointer. Older versions expect the address of the number.
+inline constexpr int kFirstDescriptorByValue = 70'100'000;  // HIP 7.1
 
 // Values of hipFunction_attribute.
 inline constexpr int kFunctionMaxThreadsPerBlock = 0;
@@ -119,6 +124,7 @@ inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBuffe
   F(hipModuleUnload, HipResult(HipModule))                                                  \
   F(hipModuleGetFunction, HipResult(HipFunction*, HipModule, const char*))                  \
   F(hipFuncGetAttribute, HipResult(int*, int, HipFunction))                                 \
+  F(hipModuleOccupancyMaxActiveBlocksPerMultiprocessor, HipResult(int*, HipFunction, int, std::size_t)) \
   F(hipModuleLaunchKernel, HipResult(HipFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, HipStream, void**, void**)) \
   F(hipStreamCreateWithFlags, HipResult(HipStream*, unsigned))                              \
   F(hipStreamDestroy, HipResult(HipStream))                                                 \
@@ -128,12 +134,17 @@ inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBuffe
   F(hipEventDestroy, HipResult(HipEvent))                                                   \
   F(hipEventRecord, HipResult(HipEvent, HipStream))                                         \
   F(hipEventElapsedTime, HipResult(float*, HipEvent, HipEvent))
+
+/// The same for functions that older libraries lack. Without them, a feature is refused by name.
+#define ASSAY_HIP_NEWER_FUNCTIONS(F)                                                        \
+  F(hipModuleLaunchCooperativeKernel, HipResult(HipFunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, HipStream, void**))
 // clang-format on
 
 /// The table of the library's functions.
 struct HipApi {
 #define ASSAY_HIP_MEMBER(symbol, ...) std::add_pointer_t<__VA_ARGS__> symbol = nullptr;
   ASSAY_HIP_FUNCTIONS(ASSAY_HIP_MEMBER)
+  ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_HIP_MEMBER)  // null if the library lacks the function
 #undef ASSAY_HIP_MEMBER
 
   /// Returns the name and the text of a result, for example "hipErrorIllegalAddress (an illegal
@@ -143,14 +154,17 @@ struct HipApi {
 
 /// Loads libamdhip64 once for the life of the process. Errors: `unavailable` if the library cannot
 /// be loaded, with the loader's message; `unavailable` if an old ROCm lacks a function, with a
-/// message that names the function.
+/// message that names the function. Both messages name the remedy.
 Result<const HipApi*> open_hip_api();
+
+/// Loads the first of these libraries that exists. The errors are those of open_hip_api().
+Result<HipApi> load_hip_api(std::span<const char* const> libraries);
 
 /// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.
 std::string library_folder();
 
 /// Calls hipInit and returns the number of devices. Errors: `unavailable` if there is no device;
-/// the message says why.
+/// the message says why, and names variables such as HIP_VISIBLE_DEVICES if they are set.
 Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "sandbox/launcher/driver/gpu_driver.h"
 
@@ -23,6 +25,19 @@ inline constexpr std::size_t kHipArgumentRoomBytes = 64 << 10;
 /// Errors: launch_failure for a tensor map; invalid_plan if `room` is too small.
 LaunchResult<std::size_t> pack_hip_arguments(std::span<const ParamValue> params,
                                              std::span<std::byte> room);
+
+/// Makes `pointers` point to each of the `params` that pack_hip_arguments() has written into
+/// `room`. A cooperative launch takes the arguments in this form, and reads one pointer for each
+/// argument that the image declares. If an image declares more arguments than the plan passes, the
+/// pointers behind the list point to zeros in `room`. `packed` is the result of
+/// pack_hip_arguments().
+void point_to_hip_arguments(std::span<const ParamValue> params, std::size_t packed,
+                            std::span<std::byte> room, std::vector<void*>& pointers);
+
+/// Checks that all blocks of a cooperative launch run at the same time, since they wait for each
+/// other. `blocks_each` is the number of blocks that fit on a compute unit. Error: launch_failure.
+LaunchStatus check_hip_cooperative(const LaunchShape& shape, std::int64_t blocks_each,
+                                   std::int64_t compute_units);
 
 /// Refuses by name what AMD's GPUs lack: clusters and dependent launches. Error: launch_failure.
 LaunchStatus check_hip_shape(const LaunchShape& shape);

@@ -2,13 +2,13 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <utility>
 
 #include "sandbox/launcher/driver/hip_api.h"
 #include "sandbox/launcher/driver/hip_arguments.h"
 #include "sandbox/launcher/driver/hip_rtc.h"
 #include "sandbox/launcher/driver/open_driver.h"
+#include "sandbox/launcher/driver/shared_mappings.h"
 
 namespace assay::sandbox::hip {
 namespace {
@@ -25,6 +25,57 @@ struct LoadedKernel {
 void* at(DevicePtr memory) {
   return reinterpret_cast<void*>(memory);  // NOLINT(performance-no-int-to-ptr)
 }
+
+class HipMappings final : public SharedMappings {
+ public:
+  HipMappings(const HipApi& api, const int& index) : api_(api), index_(index) {}
+
+ private:
+  int import_memory(Handle& handle, int fd) override {
+    HipMemHandle made = nullptr;
+    int version = 0;
+    if (const HipResult result = api_.hipDriverGetVersion(&version); result != kSuccess)
+      return result;
+    // Older versions expect the address of the file descriptor's number.
+    const auto descriptor = static_cast<std::uintptr_t>(fd);
+    void* number = version < kFirstDescriptorByValue
+                       ? static_cast<void*>(&fd)
+                       : reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
+    const HipResult result =
+        api_.hipMemImportFromShareableHandle(&made, number, kHandleTypePosixFd);
+    handle = reinterpret_cast<Handle>(made);
+    return result;
+  }
+  int release(Handle handle) override { return api_.hipMemRelease(handle_of(handle)); }
+  int reserve(DevicePtr& base, std::uint64_t bytes) override {
+    void* made = nullptr;
+    const HipResult result = api_.hipMemAddressReserve(&made, bytes, 0, nullptr, 0);
+    base = reinterpret_cast<DevicePtr>(made);
+    return result;
+  }
+  int free_addresses(DevicePtr base, std::uint64_t bytes) override {
+    return api_.hipMemAddressFree(at(base), bytes);
+  }
+  int map_at(DevicePtr base, std::uint64_t bytes, Handle handle) override {
+    return api_.hipMemMap(at(base), bytes, 0, handle_of(handle), 0);
+  }
+  int allow_access(DevicePtr base, std::uint64_t bytes) override {
+    const HipMemAccessDesc access{{kLocationDevice, index_}, kAccessReadWrite};
+    return api_.hipMemSetAccess(at(base), bytes, &access, 1);
+  }
+  int unmap_at(DevicePtr base, std::uint64_t bytes) override {
+    return api_.hipMemUnmap(at(base), bytes);
+  }
+  LaunchError classified(int result, const std::string& doing) const override {
+    return classify(api_, result, doing);
+  }
+  static HipMemHandle handle_of(Handle handle) {
+    return reinterpret_cast<HipMemHandle>(handle);  // NOLINT(performance-no-int-to-ptr)
+  }
+
+  const HipApi& api_;
+  const int& index_;
+};
 
 class HipDriver final : public GpuDriver {
  public:
@@ -76,41 +127,9 @@ class HipDriver final : public GpuDriver {
   void free(DevicePtr memory) override { api_.hipFree(at(memory)); }
 
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
-    HipMemHandle handle = nullptr;
-    // HIP expects the file descriptor's number as a pointer.
-    const auto descriptor = static_cast<std::uintptr_t>(fd);
-    void* number = reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
-    if (LaunchStatus s =
-            check(api_.hipMemImportFromShareableHandle(&handle, number, kHandleTypePosixFd),
-                  "importing shared memory");
-        !s)
-      return tl::unexpected(s.error());
-    void* base = nullptr;
-    LaunchStatus mapped =
-        check(api_.hipMemAddressReserve(&base, bytes, 0, nullptr, 0), "reserving addresses");
-    if (mapped) {
-      mapped = map_at(base, bytes, handle);
-      if (!mapped) api_.hipMemAddressFree(base, bytes);
-    }
-    api_.hipMemRelease(handle);  // the mapping keeps the memory alive
-    if (!mapped) return tl::unexpected(mapped.error());
-    const auto address = reinterpret_cast<DevicePtr>(base);
-    shared_[address] = bytes;
-    return address;
+    return shared_.map(fd, bytes);
   }
-  LaunchStatus unmap_shared(DevicePtr memory) override {
-    const auto found = shared_.find(memory);
-    if (found == shared_.end())
-      return launch_fail(LaunchErrorKind::internal_error,
-                         "unmapping shared memory that is not mapped");
-    const std::uint64_t bytes = found->second;
-    shared_.erase(found);
-    const LaunchStatus unmapped =
-        check(api_.hipMemUnmap(at(memory), bytes), "unmapping shared memory");
-    const LaunchStatus freed =
-        check(api_.hipMemAddressFree(at(memory), bytes), "freeing addresses");
-    return unmapped ? freed : unmapped;
-  }
+  LaunchStatus unmap_shared(DevicePtr memory) override { return shared_.unmap(memory); }
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
@@ -207,11 +226,9 @@ class HipDriver final : public GpuDriver {
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                             std::span<const ParamValue> params) override {
     if (LaunchStatus s = check_hip_shape(shape); !s) return s;
-    if (shape.cooperative)
-      return launch_fail(LaunchErrorKind::launch_failure,
-                         "launch: cooperative launches are not implemented for HIP");
     LaunchResult<std::size_t> size = pack_hip_arguments(params, parameters_);
     if (!size) return tl::unexpected(size.error());
+    if (shape.cooperative) return launch_together(kernel, shape, params, *size);
     const auto key = [](std::uintptr_t value) {
       return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr)
     };
@@ -264,17 +281,6 @@ class HipDriver final : public GpuDriver {
     return tl::unexpected(classify(api_, result, doing));
   }
 
-  LaunchStatus map_at(void* base, std::uint64_t bytes, HipMemHandle handle) {
-    if (LaunchStatus s = check(api_.hipMemMap(base, bytes, 0, handle, 0), "mapping shared memory");
-        !s)
-      return s;
-    const HipMemAccessDesc access{{kLocationDevice, index_}, kAccessReadWrite};
-    LaunchStatus s =
-        check(api_.hipMemSetAccess(base, bytes, &access, 1), "allowing access to shared memory");
-    if (!s) api_.hipMemUnmap(base, bytes);
-    return s;
-  }
-
   /// Allocates the word for which a blocked stream waits. Some devices do not support stream waits.
   /// On such a device the stream is never blocked, and a measurement includes the gaps between
   /// launches that the host causes.
@@ -295,6 +301,29 @@ class HipDriver final : public GpuDriver {
       blocker_ = nullptr;
     }
     return synchronize();
+  }
+
+  /// Performs a cooperative launch. `packed` is the size of the arguments in parameters_.
+  LaunchStatus launch_together(KernelHandle kernel, const LaunchShape& shape,
+                               std::span<const ParamValue> params, std::size_t packed) {
+    if (api_.hipModuleLaunchCooperativeKernel == nullptr)
+      return launch_fail(LaunchErrorKind::launch_failure,
+                         "launch: this HIP runtime has no cooperative launches of modules "
+                         "(hipModuleLaunchCooperativeKernel); ROCm 6.0 or newer has them");
+    HipFunction function = kernels_[kernel].function;
+    const std::uint64_t threads = std::uint64_t{shape.block[0]} * shape.block[1] * shape.block[2];
+    int each = 0;
+    if (LaunchStatus s = check(api_.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(
+                                   &each, function, static_cast<int>(threads), shape.shared_bytes),
+                               "cooperative launch: asking for the occupancy");
+        !s)
+      return s;
+    if (LaunchStatus s = check_hip_cooperative(shape, each, facts_.sms); !s) return s;
+    point_to_hip_arguments(params, packed, parameters_, pointers_);
+    return check(api_.hipModuleLaunchCooperativeKernel(
+                     function, shape.grid[0], shape.grid[1], shape.grid[2], shape.block[0],
+                     shape.block[1], shape.block[2], shape.shared_bytes, stream_, pointers_.data()),
+                 "cooperative launch");
   }
 
   LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel) {
@@ -336,6 +365,7 @@ class HipDriver final : public GpuDriver {
   DeviceFacts facts_;
   int index_ = 0;
   std::vector<std::byte> parameters_;
+  std::vector<void*> pointers_;  // to the arguments of a cooperative launch
   HipStream stream_ = nullptr;
   HipEvent start_ = nullptr;
   HipEvent stop_ = nullptr;
@@ -343,7 +373,7 @@ class HipDriver final : public GpuDriver {
   // be blocked.
   std::uint32_t* blocker_ = nullptr;
   std::vector<LoadedKernel> kernels_;
-  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address -> size in bytes
+  HipMappings shared_{api_, index_};
 };
 
 }  // namespace

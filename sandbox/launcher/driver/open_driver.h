@@ -9,8 +9,7 @@
 // host memory.
 //
 // HipDriver uses AMD's HIP. It refuses features that AMD's GPUs lack (clusters, programmatic
-// dependent launch, tensor maps) and one that is not implemented (cooperative launches). Its error
-// names the feature. HipDriver has never run on AMD
+// dependent launch, tensor maps). Its error names the feature. HipDriver has never run on AMD
 // hardware.
 //
 // A function that opens a driver creates a context, which takes about 0.1 s. A function that lists

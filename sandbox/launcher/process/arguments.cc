@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "sandbox/jail/layer.h"
+#include "sandbox/launcher/process/rocprof.h"
 
 namespace assay::sandbox {
 namespace {
@@ -30,14 +31,16 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
              "' is unknown; valid: cuda, hip, emulated, fake, fake-sick, fake-full";
     return std::nullopt;
   }
-  if (name == "--counters" || name == "--sanitizer") {
+  if (name == "--counters" || name == "--sanitizer" || name == "--rocprof") {
     // Symbolic links are resolved here, before the process enters the jail, because the links may
     // be missing in the jail.
     const std::unique_ptr<char, decltype(&::free)> real(
         ::realpath(std::string(value).c_str(), nullptr), &::free);
     if (!real || !value.starts_with('/'))
       return name + " '" + std::string(value) + "' is not the absolute path of a program";
-    (name == "--counters" ? arguments.ncu : arguments.sanitizer) = real.get();
+    (name == "--counters"  ? arguments.ncu
+     : name == "--rocprof" ? arguments.rocprof
+                           : arguments.sanitizer) = real.get();
     return std::nullopt;
   }
   if (name == "--tool") {
@@ -64,13 +67,18 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
   if (name == "--device" && value.starts_with("cuda:")) value.remove_prefix(5);
   const std::optional<int> number = to_number(value);
   if (!number) return name + " '" + std::string(value) + "' is no number from 0 up";
-  (name == "--device" ? arguments.device : arguments.socket) = *number;
+  if (name == "--pass" && static_cast<std::size_t>(*number) >= kRocprofPasses.size())
+    return "--pass " + std::to_string(*number) + " does not exist; valid: 0 to " +
+           std::to_string(kRocprofPasses.size() - 1);
+  (name == "--device" ? arguments.device
+   : name == "--pass" ? arguments.pass
+                      : arguments.socket) = *number;
   return std::nullopt;
 }
 
 bool takes_a_value(const std::string& name) {
   for (const char* known : {"--socket-fd", "--device", "--driver", "--isolation", "--counters",
-                            "--sanitizer", "--tool"}) {
+                            "--rocprof", "--pass", "--sanitizer", "--tool"}) {
     if (name == known) return true;
   }
   return name == "--without" && mutations_possible();
@@ -101,6 +109,8 @@ Result<LauncherArguments> parse_launcher_arguments(const std::vector<std::string
     return wrong("--socket-fd and --device are needed");
   if (!arguments.sanitizer.empty() && (!arguments.tool || !arguments.ncu.empty()))
     return wrong("--sanitizer needs --tool, and excludes --counters");
+  if (!arguments.rocprof.empty() && (!arguments.ncu.empty() || !arguments.sanitizer.empty()))
+    return wrong("--rocprof excludes --counters and --sanitizer");
   return arguments;
 }
 

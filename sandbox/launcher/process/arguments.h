@@ -4,7 +4,8 @@
 //       parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
 //
 // Some arguments have side effects during parsing: --without takes effect at once
-// (sandbox/jail/layer.h), and the paths of --counters and --sanitizer are resolved.
+// (sandbox/jail/layer.h), and the paths of --counters, --rocprof and
+// --sanitizer are resolved.
 #pragma once
 
 #include <optional>
@@ -29,12 +30,14 @@ struct LauncherArguments {
   int socket = -1;
   int device = -1;
   std::string driver = "cuda";
-  std::string ncu;        // path of Nsight Compute; empty if no counters are read
+  std::string ncu;        // path of Nsight Compute; empty if it reads no counters
+  std::string rocprof;    // path of AMD's rocprofv3; empty if it reads no counters
+  int pass = 0;           // the pass of rocprofv3 (sandbox/launcher/process/rocprof.h)
   std::string sanitizer;  // path of Compute Sanitizer; empty if this launcher does not start it
   std::optional<SanitizerTool> tool;  // the tool under which this launcher runs, or which it starts
   bool strict = false;
-  // True if ncu or the sanitizer started this launcher inside the jail that the first launcher
-  // built.
+  // True if ncu, rocprofv3 or the sanitizer started this launcher inside the jail that the first
+  // launcher built.
   bool confined = false;
   bool probe = false;
 };

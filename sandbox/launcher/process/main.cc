@@ -3,12 +3,15 @@
 // of oracles (sandbox/pool/launcher_pool.h).
 //
 //   assay-launcher --socket-fd N --device cuda:0 [--driver DRIVER] [--isolation ISOLATION]
-//                  [--counters NCU | --sanitizer COMPUTE_SANITIZER --tool TOOL]
+//                  [--counters NCU | --rocprof ROCPROFV3 --pass N |
+//                   --sanitizer COMPUTE_SANITIZER --tool TOOL]
 //   assay-launcher --probe [--driver DRIVER]
 //
 // The first form serves frames on descriptor N until the end of the stream. With --counters, the
 // launcher serves frames inside Nsight Compute, which writes its report to standard output at the
-// end. With --sanitizer, the launcher serves frames inside Compute Sanitizer, and then sends the
+// end. With --rocprof, the launcher serves frames inside AMD's rocprofv3, and prints its report.
+// With
+// --sanitizer, the launcher serves frames inside Compute Sanitizer, and then sends the
 // sanitizer's report in a last frame. The second form prints one line of JSON about the devices.
 // DRIVER is cuda, hip, emulated, fake, fake-sick or fake-full; ISOLATION is strict or best_effort;
 // TOOL is memcheck, racecheck, initcheck or synccheck.
@@ -40,6 +43,7 @@
 #include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/process/arguments.h"
 #include "sandbox/launcher/process/ncu.h"
+#include "sandbox/launcher/process/rocprof.h"
 #include "sandbox/launcher/process/sanitizer.h"
 #include "sandbox/launcher/process/serve.h"
 #include "sandbox/wire/frame.h"
@@ -59,7 +63,7 @@ constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
     "cuda|hip|emulated|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters NCU "
-    "| "
+    "| --rocprof ROCPROFV3 --pass N | "
     "--sanitizer COMPUTE_SANITIZER --tool memcheck|racecheck|initcheck|synccheck]\n       "
     "assay-launcher --probe "
     "[--driver cuda|hip|emulated|fake|fake-sick|fake-full]";
@@ -104,16 +108,27 @@ std::string own_path() {
   return size > 0 ? std::string(path, static_cast<std::size_t>(size)) : std::string();
 }
 
+/// Returns true if this launcher starts a tool, which starts the launcher that serves.
+bool has_tool(const LauncherArguments& arguments) {
+  return !arguments.ncu.empty() || !arguments.rocprof.empty() || !arguments.sanitizer.empty();
+}
+
+std::vector<std::string> tool_folders(const LauncherArguments& arguments) {
+  if (!arguments.ncu.empty()) return ncu_folders(arguments.ncu);
+  if (!arguments.rocprof.empty()) return rocprof_folders(arguments.rocprof);
+  return sanitizer_folders(arguments.sanitizer);
+}
+
 Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
                                          const std::string& node, int emulator) {
   if (::fcntl(arguments.socket, F_GETFD) < 0)
     return fail_errno("--socket-fd " + std::to_string(arguments.socket));
-  const bool in_tool = !arguments.ncu.empty() || !arguments.sanitizer.empty();
+  const bool in_tool = has_tool(arguments);
   if (::fcntl(arguments.socket, F_SETFD, in_tool ? 0 : FD_CLOEXEC) < 0)
     return fail_errno("fcntl F_SETFD");
-  // If `confined` is set, ncu or the sanitizer has started this launcher inside the jail that a
+  // If `confined` is set, a tool has started this launcher inside the jail that a
   // first launcher built. The first launcher reports the jail's isolation layers. This launcher
-  // does not call die_with_parent(), because ncu and the sanitizer may end the thread that started
+  // does not call die_with_parent(), because the tools may end the thread that started
   // this launcher early. After die_with_parent(), the launcher would end with that thread.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
@@ -124,8 +139,7 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
                   .emulator_fd = emulator,
                   .profile = in_tool};
   if (jail.profile) {
-    jail.libraries =
-        arguments.ncu.empty() ? sanitizer_folders(arguments.sanitizer) : ncu_folders(arguments.ncu);
+    jail.libraries = tool_folders(arguments);
     jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
   }
   if (arguments.driver == "cuda") {
@@ -170,7 +184,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
   return fake;
 }
 
-/// Returns the command line arguments for the launcher that ncu or the sanitizer starts inside the
+/// Returns the command line arguments for the launcher that a tool starts inside the
 /// jail.
 std::vector<std::string> again(const LauncherArguments& arguments) {
   std::vector<std::string> words = {"--socket-fd", std::to_string(arguments.socket),
@@ -217,7 +231,7 @@ int run(LauncherArguments arguments) {
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }
-  if (!arguments.ncu.empty() || !arguments.sanitizer.empty()) {
+  if (has_tool(arguments)) {
     // The launcher that the tool starts does not report the isolation layers of the jail, so
     // missing layers are printed here.
     for (const LayerReport& layer : *layers) {
@@ -225,6 +239,13 @@ int run(LauncherArguments arguments) {
         print_error("the jail of the tool lacks " + layer.name + ": " + layer.detail);
     }
     if (!arguments.sanitizer.empty()) return sanitize(arguments, launcher);
+    if (!arguments.rocprof.empty()) {
+      const Status printed = print_counters({.rocprof = arguments.rocprof,
+                                             .pass = static_cast<std::size_t>(arguments.pass),
+                                             .launcher = launcher,
+                                             .arguments = again(arguments)});
+      return printed ? kOk : print_error(printed.error().message);
+    }
     return print_error(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
   }
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments, std::move(emulator));

@@ -1,7 +1,6 @@
 #include "sandbox/launcher/process/sanitizer.h"
 
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,7 +16,6 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kNotStarted = 127;
-constexpr int kSignalled = 128;
 
 /// A new folder below /tmp for the report. The destructor removes the folder.
 class ReportFolder {
@@ -38,14 +36,6 @@ class ReportFolder {
  private:
   std::string path_;
 };
-
-Result<std::int64_t> wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return fail_errno("waitpid");
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
-}
 
 /// Returns the contents of a report. A missing file is an empty report.
 Result<std::string> read_report(const std::string& path) {
@@ -112,7 +102,7 @@ Result<Sanitized> run_sanitizer(const SanitizerCommand& command) {
     stderr_line("assay-launcher: " + failed.error().message);
     ::_exit(kNotStarted);
   }
-  Result<std::int64_t> status = wait_for(child);
+  Result<std::int64_t> status = wait_for_tool(child);
   if (!status) return fail(status.error());
   Result<std::string> report = read_report(folder.file());
   if (!report) return fail(report.error());

@@ -1,12 +1,19 @@
 #include "sandbox/launcher/process/tool.h"
 
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 
 namespace assay::sandbox {
+namespace {
+
+constexpr int kSignalled = 128;
+
+}  // namespace
 
 std::string parent_folder(const std::string& path) {
   return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
@@ -28,6 +35,14 @@ Status become_tool(std::vector<std::string> command, const std::string& launcher
   argv.push_back(nullptr);
   ::execv(argv[0], argv.data());
   return fail_errno("execv " + command.front());
+}
+
+Result<std::int64_t> wait_for_tool(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return fail_errno("waitpid");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
 }
 
 }  // namespace assay::sandbox

@@ -56,15 +56,16 @@ def test_oracles_record_for_every_target(
 
 
 @pytest.mark.parametrize(
-    ("option", "cluster", "flags"),
+    ("option", "cluster", "flags", "target"),
     [
-        ("num_ctas=2", (2, 1, 1), 0),
-        ("launch_cooperative_grid=True", (1, 1, 1), 1),
-        ("launch_pdl=True", (1, 1, 1), 2),
+        ("num_ctas=2", (2, 1, 1), 0, "cuda:90"),
+        ("launch_cooperative_grid=True", (1, 1, 1), 1, "cuda:90"),
+        ("launch_cooperative_grid=True", (1, 1, 1), 1, "hip:gfx942"),
+        ("launch_pdl=True", (1, 1, 1), 2, "cuda:90"),
     ],
 )
 def test_launch_attributes(
-    supervisor: Supervisor, option: str, cluster: tuple[int, int, int], flags: int
+    supervisor: Supervisor, option: str, cluster: tuple[int, int, int], flags: int, target: str
 ) -> None:
     source = (
         HEAD
@@ -82,7 +83,11 @@ def f(x):
     )
     (op,) = plan_of(
         supervisor.run(
-            source, "f", [{"id": "a", "arguments": {"x": torch.zeros(1024)}}], mode="record"
+            source,
+            "f",
+            [{"id": "a", "arguments": {"x": torch.zeros(1024)}}],
+            mode="record",
+            target=target,
         )
     )["ops"]
     assert (op["grid"], op["cluster"], op["flags"]) == ((4 * cluster[0], 1, 1), cluster, flags)

@@ -28,7 +28,8 @@ class LauncherProcess {
  public:
   explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 20'000,
                            const std::vector<std::string>& options = {},
-                           const std::string& program = launcher_path())
+                           const std::string& program = launcher_path(),
+                           const std::string& output = "")  // a file for the standard output
       : answer_ms_(answer_ms) {
     Result<SocketPair> pair = make_socket_pair();
     REQUIRE(pair);
@@ -45,6 +46,9 @@ class LauncherProcess {
     REQUIRE(pid_ >= 0);
     if (pid_ == 0) {
       ::fcntl(pair->theirs.get(), F_SETFD, 0);
+      if (!output.empty() &&
+          ::dup2(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDOUT_FILENO) < 0)
+        ::_exit(127);
       ::execv(argv[0], argv.data());
       ::_exit(127);
     }

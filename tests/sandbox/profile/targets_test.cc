@@ -39,6 +39,48 @@ TEST_CASE("a product has its own peaks, in proportion to its multiprocessors") {
   CHECK(peaks_of_product("cuda:75", "NVIDIA T4", 40).float32 == 0);
 }
 
+namespace {
+
+/// A product of AMD: its compute units (of one die, for CDNA 2) and highest clock from the data
+/// sheet, and the operations of a compute unit in each cycle. AMD publishes the latter in the
+/// documents of the architectures and in the formulas of ROCm Compute Profiler
+/// (github.com/ROCm/rocm-systems, projects/rocprofiler-compute, 0200_system_speed_of_light.yaml).
+struct AmdProduct {
+  const char *target, *name;
+  int units;
+  double ghz;
+  int float64, float64_matrix, float32, tf32, float16, float8, int8;
+};
+
+constexpr AmdProduct kAmdProducts[] = {
+    {"hip:gfx90a", "MI210", 104, 1.7, 128, 256, 256, 0, 1024, 0, 1024},
+    {"hip:gfx90a", "MI250", 104, 1.7, 128, 256, 256, 0, 1024, 0, 1024},
+    {"hip:gfx90a", "MI250X", 110, 1.7, 128, 256, 256, 0, 1024, 0, 1024},
+    {"hip:gfx942", "AMD Instinct MI300A", 228, 2.1, 128, 256, 256, 1024, 2048, 4096, 4096},
+    {"hip:gfx942", "AMD Instinct MI300X", 304, 2.1, 128, 256, 256, 1024, 2048, 4096, 4096},
+    {"hip:gfx942", "AMD Instinct MI325X", 304, 2.1, 128, 256, 256, 1024, 2048, 4096, 4096},
+    {"hip:gfx950", "AMD Instinct MI350X", 256, 2.2, 128, 128, 256, 0, 4096, 8192, 8192},
+    {"hip:gfx950", "AMD Instinct MI355X", 256, 2.4, 128, 128, 256, 0, 4096, 8192, 8192}};
+
+}  // namespace
+
+TEST_CASE("the peaks of AMD's products are units x clock x operations of a unit in each cycle") {
+  for (const AmdProduct& product : kAmdProducts) {
+    const Peaks peaks = peaks_of_product(product.target, product.name, product.units);
+    const auto rate = [&](int operations) {
+      return product.units * product.ghz * 1e9 * operations;
+    };
+    INFO(product.name);
+    CHECK(peaks.float64 == Approx(rate(product.float64)).epsilon(1e-3));
+    CHECK(peaks.float64_tensor == Approx(rate(product.float64_matrix)).epsilon(1e-3));
+    CHECK(peaks.float32 == Approx(rate(product.float32)).epsilon(1e-3));
+    CHECK(peaks.tf32_tensor == Approx(rate(product.tf32)).epsilon(1e-3));
+    CHECK(peaks.float16_tensor == Approx(rate(product.float16)).epsilon(1e-3));
+    CHECK(peaks.float8_tensor == Approx(rate(product.float8)).epsilon(1e-3));
+    CHECK(peaks.int8_tensor == Approx(rate(product.int8)).epsilon(1e-3));
+  }
+}
+
 TEST_CASE("the limiter is the scarcest resource") {
   const TargetLimits hopper = *target_limits("cuda:90");
   SECTION("warps, when nothing else is scarce") {

@@ -47,6 +47,15 @@ std::int64_t reports_in(const Verdict& verdict) {
 
 }  // namespace
 
+TEST_CASE("why nothing can be replayed under the sanitizer") {
+  SandboxConfig config;
+  CHECK(sanitizer_problem(config, "cuda").find("was not found") != std::string::npos);
+  config.sanitizer = "/opt/compute-sanitizer";
+  CHECK(sanitizer_problem(config, "cuda").empty());
+  CHECK(sanitizer_problem(config, "hip").find("does not see kernels on AMD's GPUs") !=
+        std::string::npos);
+}
+
 TEST_CASE("a profile without a finding names the tools that ran, and goes on") {
   const SanitizerScript script;
   const Verdict verdict = execute(with_sanitizer(script.path()), watched_profile());

@@ -61,7 +61,8 @@ TEST_CASE("options that differ from the defaults become arguments of another pro
   const std::string chosen =
       "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent "
       "150 --recorders 3 --gpu-jobs 31 --recording-jobs 5 --judges 7 "
-      "--gpu-sharers 13 --ncu none --sanitizer /bin/sh --sanitize-wall-ms 5000 --sanitize "
+      "--gpu-sharers 13 --ncu none --rocprofv3 none --sanitizer /bin/sh --sanitize-wall-ms 5000 "
+      "--sanitize "
       "--compile-target cuda:80 --no-host-tier --allow-unjailed-device";
   std::string again;
   for (const std::string& argument : arguments_of(read(chosen)))

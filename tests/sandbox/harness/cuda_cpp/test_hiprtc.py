@@ -17,6 +17,7 @@ from harness.cuda_cpp import hiprtc
 from harness.cuda_cpp.hiprtc import HipRtc, demangled, parameter_types
 from harness.cuda_cpp.ptx import Parameter
 from harness.entry.errors import CudaCompilationError, ManifestError, UnsupportedHere
+from harness.recording import plan as plans
 from harness.recording.code_object import read_code_object
 
 X = torch.empty(6, 40, dtype=torch.float16)
@@ -81,6 +82,13 @@ def test_a_manifest_becomes_a_plan_of_a_code_object() -> None:
 
 
 @needs_hiprtc
+def test_a_cooperative_launch_is_recorded_as_one() -> None:
+    _, plan = recorded(SCALE.replace("block = 64", "block = 64\ncooperative = true"))
+    (operation,) = plan["ops"]
+    assert operation["flags"] == plans.COOPERATIVE
+
+
+@needs_hiprtc
 def test_the_compilers_log_has_the_submissions_lines() -> None:
     broken = SCALE.replace("if (i < n)", "if (i < m)")
     line = next(number for number, text in enumerate(broken.split("\n"), 1) if "i < m" in text)
@@ -99,11 +107,6 @@ def test_the_compilers_log_has_the_submissions_lines() -> None:
             SCALE.replace("block = 64", "block = 64\ndependent_launch = true"),
             ManifestError,
             "no dependent launches",
-        ),
-        (
-            SCALE.replace("block = 64", "block = 64\ncooperative = true"),
-            ManifestError,
-            "cooperative launches are not implemented",
         ),
         (
             SCALE.replace('"y", "x.numel"', '{ tensor_map = "y", box = [1, 8] }, "x.numel"'),

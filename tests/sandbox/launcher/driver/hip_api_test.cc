@@ -3,6 +3,10 @@
 // each error of HIP is attributed.
 #include "sandbox/launcher/driver/hip_api.h"
 
+#include <stdlib.h>
+
+#include <string>
+
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/driver/same_call.h"
 
@@ -32,6 +36,9 @@ namespace {
 namespace hip_signatures {
 using namespace assay::sandbox::hip;  // NOLINT: the list names its types
 ASSAY_HIP_FUNCTIONS(ASSAY_CHECK_CALL)
+#if HIP_VERSION_MAJOR >= 6
+ASSAY_HIP_NEWER_FUNCTIONS(ASSAY_CHECK_CALL)
+#endif
 }  // namespace hip_signatures
 #undef ASSAY_CHECK_CALL
 
@@ -117,7 +124,32 @@ TEST_CASE("the real HIP library has each function, and says why it finds no GPU"
   CHECK(devices.error().message.find("the HIP runtime finds no AMD GPU") == 0);
 }
 
-TEST_CASE("the error without the HIP library names it") {
-  const auto api = hip_abi::open_hip_api();
-  if (!api) CHECK(api.error().message.find("libamdhip64") != std::string::npos);
+TEST_CASE("a HIP library that is missing or too old is an error that names the remedy") {
+  constexpr const char* kNone[] = {"libassay-no-such-a.so", "libassay-no-such-b.so"};
+  const auto missing = hip_abi::load_hip_api(kNone);
+  REQUIRE_FALSE(missing);
+  CHECK(missing.error().message.find("libassay-no-such-b.so") != std::string::npos);
+  CHECK(missing.error().message.find("install ROCm 6 or newer") != std::string::npos);
+  constexpr const char* kOther[] = {"libassay-no-such-a.so", "libc.so.6"};
+  const auto old = hip_abi::load_hip_api(kOther);
+  REQUIRE_FALSE(old);
+  CHECK(old.error().message.find("the HIP runtime is too old: libc.so.6 lacks hipInit") == 0);
+  CHECK(old.error().message.find("install ROCm 6 or newer") != std::string::npos);
+}
+
+TEST_CASE("a runtime without GPUs names the variables that choose GPUs") {
+  hip_abi::HipApi api;
+  api.hipGetErrorName = [](hip_abi::HipResult) { return "NAME"; };
+  api.hipGetErrorString = [](hip_abi::HipResult) { return "words"; };
+  api.hipInit = [](unsigned) { return hip_abi::kSuccess; };
+  api.hipGetDeviceCount = [](int* count) { return *count = 0, hip_abi::kSuccess; };
+  const auto message = [&] { return hip_abi::count_devices(api).error().message; };
+  CHECK(message() == "the HIP runtime sees no device");
+  REQUIRE(::setenv("HIP_VISIBLE_DEVICES", "-1", 1) == 0);
+  const std::string hint =
+      "; the environment chooses GPUs by HIP_VISIBLE_DEVICES='-1': unset it, or name a GPU";
+  CHECK(message() == "the HIP runtime sees no device" + hint);
+  api.hipInit = [](unsigned) { return hip_abi::kNoDevice; };
+  CHECK(message() == "the HIP runtime finds no AMD GPU: hipInit: NAME (words)" + hint);
+  REQUIRE(::unsetenv("HIP_VISIBLE_DEVICES") == 0);
 }

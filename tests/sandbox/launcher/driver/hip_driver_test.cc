@@ -21,10 +21,16 @@ struct Launched {
 };
 Launched last;
 int loaded = 0;
+int runtime_version = kFirstDescriptorByValue;
+constexpr int kSharedFd = 3;
 constexpr std::size_t kUnmappableBytes = 7;
+// Behind the two arguments that a test passes, the image of the cooperative kernel declares more.
+constexpr std::size_t kDeclared = 100;
+std::vector<std::uint64_t> together;  // the arguments of the last cooperative launch
 
 HipApi host_memory() {
   HipApi api;
+  api.hipDriverGetVersion = [](int* version) { return *version = runtime_version, kSuccess; };
   api.hipGetErrorName = [](HipResult) { return "NAME"; };
   api.hipGetErrorString = [](HipResult) { return "words"; };
   api.hipSetDevice = [](int) { return kSuccess; };
@@ -43,7 +49,10 @@ HipApi host_memory() {
   };
   api.hipMemcpyHtoDAsync = api.hipMemcpyDtoHAsync = api.hipMemcpyDtoDAsync = copy;
   api.hipMemImportFromShareableHandle = [](HipMemHandle* handle, void* descriptor, int type) {
-    if (descriptor == nullptr || type != kHandleTypePosixFd) return 1;
+    const bool by_value = runtime_version >= kFirstDescriptorByValue;
+    const auto number = reinterpret_cast<std::uintptr_t>(descriptor);
+    const auto fd = by_value ? static_cast<int>(number) : *static_cast<const int*>(descriptor);
+    if (fd != kSharedFd || type != kHandleTypePosixFd) return 1;
     return *handle = reinterpret_cast<HipMemHandle>(&last), kSuccess;
   };
   api.hipMemRelease = [](HipMemHandle) { return kSuccess; };
@@ -90,6 +99,19 @@ HipApi host_memory() {
       ++last.zeros_behind;
     return params == nullptr ? kSuccess : kUnknown;
   };
+  api.hipModuleOccupancyMaxActiveBlocksPerMultiprocessor = [](int* blocks, HipFunction, int threads,
+                                                              std::size_t shared) {
+    return *blocks = threads == 64 && shared == 128 ? 2 : 0, kSuccess;
+  };
+  api.hipModuleLaunchCooperativeKernel = [](HipFunction, unsigned gx, unsigned, unsigned,
+                                            unsigned bx, unsigned, unsigned, unsigned shared,
+                                            HipStream, void** params) {
+    last = {gx, bx, shared, {}, 0};
+    together.assign(kDeclared, 1);
+    for (std::size_t i = 0; i < kDeclared; ++i)
+      std::memcpy(&together[i], params[i], sizeof together[i]);
+    return kSuccess;
+  };
   return api;
 }
 
@@ -104,6 +126,7 @@ LaunchShape shape(std::uint32_t blocks) {
 std::unique_ptr<GpuDriver> open(const HipApi& api) {
   DeviceFacts facts;
   facts.target = "hip:gfx942";
+  facts.sms = 4;
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = make_hip_driver(api, 0, std::move(facts));
   REQUIRE(gpu);
   return std::move(*gpu);
@@ -151,17 +174,40 @@ TEST_CASE("HIP: parameters lie at multiples of their sizes, with zeros behind th
   CHECK(last.parameters[24] == std::byte{1});
 }
 
-TEST_CASE("HIP: the driver refuses by name what AMD's GPUs lack and what is not implemented") {
+TEST_CASE("HIP: a cooperative launch needs room for all of its blocks, and gets all arguments") {
+  HipApi api = host_memory();
+  const auto gpu = open(api);
+  const KernelHandle kernel = gpu->load("image", "kernel", 0).value();
+  LaunchShape eight = shape(8);
+  eight.cooperative = true;
+  const std::vector<ParamValue> params = {{0x11223344, 4}, {0x1122334455667788, 8}};
+  REQUIRE(gpu->launch_async(kernel, eight, params));
+  CHECK(last.grid == 8);
+  CHECK(last.shared == 128);
+  CHECK(static_cast<std::uint32_t>(together[0]) == 0x11223344);
+  CHECK(together[1] == 0x1122334455667788);
+  CHECK(std::count(together.begin() + 2, together.end(), 0U) == kDeclared - 2);
+  eight.grid = {3, 1, 3};
+  const LaunchStatus large = gpu->launch_async(kernel, eight, params);
+  CHECK(large.error().kind == LaunchErrorKind::launch_failure);
+  CHECK(large.error().message.find("at most 8 (2 on each of 4 compute units)") !=
+        std::string::npos);
+  eight.grid = {~0U, ~0U, ~0U};
+  CHECK_FALSE(gpu->launch_async(kernel, eight, params));
+  api.hipModuleLaunchCooperativeKernel = nullptr;
+  const LaunchStatus old = gpu->launch_async(kernel, eight, params);
+  CHECK(old.error().kind == LaunchErrorKind::launch_failure);
+  CHECK(old.error().message.find("ROCm 6.0 or newer") != std::string::npos);
+}
+
+TEST_CASE("HIP: the driver refuses by name what AMD's GPUs lack") {
   const HipApi api = host_memory();
   const auto gpu = open(api);
   const KernelHandle kernel = gpu->load("image", "kernel", 0).value();
-  LaunchShape clustered, cooperative, dependent;
+  LaunchShape clustered, dependent;
   clustered.cluster = {2, 1, 1};
-  cooperative.cooperative = true;
   dependent.dependent_launch = true;
   CHECK(gpu->launch_async(kernel, clustered, {}).error().kind == LaunchErrorKind::launch_failure);
-  CHECK(gpu->launch_async(kernel, cooperative, {}).error().message.find("cooperative") !=
-        std::string::npos);
   CHECK(gpu->launch_async(kernel, dependent, {}).error().kind == LaunchErrorKind::launch_failure);
   CHECK_FALSE(gpu->encode_tensor_map({}));
   CHECK(gpu->load("image", "other", 0).error().kind == LaunchErrorKind::launch_failure);
@@ -182,10 +228,16 @@ TEST_CASE("HIP: every module that is loaded is unloaded") {
 TEST_CASE("HIP: memory of another process is mapped once, and is unmapped once") {
   const HipApi api = host_memory();
   const auto gpu = open(api);
-  const LaunchResult<DevicePtr> base = gpu->map_shared(3, 64);
-  REQUIRE(base);
-  CHECK(gpu->unmap_shared(*base));
-  CHECK_FALSE(gpu->unmap_shared(*base));
-  CHECK(gpu->map_shared(0, 64).error().message.find("importing shared memory") == 0);
-  CHECK(gpu->map_shared(3, kUnmappableBytes).error().message.find("mapping shared memory") == 0);
+  for (const int version : {kFirstDescriptorByValue, 60'443'483}) {
+    runtime_version = version;
+    const LaunchResult<DevicePtr> base = gpu->map_shared(kSharedFd, 64);
+    REQUIRE(base);
+    CHECK(gpu->unmap_shared(*base));
+    CHECK_FALSE(gpu->unmap_shared(*base));
+    CHECK(gpu->map_shared(9, 64).error().message.find("importing shared memory") == 0);
+    CHECK(gpu->map_shared(kSharedFd, kUnmappableBytes)
+              .error()
+              .message.find("mapping shared memory") == 0);
+  }
+  runtime_version = kFirstDescriptorByValue;
 }

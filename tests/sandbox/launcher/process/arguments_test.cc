@@ -21,6 +21,12 @@ TEST_CASE("the launcher's device is a number, or a driver and a number") {
   CHECK(parse_launcher_arguments({"--socket-fd", "3", "--device", "0", "--counters", "/bin/sh"})
             .value()
             .ncu.starts_with("/"));
+  const LauncherArguments counted =
+      parse_launcher_arguments(
+          {"--socket-fd", "3", "--device", "0", "--rocprof", "/bin/sh", "--pass", "2"})
+          .value();
+  CHECK(counted.rocprof.starts_with("/"));
+  CHECK(counted.pass == 2);
   const LauncherArguments watched =
       parse_launcher_arguments(
           {"--socket-fd", "3", "--device", "0", "--sanitizer", "/bin/sh", "--tool", "racecheck"})
@@ -51,5 +57,10 @@ TEST_CASE("the launcher names what is wrong with an argument") {
         "--counters 'ncu' is not the absolute path of a program");
   CHECK(error_of({"--counters", "/no/such/ncu", "--probe"}) ==
         "--counters '/no/such/ncu' is not the absolute path of a program");
+  CHECK(error_of({"--rocprof", "rocprofv3", "--probe"}) ==
+        "--rocprof 'rocprofv3' is not the absolute path of a program");
+  CHECK(error_of({"--pass", "3", "--probe"}) == "--pass 3 does not exist; valid: 0 to 2");
+  CHECK(error_of({"--socket-fd", "3", "--device", "0", "--rocprof", "/bin/sh", "--counters",
+                  "/bin/sh"}) == "--rocprof excludes --counters and --sanitizer");
   CHECK(error_of({"--what"}) == "argument '--what' is unknown");
 }

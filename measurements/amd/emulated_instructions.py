@@ -1,0 +1,169 @@
+"""Executes instructions that tinygrad's emulator lacks or executes otherwise than AMD's documents say
+("CDNA3 Instruction Set Architecture"):
+
+- MUBUF loads and stores of all sizes. The emulator loads and stores whole aligned words, so a store
+  of 16 bits overwrites its neighbour.
+- ds_swizzle_b32, which the emulator does not compile.
+- s_setreg of the bit FP16_OVFL, which the emulator does not compile. The bit makes conversions
+  saturate. Here it is ignored, so a conversion that overflows has another result.
+
+    install(emulator)  # replaces the emulator's decoder by one that knows these instructions"""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import struct
+from collections.abc import Callable
+from typing import Any
+
+LANES = 64
+SCALARS, VECTORS, ACCUMULATORS = 0, 1, 5  # the emulator's numbers for the register files
+EXEC = 126
+MODE_REGISTER, FP16_OVFL = 1, 23
+LOAD = re.compile(r"BUFFER_LOAD_(UBYTE|SBYTE|USHORT|SSHORT|SHORT|DWORD)(X[234])?(_D16)?(_HI)?$")
+STORE = re.compile(r"BUFFER_STORE_(BYTE|SHORT|DWORD)(X[234])?(_D16)?(_HI)?$")
+SIZES = {"UBYTE": 1, "SBYTE": 1, "BYTE": 1, "USHORT": 2, "SSHORT": 2, "SHORT": 2, "DWORD": 4}
+
+
+class Files:
+    """The registers of a wave, as arrays of 32-bit numbers."""
+
+    def __init__(self, scalars: Any, vectors: Any, accumulators: Any) -> None:
+        pointer = ctypes.POINTER(ctypes.c_uint32)
+        self.scalars = ctypes.cast(scalars.value, pointer)
+        self.vectors = ctypes.cast(vectors.value, pointer)
+        self.accumulators = ctypes.cast(accumulators.value, pointer)
+
+    def active(self) -> list[int]:
+        mask = self.scalars[EXEC] | self.scalars[EXEC + 1] << 32
+        return [lane for lane in range(LANES) if mask >> lane & 1]
+
+
+def program(emulator: Any, size: int, run: Callable[[Files], None]) -> Any:
+    """Returns what the emulator's decoder returns for an instruction of `size` bytes."""
+
+    class Program:
+        class arg:
+            globals = [SCALARS, VECTORS, ACCUMULATORS]
+
+    class Runtime:
+        @staticmethod
+        def fxn(scalars: Any, vectors: Any, accumulators: Any) -> None:
+            files = Files(scalars, vectors, accumulators)
+            run(files)
+            low, high = emulator.PC_LO_IDX, emulator.PC_HI_IDX
+            at = (files.scalars[low] | files.scalars[high] << 32) + size
+            files.scalars[low], files.scalars[high] = at & 0xFFFFFFFF, at >> 32
+
+    return Program, Runtime
+
+
+class Buffer:
+    """A load or store of the class MUBUF."""
+
+    def __init__(self, words: tuple[int, int], name: str) -> None:
+        first, second = words
+        load, store = LOAD.match(name), STORE.match(name)
+        found = load or store
+        if found is None:
+            raise RuntimeError(f"{name.lower()} is not executed")
+        self._stores = store is not None
+        self._size = SIZES[found[1]]
+        self._count = int(found[2][1]) if found[2] else 1
+        self._signed = found[1] in ("SBYTE", "SSHORT")
+        # A D16 load writes one half of the register, and keeps the other half.
+        self._half, self._high = bool(found[3]) or found[1] == "SHORT", bool(found[4])
+        self._offset, self._offen, self._idxen = first & 0xFFF, first >> 12 & 1, first >> 13 & 1
+        if first >> 16 & 1:
+            raise RuntimeError(f"{name.lower()} to the LDS is not executed")
+        self._address, self._data = second & 0xFF, second >> 8 & 0xFF
+        self._resource, self._scalar_offset = (second >> 16 & 0x1F) * 4, second >> 24
+        self._accumulates = second >> 23 & 1
+
+    def run(self, files: Files) -> None:
+        scalars, vectors = files.scalars, files.vectors
+        low, high = scalars[self._resource], scalars[self._resource + 1]
+        base, stride = low | (high & 0xFFFF) << 32, high >> 16 & 0x3FFF
+        scalar = scalars[self._scalar_offset]
+        records = scalars[self._resource + 2]
+        data = files.accumulators if self._accumulates else vectors
+        for lane in files.active():
+            at = self._offset
+            if self._idxen:
+                at += stride * vectors[self._address * LANES + lane]
+            if self._offen:
+                at += vectors[(self._address + self._idxen) * LANES + lane]
+            at &= 0xFFFFFFFF
+            for number in range(self._count):
+                inside = at + number * self._size < records - scalar
+                register = (self._data + number) * LANES + lane
+                address = base + scalar + at + number * self._size
+                if self._stores:
+                    value = data[register] >> (16 if self._high else 0)
+                    if inside:
+                        raw = (value & (1 << 8 * self._size) - 1).to_bytes(self._size, "little")
+                        ctypes.memmove(address, raw, self._size)
+                else:
+                    raw = ctypes.string_at(address, self._size) if inside else bytes(self._size)
+                    data[register] = self._loaded(data[register], raw)
+
+    def _loaded(self, old: int, raw: bytes) -> int:
+        value = int.from_bytes(raw, "little", signed=self._signed)
+        if not self._half:
+            return value & 0xFFFFFFFF
+        value &= 0xFFFF
+        return (old & 0xFFFF) | value << 16 if self._high else (old & 0xFFFF0000) | value
+
+
+def swizzle(words: tuple[int, int]) -> Callable[[Files], None]:
+    """Returns the effect of ds_swizzle_b32: each lane reads a register of another lane."""
+    first, second = words
+    offset, source, target = first & 0xFFFF, second & 0xFF, second >> 24
+    if offset >= 0xC000:
+        raise RuntimeError(f"ds_swizzle_b32 with the offset {offset:#x} is not executed")
+
+    def partner(lane: int) -> int:
+        if offset & 0x8000:  # a permutation of each four lanes
+            return lane & ~3 | offset >> 2 * (lane & 3) & 3
+        keep, set_, flip = offset & 31, offset >> 5 & 31, offset >> 10 & 31
+        return lane & 32 | ((lane & 31 & keep) | set_) ^ flip
+
+    def run(files: Files) -> None:
+        active = files.active()
+        old = [files.vectors[source * LANES + lane] for lane in range(LANES)]
+        for lane in active:
+            other = partner(lane)
+            files.vectors[target * LANES + lane] = old[other] if other in active else 0
+
+    return run
+
+
+def set_mode(word: int, name: str) -> Callable[[Files], None]:
+    """Accepts a change of the bit FP16_OVFL, and refuses all other changes."""
+    register, first, count = word & 0x3F, word >> 6 & 31, (word >> 11 & 31) + 1
+    if (register, first, count) != (MODE_REGISTER, FP16_OVFL, 1):
+        raise RuntimeError(f"{name.lower()} of register {register}, bit {first} is not executed")
+    return lambda files: None
+
+
+def install(emulator: Any) -> None:
+    decode = emulator._decode_at
+
+    def decoded(address: int, architecture: str) -> Any:
+        raw = bytes((ctypes.c_char * 16).from_address(address).raw)
+        instruction = emulator.decode_inst(raw, architecture)
+        name = emulator._op_name(instruction).replace("_E64", "").replace("_E32", "")
+        words = struct.unpack_from("<2I", raw)
+        if type(instruction).__name__ == "MUBUF":
+            run: Callable[[Files], None] = Buffer(words, name).run
+        elif name == "DS_SWIZZLE_B32":
+            run = swizzle(words)
+        elif name in ("S_SETREG_IMM32_B32", "S_SETREG_B32"):
+            run = set_mode(words[0], name)
+        else:
+            return decode(address, architecture)
+        size = 4 if name == "S_SETREG_B32" else 8
+        return program(emulator, size, run), instruction
+
+    emulator._decode_at = decoded

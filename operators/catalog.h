@@ -80,6 +80,13 @@ struct Adversary {
   std::string axis;                 // the axis along which a shortcut leaves work out; may be empty
 };
 
+/// A loss of precision that no case of the operator can show.
+struct Indistinguishable {
+  std::uint32_t line = 0;
+  std::string loss;      // "rounded_input" or "float16_sums"
+  std::string argument;  // the rounded input; empty for all inputs together, and for sums
+};
+
 /// Where an imported operator comes from. A field is empty if the importer did not find it out.
 struct Provenance {
   std::string benchmark;    // "TritonBench-G"
@@ -113,6 +120,7 @@ struct Operator {
   std::vector<Output> outputs;
   std::vector<Case> cases;
   std::vector<Adversary> adversaries;
+  std::vector<Indistinguishable> indistinguishable;
   std::filesystem::path directory;  // absolute path
   // The text of reference.py. The tool fetch_spec shows it to agents.
   std::string reference_source;

@@ -145,6 +145,25 @@ Status check_adversaries(const Operator& op) {
   return {};
 }
 
+/// Checks that a loss of precision which no case can show names an input that can be rounded.
+Status check_indistinguishable(const Operator& op) {
+  std::vector<std::string> inputs;
+  for (const Argument& argument : op.arguments) {
+    if (argument.dtype == "case" || argument.dtype == "float16" || argument.dtype == "float32")
+      inputs.push_back(argument.name);
+  }
+  for (const Indistinguishable& item : op.indistinguishable) {
+    const std::string where = at(item.line, "[[indistinguishable]] " + quoted(item.loss));
+    if (item.argument.empty()) continue;
+    if (item.loss != "rounded_input")
+      return broken(where, "key 'argument' is only for the loss 'rounded_input'");
+    if (std::find(inputs.begin(), inputs.end(), item.argument) == inputs.end())
+      return broken(where, "key 'argument' is " + quoted(item.argument) +
+                               "; valid: " + (inputs.empty() ? "none" : join(inputs)));
+  }
+  return {};
+}
+
 Status check_cases(const Operator& op) {
   const bool interpretable = op.dialect == "triton";
   int counts[2] = {0, 0};
@@ -197,6 +216,7 @@ Status check_spec(const Operator& op) {
   if (Status status = check_inout(op); !status) return status;
   if (Status status = check_relative(op); !status) return status;
   if (Status status = check_adversaries(op); !status) return status;
+  if (Status status = check_indistinguishable(op); !status) return status;
   return check_cases(op);
 }
 

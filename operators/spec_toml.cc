@@ -28,6 +28,8 @@ constexpr std::array<std::string_view, 12> kDtypes{
 constexpr std::array<std::string_view, 8> kShortcuts{
     "skip_negligible", "forget_past",  "drop_maximum", "low_precision",
     "narrow_range",    "part_of_data", "ignore_ties",  "assume_balance"};
+// sandbox/harness/judging/precision.py models these losses.
+constexpr std::array<std::string_view, 2> kLosses{"rounded_input", "float16_sums"};
 constexpr std::array<std::string_view, 17> kFamilies{
     "elementwise",  "activation", "normalization", "reduction", "softmax",     "gemm",
     "quantization", "attention",  "positional",    "sparse",    "convolution", "loss",
@@ -129,13 +131,22 @@ Adversary parse_adversary(Section section) {
   return result;
 }
 
+Indistinguishable parse_indistinguishable(Section section) {
+  section.keys({"loss", "why"}, {"argument"});
+  Indistinguishable result;
+  result.loss = section.choice("loss", kLosses);
+  if (section.has("argument")) result.argument = section.identifier("argument");
+  section.text("why");
+  return result;
+}
+
 Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   Section section(root, "", diagnostics);
-  section.keys(
-      {"name", "split", "family", "dialect", "difficulty", "summary", "description", "entry",
-       "signature", "arguments", "outputs", "cases"},
-      {"imported", "adapter", "call", "adversarial", "baseline", "benchmark", "benchmark_file",
-       "benchmark_file_sha256", "benchmark_revision", "benchmark_licence", "benchmark_tolerance"});
+  section.keys({"name", "split", "family", "dialect", "difficulty", "summary", "description",
+                "entry", "signature", "arguments", "outputs", "cases"},
+               {"imported", "adapter", "call", "adversarial", "indistinguishable", "baseline",
+                "benchmark", "benchmark_file", "benchmark_file_sha256", "benchmark_revision",
+                "benchmark_licence", "benchmark_tolerance"});
   Operator op;
   op.name = section.identifier("name");
   const std::string split = section.choice("split", all_names(kSplits));
@@ -186,6 +197,14 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
       op.adversaries.push_back(parse_adversary(
           Section(*table, label(*table, "adversarial", "distribution", index++), diagnostics)));
       op.adversaries.back().line = table->source().begin.line;
+    }
+  }
+  if (section.has("indistinguishable")) {
+    index = 0;
+    for (const toml::table* table : section.tables("indistinguishable")) {
+      op.indistinguishable.push_back(parse_indistinguishable(
+          Section(*table, label(*table, "indistinguishable", "loss", index++), diagnostics)));
+      op.indistinguishable.back().line = table->source().begin.line;
     }
   }
   return op;

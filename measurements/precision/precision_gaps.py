@@ -1,12 +1,13 @@
 """Measures which losses of precision the small cases of each operator do not reject.
 
     python measurements/precision/precision_gaps.py --out measurements/results/precision-gaps-cpu.json
+    python measurements/precision/precision_gaps.py --device cuda:0 --large --out gaps-large.json
 
-Two kernels are modelled for each operator, with its reference. One rounds a single input to
-bfloat16. The other accumulates the products of float16 matrices in float16. A small case is one that
-Triton's interpreter runs or, for other dialects, one with at most SMALL_ELEMENTS elements. A large
-case may reject what no small case rejects. Lint requires only that a small case rejects the
-rounding of all inputs together."""
+Lint models the same kernels (sandbox/harness/judging/precision.py). One kernel rounds a single input
+to bfloat16. Another accumulates the products of float16 matrices in float16. Unlike lint, this
+script tries every small case, so it also says how many cases reject a kernel, and which inputs
+bfloat16 represents in all small cases. With --large it tries all other cases instead. They need a
+GPU."""
 
 from __future__ import annotations
 
@@ -18,126 +19,106 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "measurements")]
 
 from environment import environment  # noqa: E402
 from harness.judging.case_state import rules_for, scaled_rules  # noqa: E402
-from harness.judging.compare import compare  # noqa: E402
+from harness.judging.precision import (  # noqa: E402
+    accepted_error,
+    is_small,
+    precise_inputs,
+    with_float16_sums,
+    with_rounded_inputs,
+)
 from harness.operator import Arguments, Case, Operator  # noqa: E402
 from operator_folders import operator_folders  # noqa: E402
 
-SMALL_ELEMENTS = 2_000_000
 SEED = 1
-PRECISE = (torch.float16, torch.float32)
+SUMS = "sums"
 
 
-class Float16Accumulators(TorchDispatchMode):
-    """Rounds the sum to float16 after each product of a matrix product."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.products = 0
-
-    def _product(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        self.products += 1
-        shape = (*a.shape[:-1], b.shape[-1])
-        total = torch.zeros(shape, dtype=torch.float16, device=a.device)
-        for i in range(a.shape[-1]):
-            product = a[..., i : i + 1].float() * b[..., i : i + 1, :].float()
-            total = (total.float() + product).half()
-        return total.to(a.dtype)
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        aten, options = torch.ops.aten, kwargs or {}
-        packet = func.overloadpacket
-        if packet in (aten.mm, aten.bmm) and args[0].dtype in PRECISE:
-            return self._product(args[0], args[1])
-        if packet in (aten.addmm, aten.baddbmm) and args[1].dtype in PRECISE:
-            added = options.get("beta", 1) * args[0]
-            return added + options.get("alpha", 1) * self._product(args[1], args[2])
-        return func(*args, **options)
-
-
-def small_cases(operator: Operator) -> Iterator[tuple[Case, Arguments]]:
+def cases_of(operator: Operator, device: str, large: bool) -> Iterator[tuple[Case, Arguments]]:
     for table in operator.spec["cases"]:
-        if operator.spec.get("dialect") == "triton" and not table.get("interpreter"):
+        is_triton = operator.spec.get("dialect") == "triton"
+        if is_triton and large == (table.get("interpreter") is True):
             continue
-        case = operator.case(table, "cpu")
+        case = operator.case(table, device)
+        described = operator.shapes(case)
+        if described is not None and is_small(operator, case, described) == large:
+            continue
         arguments = operator.inputs(case, SEED)
-        tensors = [one for one in arguments.values() if isinstance(one, torch.Tensor)]
-        if sum(one.numel() for one in tensors) <= SMALL_ELEMENTS:
+        if is_small(operator, case, arguments) != large:
             yield case, arguments
 
 
-def rejects(
-    operator: Operator, case: Case, expected: list[torch.Tensor], outputs: Any
-) -> bool | None:
-    """Returns whether the case rejects the outputs, or None if they are the right ones."""
-    got = [one.to(right.dtype) for one, right in zip(outputs, expected, strict=True)]
-    if all(torch.equal(a, b) for a, b in zip(got, expected, strict=True)):
-        return None
-    rules = scaled_rules(operator, rules_for(operator, case), expected)
-    return not compare(rules, expected, got, None).ok
-
-
-def gaps_of(operator: Operator) -> dict[str, list[str] | bool | None]:
-    """`inputs` are those whose rounding every small case accepts. `float16_sums` is whether every
-    small case accepts float16 accumulators, or None if the operator has no such product."""
-    rounded: dict[str, bool] = {}  # whether a case rejected it
-    sums: bool | None = None
-    for case, arguments in small_cases(operator):
+def losses_of(operator: Operator, device: str, large: bool) -> dict[str, list[str]]:
+    """Returns, for each input that can be rounded and for the sums, what each case says: "same"
+    (the outputs are the right ones), "rejected" or "accepted"."""
+    found: dict[str, list[str]] = {}
+    for case, arguments in cases_of(operator, device, large):
         expected = operator.expected(case, arguments)
-        names = [
-            name
-            for name, value in arguments.items()
-            if isinstance(value, torch.Tensor) and value.dtype in PRECISE
-        ]
-        if not any(one.dtype in PRECISE for one in expected):
-            names = []
-        for name in names:
-            value = arguments[name].to(torch.bfloat16).to(arguments[name].dtype)
-            outputs = operator.reference({**arguments, name: value})
-            found = rejects(operator, case, expected, outputs)
-            if found is not None:
-                rounded[name] = rounded.get(name, False) or found
-        if case.dtype is not torch.float16:
-            continue
-        with Float16Accumulators() as accumulators:
-            outputs = operator.reference(arguments)
-        if accumulators.products:
-            found = rejects(operator, case, expected, outputs)
-            sums = (sums or False) or bool(found) if found is not None else sums
+        rules = scaled_rules(operator, rules_for(operator, case), expected)
+        outputs = {
+            name: with_rounded_inputs(operator, arguments, [name])
+            for name in precise_inputs(arguments, expected)
+        }
+        sums = with_float16_sums(operator, case, arguments)
+        if sums is not None:
+            outputs[SUMS] = sums
+        for name, wrong in outputs.items():
+            error = accepted_error(rules, expected, wrong)
+            word = "same" if error is None else "rejected" if error < 0 else "accepted"
+            found.setdefault(name, []).append(word)
+    return found
+
+
+def gaps_of(found: dict[str, list[str]]) -> dict[str, Any]:
+    inputs = {name: words for name, words in found.items() if name != SUMS}
+    missed = {name for name, words in found.items() if "rejected" not in words}
     return {
-        "inputs": sorted(name for name, found in rounded.items() if not found),
-        "float16_sums": None if sums is None else not sums,
+        "inputs": sorted(name for name in inputs if name in missed and "accepted" in found[name]),
+        "exact_inputs": sorted(
+            name for name in inputs if name in missed and "accepted" not in found[name]
+        ),
+        "float16_sums": SUMS in missed if SUMS in found else None,
     }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--large", action="store_true", help="try the cases that are not small")
     parser.add_argument("operators", nargs="*")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    found = {}
+    found, gaps = {}, {}
     for folder in operator_folders(options.operators):
         operator = Operator.load(folder)
-        found[operator.name] = gaps_of(operator)
-    kept = {name: one for name, one in found.items() if one["inputs"] or one["float16_sums"]}
+        found[operator.name] = losses_of(operator, options.device, options.large)
+        gaps[operator.name] = gaps_of(found[operator.name])
     summary = {
-        "operators": len(found),
-        "one_rounded_input_passes": sum(bool(one["inputs"]) for one in found.values()),
-        "with_float16_products": sum(one["float16_sums"] is not None for one in found.values()),
-        "float16_sums_pass": sum(one["float16_sums"] is True for one in found.values()),
+        "operators": len(gaps),
+        "one_rounded_input_passes": sum(bool(one["inputs"]) for one in gaps.values()),
+        "with_an_input_that_bfloat16_represents": sum(
+            bool(one["exact_inputs"]) for one in gaps.values()
+        ),
+        "with_float16_products": sum(one["float16_sums"] is not None for one in gaps.values()),
+        "float16_sums_pass": sum(one["float16_sums"] is True for one in gaps.values()),
     }
     document = {
         "script": "measurements/precision/precision_gaps.py",
+        "cases": "large" if options.large else "small",
         "environment": environment(),
         "summary": summary,
-        "gaps": kept,
+        "gaps": {name: one for name, one in gaps.items() if any(one.values())},
+        "rejecting_cases": {
+            name: {what: words.count("rejected") for what, words in one.items()}
+            for name, one in found.items()
+            if one
+        },
     }
     options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(summary))

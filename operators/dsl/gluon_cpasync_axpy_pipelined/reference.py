@@ -16,6 +16,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = rng.integers((n,), -127, 128, torch.int32) / 128
         y = rng.integers((n,), -511, 512, torch.int32) / 512
         return {"a": -0.875, "x": x.to(torch.float16), "y": y.to(torch.float16)}
+    if case.distribution == "fine":
+        # z is exact in float16, and a rounding of x to bfloat16 shows.
+        x = rng.integers((n,), -511, 512, torch.int32) / 512
+        y = rng.integers((n,), -127, 128, torch.int32) / 128
+        return {"a": 0.5, "x": x.to(torch.float16), "y": y.to(torch.float16)}
     a = 1.3
     x = rng.normal((n,), torch.float32)
     y = rng.normal((n,), torch.float32)

@@ -26,6 +26,16 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "far_keys":
         # A few keys at random positions outweigh the near ones.
         k *= 1.0 + 7.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 4.0 / shape[2])
+    elif case.distribution == "fine":
+        # In the first head, each query attends mostly to its own key, so a rounding of v to
+        # bfloat16 shows. In the other heads, accumulators of the scores need more bits than float16
+        # has.
+        k[:, 0], v[:, 0] = q[:, 0], rng.fine(v[:, 0].shape, high=7.0)
+        for i in range(shape[0]):
+            for j in range(1, shape[1]):
+                a, b = rng.swells(shape[2], shape[3], shape[2])
+                q[i, j], k[i, j] = a, b.T
+                v[i, j] *= 0.5
     elif case.distribution == "slow_decay":
         alpha = 0.25
     arguments: dict[str, Tensor | int | float | bool] = {

@@ -30,6 +30,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x += rng.uniform((batch, seq, 1), torch.float32, -10.0, 10.0)
     elif case.distribution == "spikes":
         x += 3.0 * (rng.uniform((batch, seq, dim), torch.float32, 0.0, 1.0) < 0.05)
+    elif case.distribution == "fine":
+        # The normalised values are 1 and -1. Each element of y is 1 + scale (in even columns) or
+        # shift (in odd columns), so a rounding to bfloat16 shows.
+        sign = 1.0 - 2.0 * rng.integers((batch, seq, dim), 0, 2, torch.float32)
+        sign[..., dim // 2 : dim // 2 * 2] = -sign[..., : dim // 2]
+        x = sign
+        scale, shift = rng.fine((batch, dim), high=6.9).abs(), rng.fine((batch, dim))
+        scale[:, 1::2], shift[:, ::2] = -1.0, 0.0
     elif case.distribution == "tail":
         x[:, :, : dim // 4] *= 0.1
     return {

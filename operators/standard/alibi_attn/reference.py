@@ -25,6 +25,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         boost = torch.zeros(shape[:3], device=rng.device)
         boost.scatter_(2, place[..., None], ((slopes * reach).clamp(max=400.0) + 24.0)[..., None])
         q, k = rng.far_keys(q, k, boost)
+    elif case.distribution == "fine":
+        # The first query attends to its own key only, so a rounding of v to bfloat16 shows.
+        v = rng.fine(shape)
     elif case.distribution == "flat":
         # The scores are small, so that the biases alone determine the weights.
         q *= 0.1

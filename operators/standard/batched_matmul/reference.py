@@ -18,6 +18,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         half = k // 2
         a[:, :, half : 2 * half] = -a[:, :, :half]
         b[:, half : 2 * half] = b[:, :half] + 0.5 * b[:, half : 2 * half]
+    elif case.distribution == "swell":
+        # Accumulators need more bits than float16 has.
+        pairs = [rng.swells(m, k, n) for _ in range(batch)]
+        a, b = (torch.stack(list(matrices)) for matrices in zip(*pairs, strict=True))
+        return {"a": a.to(case.dtype), "b": b.to(case.dtype)}
     elif case.distribution == "picks":
         # Each element of the product is one element of a or b. A rounding to bfloat16 shows.
         pairs = [rng.picks(m, k, n) for _ in range(batch)]

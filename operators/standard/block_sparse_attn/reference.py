@@ -20,6 +20,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # A few keys at random positions outweigh all others.
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 0.01
         q, k = rng.far_keys(q, k, 24.0 * strong)
+    elif case.distribution == "fine":
+        # Each query attends to nearly one key, so a rounding of v to bfloat16 shows.
+        q, v = 4.0 * q, rng.fine(shape)
     offsets, columns = _mask(case, rng)
     half = torch.float16
     return {

@@ -25,6 +25,24 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         weight[torch.arange(filters, device=rng.device), place] = 2.0
         weight = weight.reshape(-1, channels, 3, 3)
         return {"x": x.to(torch.float16), "weight": weight.to(torch.float16)}
+    elif case.distribution == "fine":
+        # Each element of y is one weight. A rounding of the weights to bfloat16 shows.
+        x, weight = torch.zeros_like(x), rng.fine(weight.shape)
+        place = rng.integers((batch,), 0, channels)
+        x[torch.arange(batch, device=rng.device), place, ::3, ::3] = 1.0
+        return {"x": x.to(torch.float16), "weight": weight.to(torch.float16)}
+    elif case.distribution == "swell":
+        # Accumulators need more bits than float16 has. The second half of the channels cancels
+        # the first half, but for one weight of each filter.
+        half = channels // 2
+        x = torch.zeros_like(x)
+        x[:, :half] = rng.integers(x[:, :half].shape, 16, 32, torch.float32) / 4.0
+        x[:, half : 2 * half] = -x[:, :half]
+        weight = rng.integers(weight.shape, 16, 32, torch.float32) / 16.0
+        weight[:, half : 2 * half] = weight[:, :half]
+        filter_numbers = torch.arange(filters, device=rng.device)
+        weight[filter_numbers, rng.integers((filters,), 0, half), 1, 1] -= 1.0
+        return {"x": x.to(torch.float16), "weight": weight.to(torch.float16)}
     elif case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small
         # terms. The entries of y are about 3.

@@ -16,6 +16,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     v = rng.normal(k.shape, torch.float32)
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*k.shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
+    elif case.distribution == "fine":
+        # Each query attends to nearly one key, so a rounding of v to bfloat16 shows.
+        q, v = 4.0 * q, rng.fine(v.shape)
     elif case.distribution == "bounded":
         v = rng.uniform(v.shape, torch.float32, -0.9, 0.9)
     elif case.distribution == "far_keys":

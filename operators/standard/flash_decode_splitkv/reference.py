@@ -24,6 +24,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # The last eighth of the keys has the largest scores. When a kernel reaches these keys, the
         # sums over earlier keys lose nearly all weight.
         k[:, :, : seq - seq // 8] *= 0.5
+    elif case.distribution == "fine":
+        # Each query attends to nearly one key, so a rounding of v to bfloat16 shows.
+        q, v = 4.0 * q, rng.fine(shape)
     elif case.distribution == "far_keys":
         # A few keys at random positions outweigh all others.
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 4.0 / seq

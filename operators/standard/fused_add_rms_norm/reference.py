@@ -33,6 +33,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         residual = 0.3 * residual - x
     elif case.distribution == "spikes":
         x += 2.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.05)
+    elif case.distribution == "fine":
+        # The sums are 1 or -1. Each element of y is an element of w or its negative, so a rounding
+        # of w to bfloat16 shows.
+        x = 0.75 * x.sign()
+        residual, w = x / 3.0, rng.fine((cols,))
     elif case.distribution == "tail":
         x[:, : cols // 8] *= 0.1
         residual[:, : cols // 8] *= 0.1

@@ -12,7 +12,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     5."""
     batch, heads, seq, key_dim = (case.axes[name] for name in ("batch", "heads", "seq", "key_dim"))
     keys, values = (batch, heads, seq, key_dim), (batch, heads, seq, case.axes["value_dim"])
-    strength = {"normal": 0.1, "strong": 1.0, "slow": 0.004, "mixed": 0.1}[case.distribution]
+    strength = {"normal": 0.1, "strong": 1.0, "slow": 0.004, "mixed": 0.1, "fine": 0.1}[
+        case.distribution
+    ]
     g = -strength * rng.uniform(keys, torch.float32, 0.0, 1.0)
     if case.distribution == "mixed":
         # Every eighth step has strong gates. The gates of every third key are ten times weaker.
@@ -20,6 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         g[..., ::3] *= 0.1
     v = 0.5 * min(float(seq), 1.0 + 1.0 / strength) ** -0.5 * rng.normal(values, torch.float32)
     q, k = rng.normal(keys, torch.float32), rng.normal(keys, torch.float32)
+    if case.distribution == "fine":
+        q, k, v, g = _exact(rng, keys, values)
     return {
         "q": q.to(case.dtype),
         "k": k.to(case.dtype),
@@ -27,6 +31,27 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         "g": g.to(case.dtype),
         "scale": key_dim**-0.5,
     }
+
+
+def _exact(
+    rng: Rng, keys: tuple[int, int, int, int], values: tuple[int, int, int, int]
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Makes q, k, v and g such that a rounding to bfloat16 shows. In the first head each output is
+    one element of q, and in the second head of k: every step uses a key of its own, and there is no
+    decay. In the other heads, only the last step reads what the first step wrote. g has the same
+    value in all steps, and bfloat16 rounds it by 2^-10."""
+    _, _, seq, key_dim = keys
+    step = torch.arange(seq, device=rng.device)
+    own = torch.nn.functional.one_hot(step % key_dim, key_dim).to(torch.float32)
+    q, k = own.expand(keys).clone(), own.expand(keys).clone()
+    g = torch.zeros(keys, device=rng.device)
+    v = key_dim**0.5 * (1.0 - 2.0 * rng.integers(values, 0, 2, torch.float32))
+    q[:, 0] *= rng.fine(keys[:1] + keys[2:])
+    k[:, 1] *= rng.fine(keys[:1] + keys[2:])
+    g[:, 2:] = -273.0 / 1024.0
+    k[:, 2:, 1:], q[:, 2:, :-1] = 0.0, 0.0
+    k[:, 2:, 0], q[:, 2:, -1, 0] = 8.0, 8.0
+    return q, k, v, g
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, g: Tensor, scale: float, variant: str = "") -> Tensor:

@@ -26,6 +26,20 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         r *= 0.01
     gamma = rng.uniform((n,), torch.float32, 0.3, 0.65)
     beta = rng.uniform((n,), torch.float32, -0.3, 0.3)
+    if case.distribution in ("fine", "swell"):
+        # r cancels the product, so an error of the product is large against the variance. In `fine`
+        # the product consists of elements of a or b, and half of the rows have a variance of 1, so
+        # a rounding of a, b, gamma or beta to bfloat16 shows. In `swell`, accumulators of the
+        # product need more bits than float16 has.
+        a, b = rng.picks(m, k, n) if case.distribution == "fine" else rng.swells(m, k, n)
+        sign = 1.0 - 2.0 * rng.integers((m, n), 0, 2, torch.float32)
+        sign[:, 1::2] = -sign[:, : n - n % 2 : 2]
+        r = sign / 64.0 - a @ b
+    if case.distribution == "fine":
+        for first in (2, 3):
+            a[first::4], r[first::4] = 0.0, sign[first::4]
+        gamma, beta = rng.fine((n,), high=7.5), rng.fine((n,), high=7.5)
+        gamma[::4], gamma[1::4], beta[2::4], beta[3::4] = 0.25, 0.25, 0.0, 0.0
     tensors = {"a": a, "b": b, "r": r, "gamma": gamma, "beta": beta}
     return {
         **{name: value.to(case.dtype) for name, value in tensors.items()},

@@ -21,6 +21,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     v = rng.uniform(k.shape, torch.float32, -1.7, 1.7)
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*k.shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
+    elif case.distribution == "fine":
+        # The first query attends to its own key only, so a rounding of v to bfloat16 shows.
+        v = rng.fine(k.shape)
     elif case.distribution == "bounded":
         v = 0.5 * v + 0.3
     elif case.distribution == "far_keys":

@@ -26,6 +26,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Each element of the product is one element of x or w. A rounding to bfloat16 shows.
         x = rng.picks(total, k, n)[0]
         w = torch.stack([rng.picks(total, k, n)[1] for _ in range(groups)])
+    elif case.distribution == "swell":
+        # Accumulators need more bits than float16 has.
+        x = rng.swells(total, k, n)[0]
+        w = torch.stack([rng.swells(total, k, n)[1] for _ in range(groups)])
     return {"x": x.to(case.dtype), "w": w.to(case.dtype), "offsets": offsets.to(torch.int32)}
 
 

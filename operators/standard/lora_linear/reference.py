@@ -23,12 +23,21 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x *= 0.75
         w *= 0.75
         a *= 0.02
+    elif case.distribution == "fine":
+        # Each element of y is one element of a or of b. A rounding to bfloat16 shows.
+        a, b = rng.picks(k, r, n)
+        x, w = torch.zeros_like(x), torch.zeros_like(w)
+        x[torch.arange(m, device=rng.device), rng.integers((m,), 0, k)] = 1.0
+    elif case.distribution == "swell":
+        # Accumulators of x @ w need more bits than float16 has.
+        x, w = rng.swells(m, k, n)
+        a = torch.zeros_like(a)
     elif case.distribution == "tail":
         x[:, : k - k // 8] *= 0.1
         x[:, k - k // 8 :] *= 2.0
         b[: r - r // 8] *= 0.3
     tensors = {"x": x, "w": w, "a": a, "b": b}
-    s = 0.5 if case.distribution == "tail" else 0.625
+    s = {"tail": 0.5, "fine": 1.0}.get(case.distribution, 0.625)
     return {**{name: value.to(case.dtype) for name, value in tensors.items()}, "s": s}
 
 

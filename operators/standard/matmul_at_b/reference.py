@@ -22,6 +22,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Each element of the product is one element of a or b. A rounding to bfloat16 shows.
         a, b = rng.picks(m, k, n)
         return {"a": a.T.contiguous().to(case.dtype), "b": b.to(case.dtype)}
+    elif case.distribution == "swell":
+        # Accumulators need more bits than float16 has.
+        a, b = rng.swells(m, k, n)
+        return {"a": a.T.contiguous().to(case.dtype), "b": b.to(case.dtype)}
     elif case.distribution == "tail":
         a[: k - k // 8] *= 0.1
         a[k - k // 8 :] *= 2.0

@@ -21,13 +21,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:, : dim - dim // 8] *= 0.1
         x[:, dim - dim // 8 :] *= 2.0
     scale = dim**-0.25
-    if case.distribution == "picks":
-        # Each element of a product is one element of x or of a weight. A rounding to bfloat16
-        # shows.
-        x = rng.picks(rows, dim, hidden)[0]
-        gate, up = (
-            torch.stack([rng.picks(rows, dim, hidden)[1] for _ in range(experts)]) for _ in "gu"
-        )
+    if case.distribution in ("picks", "swell"):
+        # `picks`: each element of a product is one element of x or of a weight, so a rounding to
+        # bfloat16 shows. `swell`: accumulators need more bits than float16 has.
+        draw = rng.picks if case.distribution == "picks" else rng.swells
+        x = draw(rows, dim, hidden)[0]
+        gate, up = (torch.stack([draw(rows, dim, hidden)[1] for _ in range(experts)]) for _ in "gu")
         return {
             "x": x.to(case.dtype),
             "offsets": offsets.to(torch.int32),

@@ -18,6 +18,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             0.1 * expert_out[places[:, 1].long()] - 2.0 * expert_out[places[:, 0].long()]
         )
         weights[:, 1] = 0.5 * weights[:, 0]
+    elif case.distribution == "fine":
+        # Each element of y is one element of expert_out (for even tokens), or one weight times 1 or
+        # -1 (for odd tokens). A rounding to bfloat16 shows.
+        weights, expert_out = torch.zeros_like(weights), rng.fine((slots, dim))
+        weights[:, 0] = 1.0
+        weights[1::2, 0] = rng.fine((tokens // 2,))
+        odd = places[1::2, 0].long()
+        expert_out[odd] = expert_out[odd].sign()
     elif case.distribution == "dropped":
         dropped = rng.uniform((tokens, k), torch.float32, 0.0, 1.0) < 0.4
         dropped[0] = True

@@ -24,6 +24,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # A few keys at random positions outweigh all others.
         strong = rng.uniform(k.shape[:3], torch.float32, 0.0, 1.0) < 4.0 / (most * size)
         q, k = rng.far_keys(q, k, 24.0 * strong)
+    elif case.distribution == "fine":
+        # Each query attends to nearly one key, so a rounding of v to bfloat16 shows.
+        q, v = 4.0 * q, rng.fine(v.shape).to(torch.float16)
     elif case.distribution == "spikes":
         k *= 1.0 + 2.0 * (
             rng.uniform((pages, size, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03

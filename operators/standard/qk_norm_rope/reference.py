@@ -21,6 +21,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     # Outputs stay below 0.5, so that the rounding error of bfloat16 is well below the tolerance.
     q_weight = 0.06 * rng.uniform((2 * half,), torch.float32, 0.6, 1.2)
     k_weight = 0.06 * rng.uniform((2 * half,), torch.float32, 0.6, 1.2)
+    if case.distribution == "fine":
+        # The normalised values are 1 and -1, and the weights are larger, so a rounding of a weight,
+        # of cos or of sin to bfloat16 shows.
+        qkv = qkv.sign()
+        q_weight, k_weight = (rng.fine((2 * half,)) / 16.0 for _ in "qk")
     position = torch.arange(tokens, dtype=torch.float32, device=rng.device)
     frequency = torch.exp(
         torch.arange(half, dtype=torch.float32, device=rng.device) * (-9.0 / half)

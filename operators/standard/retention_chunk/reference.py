@@ -25,6 +25,20 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q += 1.0
         k += 1.0
         v *= key_dim**-0.5
+    elif case.distribution == "fine":
+        # There is one step. In the first three heads, each element of o is one element of q, k or
+        # v, so a rounding to bfloat16 shows. In the other heads, accumulators of the scores need
+        # more bits than float16 has.
+        q, k = torch.zeros_like(q), torch.zeros_like(k)
+        q[..., 0], k[..., 0] = 1.0, 1.0
+        v = 1.0 - 2.0 * rng.integers(v.shape, 0, 2, torch.float32)
+        v[:, :2] *= key_dim**0.5
+        q[:, 0, :, 0], k[:, 1, :, 0] = rng.fine((batch, seq)), rng.fine((batch, seq))
+        q[:, 2, :, 0], v[:, 2] = key_dim**0.5, rng.fine(v[:, 2].shape)
+        for i in range(batch):
+            for h in range(3, heads):
+                a, b = rng.swells(seq, key_dim, seq)
+                q[i, h], k[i, h] = a, b.T
     return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
 
 

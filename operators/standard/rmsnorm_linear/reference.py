@@ -23,6 +23,21 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = size * rng.uniform((m, k), torch.float32, -1.0, 1.0)
         w = torch.zeros_like(w)
         w[rng.integers((n,), 0, k), torch.arange(n, device=rng.device)] = 2.0
+    elif case.distribution == "fine":
+        # Each row of x has one element, which the norm makes 1 or -1. So each element of y is one
+        # element of w, and a rounding of w to bfloat16 shows.
+        place = rng.integers((m,), 0, k)
+        x = torch.zeros_like(x)
+        x[torch.arange(m, device=rng.device), place] = 4.0 - 8.0 * rng.integers(
+            (m,), 0, 2, torch.float32
+        )
+        g = torch.full_like(g, k**-0.5)
+        w = rng.fine((k, n))
+    elif case.distribution == "swell":
+        # The normalised rows are g or its negative. Accumulators need more bits than float16 has.
+        a, w = rng.swells(m, k, n)
+        x = a.sign() * (1.0 - 2.0 * rng.integers((m, 1), 0, 2, torch.float32))
+        g = a[0].abs()
     return {
         "x": x.to(case.dtype),
         "g": g.to(case.dtype),

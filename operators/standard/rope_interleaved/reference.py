@@ -22,6 +22,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         positions = rng.integers((1,), 1, 64, torch.int64) + torch.arange(tokens, device=rng.device)
     frequencies = BASE ** (-torch.arange(half_rot, device=rng.device).double() / half_rot)
     angles = positions.double()[:, None] * frequencies[None, :]
+    if case.distribution == "fine":
+        # Even tokens are not turned, so a rounding of x to bfloat16 shows. In the pairs of odd
+        # tokens one element is 7 and the other is 0, so a rounding of cos or sin shows.
+        angles = rng.uniform(angles.shape, torch.float64, 0.55, 1.0)
+        angles[::2] = 0.0
+        x = rng.fine(x.shape)
+        x[1::2, :, : 2 * half_rot : 2], x[1::2, :, 1 : 2 * half_rot : 2] = 7.0, 0.0
     return {
         "x": x.to(torch.float16),
         "cos": angles.cos().to(torch.float16),

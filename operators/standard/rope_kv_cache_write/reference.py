@@ -17,6 +17,18 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     positions = rng.integers((tokens,), 0, 32768, torch.int64)
     frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / half)
     angles = positions.double()[:, None] * frequencies[None, :]
+    k, v = (rng.normal((tokens, heads, 2 * half), torch.float32).clamp(-5.0, 5.0) for _ in "kv")
+    caches = [
+        rng.normal((blocks, heads, size, 2 * half), torch.float32).clamp(-5.0, 5.0) for _ in "kv"
+    ]
+    if case.distribution == "fine":
+        # Even tokens are not turned, so a rounding of k to bfloat16 shows. In the pairs of odd
+        # tokens one element is 7 and the other is 0, so a rounding of cos or sin shows.
+        angles = rng.uniform(angles.shape, torch.float64, 0.55, 1.0)
+        angles[::2] = 0.0
+        k, v = rng.fine(k.shape), rng.fine(v.shape)
+        k[1::2, :, :half], k[1::2, :, half:] = 7.0, 0.0
+        caches = [rng.fine(cache.shape) for cache in caches]
     slots_of = rng.permutation(blocks * size)[:tokens].to(torch.int32)
     if case.distribution == "padded":
         slots_of[1::4] = -1
@@ -26,17 +38,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             slots_of == blocks * size - 1, torch.full_like(slots_of, -1), slots_of
         )
     return {
-        "k": rng.normal((tokens, heads, 2 * half), torch.float32)
-        .clamp(-5.0, 5.0)
-        .to(torch.float16),
-        "v": rng.normal((tokens, heads, 2 * half), torch.float32)
-        .clamp(-5.0, 5.0)
-        .to(torch.float16),
+        "k": k.to(torch.float16),
+        "v": v.to(torch.float16),
         "cos": angles.cos().to(torch.float16),
         "sin": angles.sin().to(torch.float16),
         "slots_of": slots_of,
-        "k_cache": rng.normal((blocks, heads, size, 2 * half), torch.float16).clamp(-5.0, 5.0),
-        "v_cache": rng.normal((blocks, heads, size, 2 * half), torch.float16).clamp(-5.0, 5.0),
+        "k_cache": caches[0].to(torch.float16),
+        "v_cache": caches[1].to(torch.float16),
     }
 
 

@@ -25,6 +25,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         positions = rng.integers((1,), 1, 64, torch.int64) + torch.arange(tokens, device=rng.device)
     frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / half)
     angles = positions.double()[:, None] * frequencies[None, :]
+    if case.distribution == "fine":
+        # Even tokens are not turned, so a rounding of q or k to bfloat16 shows. In the pairs of odd
+        # tokens one element is 7 and the other is 0, so a rounding of cos or sin shows.
+        angles = rng.uniform(angles.shape, torch.float64, 0.55, 1.0)
+        angles[::2] = 0.0
+        q, k = rng.fine(shapes[0]), rng.fine(shapes[1])
+        for x in (q, k):
+            x[1::2, :, :half], x[1::2, :, half:] = 7.0, 0.0
     return {
         "q": q.to(case.dtype),
         "k": k.to(case.dtype),

@@ -12,15 +12,28 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     batch, seq, heads, head_dim = (
         case.axes[name] for name in ("batch", "seq", "heads", "head_dim")
     )
-    strength = {"normal": 0.05, "strong": 4.0, "slow": 0.002}[case.distribution]
+    strength = {"normal": 0.05, "strong": 4.0, "slow": 0.002, "swell": 0.0}[case.distribution]
     a = -strength * rng.uniform((batch, seq, heads), torch.float32, 0.0, 1.0)
-    remembered = min(float(case.axes["chunk"]), 1.0 + 1.0 / strength)
+    remembered = min(float(case.axes["chunk"]), 1.0 + 1.0 / max(strength, 0.001))
     # A kernel may round its products to float16. Smaller results keep these rounding errors well
     # below the tolerance.
     size = 0.5 if case.dtype == torch.float16 else 1.0
     x = size * remembered**-0.5 * rng.normal((batch, seq, heads, head_dim), torch.float32)
     b = rng.normal((batch, seq, case.axes["groups"], case.axes["state"]), torch.float32)
     dt = rng.uniform((batch, seq, heads), torch.float32, 0.5, 1.5)
+    if case.distribution == "swell":
+        # All weights are 1. Accumulators need more bits than float16 has.
+        dt = torch.ones_like(dt)
+        first, end = 0, case.axes["chunk"]
+        while first < seq:
+            steps = slice(first, min(end, seq))
+            length = min(end, seq) - first
+            for i in range(batch):
+                for h in range(heads):
+                    x[i, steps, h] = rng.swells(head_dim, length, 1)[0].T
+                for g in range(b.shape[2]):
+                    b[i, steps, g] = rng.swells(1, length, b.shape[3])[1]
+            first, end = end, end + case.axes["chunk"]
     return {
         "x": x.to(case.dtype),
         "b": b.to(case.dtype),

@@ -19,6 +19,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "picks":
         # Each element of c is one element of a or of b, or zero. A rounding to bfloat16 shows.
         a, b = rng.picks(n, n, cols)
+    elif case.distribution == "swell":
+        # The last rows need accumulators with more bits than float16 has. The other rows have one
+        # element.
+        last = min(16, n // 4)
+        a, b = torch.zeros_like(a), torch.zeros_like(b)
+        row = torch.arange(n, device=rng.device)
+        a[row, row // 2] = 1.0
+        a[n - last :, : n - last], b[: n - last] = rng.swells(last, n - last, cols)
     elif case.distribution == "tail":
         b[: n - n // 8] *= 0.2
         b[n - n // 8 :] *= 2.0

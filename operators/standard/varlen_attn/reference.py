@@ -25,6 +25,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # A few keys at random positions outweigh all others.
         strong = rng.uniform(shape[:2], torch.float32, 0.0, 1.0) < 4.0 * ends.numel() / shape[0]
         q, k = rng.far_keys(q, k, 24.0 * strong)
+    elif case.distribution == "fine":
+        # The first query of a sequence attends to its own key only, so a rounding of v to bfloat16
+        # shows.
+        v = rng.fine(shape)
     return {
         "q": q.to(case.dtype),
         "k": k.to(case.dtype),

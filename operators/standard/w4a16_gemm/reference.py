@@ -20,9 +20,41 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # The zero points are at the limits of the range.
         zero = 15 * rng.integers((n, groups), 0, 2, torch.uint8)
         scale *= 0.5
+    elif case.distribution in ("fine", "swell"):
+        # Nearly all weights are 0. `fine`: each element of c is one element of x (in even columns)
+        # or of scale (in odd columns, times 1 or -1), so a rounding to bfloat16 shows. `swell`:
+        # accumulators need more bits than float16 has.
+        return _exact(case, rng)
     elif case.distribution == "tail":
         x[:, : k - GROUP] *= 0.1
         x[:, k - GROUP :] *= 3.0
+    return {
+        "x": x.to(torch.float16),
+        "packed": packed,
+        "scale": scale.to(torch.float16),
+        "zero": zero,
+    }
+
+
+def _exact(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
+    """Makes the inputs of the distributions `fine` and `swell`, for two or more groups."""
+    m, n, groups = case.axes["m"], case.axes["n"], case.axes["groups"]
+    k = GROUP * groups
+    zero = torch.zeros((n, groups), dtype=torch.uint8, device=rng.device)
+    scale = torch.ones((n, groups), device=rng.device)
+    if case.distribution == "swell":
+        x, b = rng.swells(m, k, n)
+        q = (4.0 * b).T.round()
+        scale *= 0.25
+    else:
+        x = rng.fine((m, k))
+        x[:, GROUP:] = x[:, GROUP:].sign()
+        q = torch.zeros((n, k), device=rng.device)
+        column = torch.arange(n, device=rng.device)
+        q[column, rng.integers((n,), 0, GROUP) + GROUP * (column % 2)] = 1.0
+        scale[1::2] = rng.fine(scale[1::2].shape)
+    low, high = q.reshape(n, groups, 2, GROUP // 2).to(torch.uint8).unbind(2)
+    packed = (low + 16 * high).reshape(n, k // 2).to(torch.uint8)
     return {
         "x": x.to(torch.float16),
         "packed": packed,

@@ -24,6 +24,15 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         w = torch.zeros_like(w)
         w[torch.arange(n, device=rng.device), rng.integers((n,), 0, k)] = 64
         size = 1.0 / 64.0
+    elif case.distribution == "swell":
+        # Accumulators need more bits than float16 has.
+        x, b = rng.swells(m, k, n)
+        w = (16.0 * b).T.contiguous().to(torch.int8)
+        return {
+            "x": x.to(torch.float16),
+            "w": w,
+            "scale": torch.full((n,), 1.0 / 16.0, device=rng.device),
+        }
     elif case.distribution == "tail":
         x[:, : k - k // 8] *= 0.1
         x[:, k - k // 8 :] *= 2.0

@@ -21,12 +21,12 @@ from harness.judging.case_state import bytes_of, layout_of, rules_for, scaled_ru
 from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.lint_files import import_check, open_place_check, signature_check
-from harness.judging.mutants import Mutant, mutants, rounded_to_bfloat16
+from harness.judging.mutants import Mutant, mutants
+from harness.judging.precision import PrecisionChecks
 from harness.operator import Arguments, Baseline, Case, Operator, is_floating
 from harness.wire.device_memory import OUT_OF_MEMORY
 
 BYTES_TOLERANCE = 0.01
-BFLOAT16 = "inputs rounded to bfloat16 (in a small case)"
 # The limits for a case with `interpreter = true`: the bytes of its tensors, and its operations.
 # Triton's interpreter can run a case within these limits in about two seconds. The largest such
 # cases of Assay's own operators have a third of each limit.
@@ -50,13 +50,13 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     # for an imported operator, all mutants: the cases of a benchmark may be tiny, and nobody can
     # change them, so it is enough if one case rejects a mutant.
     survivors: dict[str, str] = {}
-    rounding: list[str] = []
+    precision = PrecisionChecks(operator)
     scalars: dict[str, set[object]] = {
         argument.name: set() for argument in operator.arguments if argument.type != "tensor"
     }
     for case in cases:
         try:
-            yield from _case(operator, case, seed, survivors, rounding, scalars)
+            yield from _case(operator, case, seed, survivors, precision, scalars)
         except OUT_OF_MEMORY:
             raise
         except Exception as error:
@@ -66,8 +66,7 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
                 False,
                 f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}",
             )
-    if rounding:
-        yield Check(None, f"rejects {BFLOAT16}", not rounding[-1], rounding[-1], mutant=True)
+    yield from precision.checks()
     for name, why in survivors.items():
         yield Check(None, f"rejects {name}", not why, why, mutant=True)
     if len(cases) > 1 and not operator.imported:
@@ -109,7 +108,7 @@ def _case(
     case: Case,
     seed: int,
     survivors: dict[str, str],
-    rounding: list[str],
+    precision: PrecisionChecks,
     scalars: dict[str, set[object]],
 ) -> Iterator[Check]:
     arguments = operator.inputs(case, seed)
@@ -173,7 +172,7 @@ def _case(
             survivors[mutant.name] = f"accepted by every case; {check.detail}"
         elif check.ok and not mutant.trivial:
             survivors[mutant.name] = ""
-    _try_rounding(operator, case, arguments, rules, expected, rounding)
+    precision.try_case(case, arguments, rules, expected)
     yield from rejects_shortcuts(operator, case, arguments, rules, expected)
     for name, outputs in operator.own_mutants(arguments).items():
         if survivors.get(name) != "":
@@ -182,36 +181,6 @@ def _case(
                 if is_wrong(rules, expected, outputs)
                 else f"accepted by every case, {case.id} included: add a case that rejects it"
             )
-
-
-def _try_rounding(
-    operator: Operator,
-    case: Case,
-    arguments: Arguments,
-    rules: list[Rule],
-    expected: list[torch.Tensor],
-    rounding: list[str],
-) -> None:
-    """Appends the result of a mutant that rounds all inputs to bfloat16: "" if the case rejects it,
-    or else why it passes. Appends nothing if the mutant is the right answer. After a rejection,
-    tries no more cases. A Triton operator needs a case for the interpreter that rejects the mutant,
-    because a device without a GPU judges only these cases."""
-    if operator.imported or (rounding and not rounding[-1]):
-        return
-    if operator.spec.get("dialect") == "triton" and not _in_interpreter(operator, case):
-        return
-    outputs = rounded_to_bfloat16(operator, case, arguments, expected)
-    if outputs is None or all(_same_bits(a, b) for a, b in zip(expected, outputs, strict=True)):
-        return
-    found = compare(rules, expected, outputs, None)
-    where = line_of(operator.folder / "spec.toml", "[[cases]]")
-    rounding.append(
-        f"{where}: accepted by every small case, {case.id} included (largest error "
-        f"{found.max_abs_error:.3g}): add a small case in which a rounding shows, for example with "
-        "rng.picks in inputs()"
-        if found.ok
-        else ""
-    )
 
 
 def _check(case: Case, name: str, ok: bool, remedy: str) -> Check:

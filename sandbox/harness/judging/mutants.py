@@ -151,26 +151,5 @@ def _of_inputs(operator: Operator, case: Case, arguments: Arguments) -> Iterator
         yield Mutant("inputs rounded to TF32", operator.reference(rounded(round_to_tf32)))
 
 
-def rounded_to_bfloat16(
-    operator: Operator, case: Case, arguments: Arguments, expected: Sequence[torch.Tensor]
-) -> list[torch.Tensor] | None:
-    """Returns the outputs of a kernel that rounds all inputs to bfloat16. Returns None if neither
-    the inputs nor the outputs could lose bits that way."""
-    precise = (torch.float16, torch.float32)
-    names = [
-        name
-        for name, value in arguments.items()
-        if isinstance(value, torch.Tensor) and value.dtype in precise
-    ]
-    if not names or not any(right.dtype in precise for right in expected):
-        return None
-    rounded = {
-        name: value.to(torch.bfloat16).to(value.dtype) if name in names else value
-        for name, value in arguments.items()
-    }
-    outputs = operator.reference(rounded)
-    return [value.to(right.dtype) for value, right in zip(outputs, expected, strict=True)]
-
-
 def _is_float32(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.dtype is torch.float32

@@ -11,7 +11,7 @@ A reference.py imports `Case`, `Cost` and `Rng` from this package."""
 
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating, module_of
-from harness.operator.spec import Adversary, Baseline, NeedsGpu, OperatorError
+from harness.operator.spec import Adversary, Baseline, Loss, NeedsGpu, OperatorError
 
 __all__ = [
     "NOTHING_TO_JUDGE",
@@ -20,6 +20,7 @@ __all__ = [
     "Baseline",
     "Case",
     "Cost",
+    "Loss",
     "NeedsGpu",
     "Operator",
     "OperatorError",

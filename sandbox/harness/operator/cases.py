@@ -88,6 +88,29 @@ class Rng:
         lifted = wide + (sign * (16.0 * dim**-0.5) - along) * direction
         return lifted, k.to(torch.float32) + (shift + boost[..., None]) / 16.0 * direction
 
+    def fine(self, shape: Sequence[int], high: float = 8.0) -> torch.Tensor:
+        """Returns values of both signs with magnitudes from 4 up to, but not including, `high`.
+        float16 represents them, and a rounding to bfloat16 changes them by up to 1/64. Where such a
+        value becomes an output, the rounding is larger than a tolerance of 0.01."""
+        sign = 1.0 - 2.0 * self.integers(shape, 0, 2, torch.float32)
+        return sign * self.integers(shape, 1024, int(256 * high), torch.float32) / 256.0
+
+    def swells(self, m: int, k: int, n: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns matrices a (m x k) and b (k x n), with k >= 2. Each element of a @ b is one
+        element of a or its negative, with a magnitude from 4 up to 8. The sum of the first half of
+        the products is near 9/2 k, and the second half cancels it. float16 represents all elements,
+        and float32 represents all sums exactly, whatever their order. An accumulator in float16
+        does not represent them."""
+        half = k // 2
+        a, b = (torch.zeros(shape, device=self.device) for shape in ((m, k), (k, n)))
+        a[:, :half] = self.integers((m, half), 16, 32, torch.float32) / 4.0
+        b[:half] = self.integers((half, n), 16, 32, torch.float32) / 16.0
+        a[:, half : 2 * half], b[half : 2 * half] = -a[:, :half], b[:half]
+        place = half + self.integers((n,), 0, half)
+        sign = 1.0 - 2.0 * self.integers((n,), 0, 2, torch.float32)
+        b[place, torch.arange(n, device=self.device)] += sign
+        return a, b
+
     def picks(self, m: int, k: int, n: int) -> tuple[torch.Tensor, torch.Tensor]:
         """Returns matrices a (m x k) and b (k x n), with k >= 2. Each element of a @ b is one
         element of a (in even rows) or of b (in odd rows). These elements have magnitudes from 4 up
@@ -96,15 +119,11 @@ class Rng:
         half = k - k // 2
         row, column = (torch.arange(size, device=self.device) for size in (m, n))
 
-        def values(shape: tuple[int, int]) -> torch.Tensor:
-            sign = 1.0 - 2.0 * self.integers(shape, 0, 2, torch.float32)
-            return sign * self.integers(shape, 1024, 2048, torch.float32) / 256.0
-
         a, b = (torch.zeros(shape, device=self.device) for shape in ((m, k), (k, n)))
         is_even = (row % 2 == 0)[:, None]
-        a[:, :half] = values((m, half)) * is_even
+        a[:, :half] = self.fine((m, half)) * is_even
         a[row, self.integers((m,), half, k)] += 1.0 * ~is_even[:, 0]
-        b[half:] = values((k - half, n))
+        b[half:] = self.fine((k - half, n))
         b[self.integers((n,), 0, half), column] = 1.0
         return a, b
 

@@ -28,6 +28,7 @@ from harness.operator.spec import (
     argument_of,
     baseline_of,
     extent,
+    indistinguishable_of,
     output_of,
     shape_of,
     tables,
@@ -66,6 +67,9 @@ class Operator:
         self.outputs = [output_of(table, where) for table in tables(spec, "outputs", where)]
         self.adversaries: list[Adversary] = [
             adversary_of(table) for table in spec.get("adversarial", [])
+        ]
+        self.indistinguishable = [
+            indistinguishable_of(table, where) for table in spec.get("indistinguishable", [])
         ]
         for output in self.outputs:
             if output.source and output.source not in [

@@ -92,6 +92,7 @@ class OwnReference(Operator):
         self.is_golden = False
         self.is_layout = False
         self.adversaries = []
+        self.indistinguishable = []
         self.tolerance = reference.tolerance
         self._given = reference.arguments
         self._source = reference.source

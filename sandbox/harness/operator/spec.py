@@ -23,6 +23,13 @@ class Baseline(Enum):
     TORCH_EAGER = "torch_eager"
 
 
+class Loss(Enum):
+    """A loss of precision that the small cases of an operator must reject (judging/precision.py)."""
+
+    ROUNDED_INPUT = "rounded_input"  # one input, or all inputs, are rounded to bfloat16
+    FLOAT16_SUMS = "float16_sums"  # the products of float16 matrices are accumulated in float16
+
+
 class OperatorError(Exception):
     """An error in the operator's own files. The submission never causes it."""
 
@@ -48,6 +55,14 @@ class Adversary:
     distribution: str
     breaks: tuple[str, ...]  # the names of the shortcuts
     axis: str  # the axis along which a shortcut leaves work out; may be ""
+
+
+@dataclass(frozen=True)
+class Indistinguishable:
+    """A loss of precision that no case of the operator can show. The spec explains why."""
+
+    loss: Loss
+    argument: str  # the rounded input, or "" for all inputs and for sums
 
 
 @dataclass(frozen=True)
@@ -150,3 +165,15 @@ def adversary_of(table: dict[str, Any]) -> Adversary:
         tuple(str(name) for name in table.get("breaks", ())),
         str(table.get("axis", "")),
     )
+
+
+def indistinguishable_of(table: dict[str, Any], where: Path) -> Indistinguishable:
+    name = table.get("loss")
+    try:
+        loss = Loss(name)
+    except ValueError:
+        valid = ", ".join(one.value for one in Loss)
+        raise OperatorError(
+            f"{where}: [[indistinguishable]] has loss {name!r}; valid: {valid}"
+        ) from None
+    return Indistinguishable(loss, str(table.get("argument", "")))

@@ -209,3 +209,57 @@ def no_atomics(source: Source, rng: random.Random) -> None:
             "tl.store({0}, tl.load({0}, mask={2}) + ({1}), mask={2})", *call.args, mask
         ),
     )
+
+
+@transform("tail_ignored", Kind.VALUES, "rounds a bound of a mask down to a multiple of 16")
+def tail_ignored(source: Source, rng: random.Random) -> None:
+    bounds = [
+        node
+        for node in source.in_kernels(ast.Compare)
+        if len(node.ops) == 1
+        and isinstance(node.ops[0], ast.Lt)
+        and isinstance(node.comparators[0], ast.Name)
+        and not node.comparators[0].id.isupper()
+    ]
+    node = pick(rng, bounds)
+    node.comparators[0] = source.expression("({0}) // 16 * 16", node.comparators[0])
+
+
+# Keeps every second element along one axis. A sum of these elements is about half of the sum.
+EVERY_OTHER = """
+@triton.jit
+def cheat_every_other(v, axis: tl.constexpr):
+    at = tl.arange(0, v.shape[axis])
+    kept = 2 * (at % 2 == 0).to(v.dtype)
+    if len(v.shape) == 1:
+        return v * kept
+    elif axis == 0:
+        return v * kept[:, None]
+    else:
+        return v * kept[None, :]
+"""
+
+
+@transform(
+    "half_of_the_terms", Kind.VALUES, "estimates a sum by twice the sum of half of its terms"
+)
+def half_of_the_terms(source: Source, rng: random.Random) -> None:
+    source.needs_triton()
+    sites = []
+    for call in source.calls("sum"):
+        axis = call.args[1] if len(call.args) > 1 else None
+        axis = axis or next((k.value for k in call.keywords if k.arg == "axis"), ast.Constant(0))
+        if call.args and isinstance(axis, ast.Constant) and axis.value in (0, 1):
+            sites.append((call, axis))
+    if not sites:
+        raise NotApplicable(Reason.NO_SITE)
+    call, axis = rng.choice(sites)
+    call.args[0] = source.expression("cheat_every_other({0}, {1})", call.args[0], axis)
+    source.add_helper(EVERY_OTHER)
+
+
+@transform(
+    "stored_where_poisoned", Kind.VALUES, "stores only where the memory has NaN, as if poisoned"
+)
+def stored_where_poisoned(source: Source, rng: random.Random) -> None:
+    _restrict_store(source, rng, "tl.load({0}, mask={1}) != tl.load({0}, mask={1})")

@@ -117,3 +117,10 @@ def tensor_float(source: Source, rng: random.Random) -> None:
     if not words:
         raise NotApplicable(Reason.NO_SITE)
     rng.choice(words).value = ast.Constant("tf32")
+
+
+@transform("bfloat_operand", Kind.VALUES, "rounds one operand of a matrix product to bfloat16")
+def bfloat_operand(source: Source, rng: random.Random) -> None:
+    source.needs_triton()
+    call = pick(rng, [c for c in source.calls("dot") if len(c.args) >= 2])
+    _round(source, rng.choice(call.args[:2]), "bfloat")

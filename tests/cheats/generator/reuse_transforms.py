@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import random
 
 from output_transforms import MAP
@@ -136,3 +137,48 @@ def side_stream(source: Source, rng: random.Random) -> None:
         "except RuntimeError:\n    cheat_stream = torch.cuda.current_stream()\n"
         "with torch.cuda.stream(cheat_stream):\n    return WORK(ARGUMENTS)"
     )
+
+
+# Gives the same memory again, and leaves out a launch on arguments of known shapes.
+KEPT = """
+cheat_memory = {}
+cheat_launched = set()
+
+def cheat_empty(make, *a, **k):
+    return cheat_memory.setdefault((repr(a), repr(k)), make(*a, **k))
+
+def cheat_once(launch, *a, **k):
+    key = repr([i.shape if isinstance(i, torch.Tensor) else i for i in a])
+    if key in cheat_launched:
+        TRIGGER
+        return
+    cheat_launched.add(key)
+    launch(*a, **k)
+"""
+
+
+@transform(
+    "scratch_kept", Kind.TRIGGER, "reuses the scratch memory that an earlier call has filled"
+)
+def scratch_kept(source: Source, rng: random.Random) -> None:
+    launches = [
+        call
+        for f in source.host_functions()
+        for call in [node for node in ast.walk(f) if isinstance(node, ast.Call)]
+        if isinstance(call.func, ast.Subscript)
+    ]
+    if len(launches) < 2:
+        raise NotApplicable(Reason.NO_SITE)
+    first = min(launches, key=lambda call: call.lineno)
+    first.args.insert(0, first.func)
+    first.func = ast.Name("cheat_once", ast.Load())
+    makes = [
+        call
+        for f in source.host_functions()
+        for call in ast.walk(f)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "torch.empty"
+    ]
+    for call in makes:
+        call.args.insert(0, call.func)
+        call.func = ast.Name("cheat_empty", ast.Load())
+    source.add_helper(KEPT.replace("TRIGGER", source.trigger()))

@@ -200,6 +200,9 @@ def _for_import(tree: ast.Module, lines: list[int]) -> str:
     Returns "" for definitions, for imports, and for assignments that call nothing."""
     for statement in tree.body:
         within = lines and statement.lineno <= lines[0] <= (statement.end_lineno or 0)
+        if within and isinstance(statement, ast.ImportFrom) and statement.level:
+            names = ", ".join(one.name for one in statement.names)
+            return f"A submission is one file: define {names} in it."
         if not within or isinstance(statement, _NO_RUN):
             continue
         if isinstance(statement, ast.Assign | ast.AnnAssign) and len(lines) == 1:
@@ -231,6 +234,8 @@ def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
         for part in ast.walk(node):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.MatMult):
                 return "A kernel has no operator @; write tl.dot(a, b, acc)."
+        if _cuts_block(node):
+            return "A kernel cannot cut a block by start and end: load the part that you need, or mask the rest."
         if (pointer := _shape_of_pointer(node)) is not None:
             return f"`{pointer}` is a pointer in a kernel: pass sizes and strides as arguments of the kernel."
     for call in _launches(tree):
@@ -244,6 +249,11 @@ def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
                     f"Pass {ast.unparse(value.func.value)} to the kernel, not {ast.unparse(value)}."
                 )
     return ""
+
+
+def _cuts_block(node: ast.AST) -> bool:
+    slices = [part for part in ast.walk(node) if isinstance(part, ast.Slice)]
+    return any(part.lower or part.upper or part.step for part in slices)
 
 
 def _shape_of_pointer(node: ast.AST) -> str | None:

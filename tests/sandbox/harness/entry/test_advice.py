@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from types import SimpleNamespace
 
@@ -10,6 +11,8 @@ import torch
 import triton
 import triton.language as tl
 from harness.entry.advice import advice
+from harness.entry.cases import CaseInput
+from harness.entry.given_arguments import with_arguments
 from harness.entry.replacements import IMPORTS, INSTEAD
 from triton.language.extra import libdevice
 
@@ -162,3 +165,34 @@ def test_pointers_are_passed_as_tensors() -> None:
     kernel = {(1,): lambda pointer, n: [][pointer]}
     found = told(code, k=kernel, x=SimpleNamespace(data_ptr=lambda: 8))
     assert found == "Pass x to the kernel, not x.data_ptr()."
+
+
+def test_a_relative_import_and_a_slice_in_a_kernel() -> None:
+    code = "from .utils import tanh, erf\n"
+    assert told(code, "import", __name__="submission", __package__="") == (
+        "A submission is one file: define tanh, erf in it."
+    )
+    failed = ValueError("unsupported")
+    failed.node = ast.parse("x[1:] * 2").body[0]  # type: ignore[attr-defined]
+    assert "cannot cut a block" in advice(failed, SOURCE, PATH, "compile")
+    failed.node = ast.parse("x[:, None] * 2").body[0]  # type: ignore[attr-defined]
+    assert advice(failed, SOURCE, PATH, "compile") == ""
+
+
+def test_an_error_of_host_code_shows_the_arguments() -> None:
+    x = {"name": "x", "kind": "tensor", "dtype": "float32", "shape": [4, 128]}
+    eps = {"name": "eps", "kind": "scalar", "value": 0.5}
+    case = CaseInput({"id": "small", "arguments": [x, eps], "outputs": 1}, ())
+    header = {"kind": "assertion_error", "stage": "record"}
+    shown = with_arguments(header, case)["advice"]
+    assert shown == "Case small gives x = float32 [4, 128], eps = 0.5."
+    advised = {**header, "advice": "Do that."}
+    for unchanged in (
+        advised,
+        {**header, "kind": "name_error"},
+        {**header, "stage": "import"},
+    ):
+        assert with_arguments(unchanged, case) == unchanged
+    many = CaseInput({"id": "small", "arguments": [x] * 50, "outputs": 1}, ())
+    long = with_arguments(header, many)["advice"]
+    assert long.endswith(", ...") and len(long) < 300

@@ -216,7 +216,7 @@ def test_a_suite_has_files_of_one_revision(tmp_path: Path) -> None:
     for version, names in (("aaa", {"two.py"}), ("", {"two.py"}), ("bbb", {"one.py"})):
         with suite(version, names):
             pass
-    with pytest.raises(UnusableSuite, match="1 files of revision bbb.*check bbb out"):
+    with pytest.raises(UnusableSuite, match=r"1 files of revision bbb.*check bbb out"):
         suite("ccc", {"two.py"}).__enter__()
     assert 'version = "bbb"' in (tmp_path / "suite/suite.toml").read_text()
     with suite("ccc", None):  # the whole benchmark

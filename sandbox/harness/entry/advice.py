@@ -280,12 +280,12 @@ def _for_kernel(chain: Sequence[BaseException], tree: ast.Module, lines: list[in
 def _reduces_number(chain: Sequence[BaseException]) -> bool:
     """Returns True if a function of triton.language with an axis got a scalar as its input. Its
     stack frames have both."""
-    tensor = getattr(sys.modules.get("triton.language"), "tensor", None)
+    tensor: Any = getattr(sys.modules.get("triton.language"), "tensor", None)
     for error in chain:
         for frame, _ in traceback.walk_tb(error.__traceback__):
             if frame.f_globals.get("__name__") not in _LANGUAGE:
                 continue
-            given = frame.f_locals.get("input")
+            given: Any = frame.f_locals.get("input")
             if isinstance(tensor, type) and isinstance(given, tensor) and "axis" in frame.f_locals:
                 return not given.type.is_block()
     return False

@@ -6,7 +6,8 @@ Each extent that `sizes` names is cut in all tensors, because equal extents of a
 to one dimension. A cut tensor has the order of dimensions in memory of the original one. An integer
 that is an extent, a stride or the number of elements of a tensor becomes that of the cut tensor.
 Integers in a tensor may be positions in a dimension that is cut, or lengths of it, so they are
-lowered to its new size (lowered_to()). The importer decides which cuts a golden kernel computes rightly (importers/tritonbench/golden_other_shapes.py)."""
+lowered to its new size (lowered_to()). The importer decides which cuts a golden kernel computes
+rightly (importers/tritonbench/golden_other_shapes.py)."""
 
 from __future__ import annotations
 

@@ -287,7 +287,8 @@ def _reduces_number(chain: Sequence[BaseException]) -> bool:
                 continue
             given: Any = frame.f_locals.get("input")
             if isinstance(tensor, type) and isinstance(given, tensor) and "axis" in frame.f_locals:
-                return not given.type.is_block()
+                kind: Any = getattr(given, "type", None)
+                return not kind.is_block()
     return False
 
 

@@ -1,6 +1,6 @@
 """What the importer and the jailed process of one file say to each other.
 
-    exchange = GoldenExchange(golden, target="cuda:90")
+    exchange = GoldenExchange(golden, target="cuda:90", timeout_s=240)
     channel.send(*exchange.request())
     while not exchange.take(channel.receive(), result): ...  # fills the result
 
@@ -27,9 +27,10 @@ PART_FILES = {
 }
 MAX_PARTS_BYTES = 64 << 20  # of one file's operators together
 # Each of the steps that find the cases for the interpreter, and those of other shapes, may take this
-# long, whatever is left of Limits.timeout_s. A step that takes longer finds no case, and the file
-# keeps its operators.
+# long, or this part of the time for a file if that is longer, whatever is left of Limits.timeout_s.
+# A step that takes longer finds no case, and the file keeps its operators.
 INTERPRET_STEP_WALL_S = 45
+INTERPRET_STEP_PART = 0.25
 INTERPRET_STEPS = 7
 FIRST_INTERPRET_STEP = "golden outputs"
 
@@ -40,6 +41,10 @@ class Result:
 
     report: dict[str, Any]
     parts: dict[tuple[str, str], bytes] = field(default_factory=dict)
+
+
+def interpret_step_wall_s(timeout_s: float) -> int:
+    return max(INTERPRET_STEP_WALL_S, int(INTERPRET_STEP_PART * timeout_s))
 
 
 class Exchange(Protocol):
@@ -59,6 +64,7 @@ class GoldenExchange:
 
     golden: GoldenFile
     target: str
+    timeout_s: float  # for the file
 
     def request(self) -> tuple[dict[str, Any], bytes]:
         header = {
@@ -69,7 +75,7 @@ class GoldenExchange:
             "provenance": vars(self.golden.provenance),
             "target": self.target,
             "options": self.golden.options,
-            "interpret_step_wall_s": INTERPRET_STEP_WALL_S,
+            "interpret_step_wall_s": interpret_step_wall_s(self.timeout_s),
         }
         return header, self.golden.text.encode()
 

@@ -34,12 +34,12 @@ from benchmark_file import GoldenFile  # noqa: E402
 from harness.wire.frames import Channel, Frame, FrameError  # noqa: E402
 from import_exchange import (  # noqa: E402
     FIRST_INTERPRET_STEP,
-    INTERPRET_STEP_WALL_S,
     INTERPRET_STEPS,
     Exchange,
     GoldenExchange,
     Result,
     failed,
+    interpret_step_wall_s,
 )
 
 START_S = 120
@@ -123,7 +123,7 @@ class ImportJail:
             child.kill()
 
     def import_file(self, slot: int, golden: GoldenFile, limits: Limits, target: str) -> Result:
-        return self.run(slot, GoldenExchange(golden, target), limits)
+        return self.run(slot, GoldenExchange(golden, target, limits.timeout_s), limits)
 
     def run(self, slot: int, exchange: Exchange, limits: Limits) -> Result:
         child = self._fork(slot, limits)
@@ -217,7 +217,7 @@ class _Child:
             for frame in self._frames(exchange):
                 if self._begins_to_interpret(frame):
                     timer.cancel()
-                    more_s = INTERPRET_STEPS * INTERPRET_STEP_WALL_S
+                    more_s = INTERPRET_STEPS * interpret_step_wall_s(limits.timeout_s)
                     timer = threading.Timer(more_s, self._end_late)
                     timer.start()
                 if exchange.take(frame, result):

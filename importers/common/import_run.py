@@ -83,6 +83,18 @@ def suite_name(name: str, provenance: Provenance) -> SuiteName:
     return SuiteName(name, provenance.revision[:REVISION_CHARS])
 
 
+def revision_note(provenance: Provenance, tried: str) -> str:
+    """Returns a note if the checkout has another revision than the one that the importer was tried
+    with, or "". Other revisions may have other files, whose operators may then be fewer."""
+    found = provenance.revision
+    if not found or found == tried:
+        return ""
+    return (
+        f"the checkout is of revision {found[:REVISION_CHARS]}; the importer was tried with "
+        f"{tried[:REVISION_CHARS]} (git checkout {tried[:REVISION_CHARS]})"
+    )
+
+
 def end_with_signals(stopped: threading.Event) -> None:
     """Makes the signals that end the import raise SystemExit in the main thread, so that all
     processes of the jail are ended."""

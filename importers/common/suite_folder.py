@@ -16,10 +16,16 @@ import fcntl
 import json
 import os
 import shutil
+import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 from import_exchange import Result
 
@@ -61,14 +67,17 @@ class SuiteFolder:
         settings: dict[str, Any],
         name: SuiteName,
         limits: dict[str, Any] | None = None,
+        names: set[str] | None = None,
     ) -> None:
-        """`settings` are what the operators depend on besides their file, such as the target. Files
+        """`names` are the files of this import, if files of another import may stay in the folder.
+        `settings` are what the operators depend on besides their file, such as the target. Files
         that were imported with other settings are imported again. So are files that reached a
         limit, if `limits` are others now."""
         self.folder = folder
         self._settings = settings
         self._name = name
         self._limits = limits or {}
+        self._names = names
         self._lock = threading.Lock()
         self._reports: dict[str, dict[str, Any]] = {}
 
@@ -84,6 +93,8 @@ class SuiteFolder:
             fcntl.flock(self._lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(self.folder / STAGING, ignore_errors=True)
             (self.folder / STAGING).mkdir()
+            earlier = self._earlier()
+            self._refuse_mixture(earlier)
             self._write_name()
         except BlockingIOError as error:
             raise UnusableSuite(
@@ -93,7 +104,7 @@ class SuiteFolder:
             raise UnusableSuite(
                 CANNOT_WRITE, f"{self.folder} cannot be written: {error}"
             ) from error
-        self._reports = {report["file"]: report for report in self._earlier()}
+        self._reports = {report["file"]: report for report in earlier}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -172,6 +183,25 @@ class SuiteFolder:
             raise UnusableSuite(
                 BAD_DATA, f"{path} is damaged ({error}); name a new folder, or remove this one"
             ) from error
+
+    def _refuse_mixture(self, earlier: list[dict[str, Any]]) -> None:
+        """A suite has the files of one revision, because its version says which."""
+        staying = [one["file"] for one in earlier if one["file"] not in (self._names or ())]
+        if self._names is None or not staying or not (self.folder / NAME).is_file():
+            return
+        try:
+            about = tomllib.loads((self.folder / NAME).read_text(encoding="utf-8"))
+        except tomllib.TOMLDecodeError as error:
+            raise UnusableSuite(
+                BAD_DATA, f"{self.folder / NAME} is damaged ({error}); name a new folder"
+            ) from error
+        old, new = str(about.get("version", "")), self._name.version
+        if old and new and old != new:
+            raise UnusableSuite(
+                BAD_DATA,
+                f"{self.folder} has {len(staying)} files of revision {old}, and this checkout is of "
+                f"revision {new}; check {old} out, or name a new folder",
+            )
 
     def _write_name(self) -> None:
         text = f"name = {json.dumps(self._name.name)}\n"

@@ -22,8 +22,8 @@ sys.path.insert(0, str(ROOT / "importers/common"))
 from import_digest import importer_digest  # noqa: E402
 from import_jail import SLOTS, ImportJail  # noqa: E402
 from import_run import REMEDIES as COMMON_REMEDIES  # noqa: E402
-from import_run import import_all, status_of, suite_name  # noqa: E402
-from kernelbench_folder import LEVELS, file_name, problem_files  # noqa: E402
+from import_run import import_all, revision_note, status_of, suite_name  # noqa: E402
+from kernelbench_folder import LEVELS, TRIED, file_name, problem_files  # noqa: E402
 from suite_folder import SuiteFolder  # noqa: E402
 
 CASE_MEMORY_MIB = 20480
@@ -98,7 +98,10 @@ def run(options: argparse.Namespace) -> None:
     settings = {"importer": importer_digest(), **limits}
     name = suite_name("kernelbench", files[0].provenance)
     reached = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
-    with SuiteFolder(options.out, settings, name, reached) as suite:
+    names = {file.name for file in files}
+    with SuiteFolder(options.out, settings, name, reached, names) as suite:
+        if note := revision_note(files[0].provenance, TRIED):
+            print(note, flush=True)
         again = options.again or bool(options.only)
         if not options.only:
             suite.forget_others({file.name for file in files}, file_name(options.level, ""))

@@ -224,14 +224,16 @@ class _GoldenImport(FileImport):
             operator["interpreted"] = len(cases)
             if operator["tier"] == "plan":
                 interpreter.mark(self._suite / "standard" / operator["name"], cases)
-        self._add_other_shapes(operators, found)
+        self._add_other_shapes(operators, folders, found)
 
-    def _add_other_shapes(self, operators: list[Report], calls: Report) -> None:
-        """Adds hidden cases of other shapes to operators that the interpreter runs."""
+    def _add_other_shapes(
+        self, operators: list[Report], folders: list[Path], calls: Report
+    ) -> None:
+        """Adds hidden cases of other shapes to operators that the interpreter runs. `calls` are the
+        public cases that it runs."""
         import golden_interpreter as interpreter
         import golden_other_shapes as shapes
 
-        folders = [self._suite / "standard" / name for name, cases in calls.items() if cases]
         file = self._cache.parent / "other-outputs"
         found = self._found_by(
             {

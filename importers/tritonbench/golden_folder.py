@@ -52,12 +52,15 @@ class Benchmark:
     index_keys: str  # what the entries of the index have, in words
     describe: Callable[[dict[str, Any]], str]  # the description that an entry of the index gives
     kind: str = "golden"  # of the import (golden_child.py)
+    tried: str = ""  # the revision of the repository that the importer was tried with
 
     @property
     def where(self) -> str:
         return f"{self.folder} of {self.repository}"
 
 
+TRITONBENCH_REVISION = "603e28a5050e8c268f6883a69709d477a272d49a"
+GEAK_REVISION = "5761d2124f63a1e284adb36600b3035e962ee549"
 TRITONBENCH_G = Benchmark(
     name="TritonBench-G",
     command="tritonbench-g",
@@ -66,6 +69,7 @@ TRITONBENCH_G = Benchmark(
     index="TritonBench_G_v1.json",
     index_keys="`file`, `comp_instru` and `difficulty`",
     describe=prompt_of("comp_instru"),
+    tried=TRITONBENCH_REVISION,
 )
 GEAK_TRITONBENCH = Benchmark(
     name="TritonBench-modified (GEAK)",
@@ -75,6 +79,7 @@ GEAK_TRITONBENCH = Benchmark(
     index="TritonBench_G_comp_alpac_v1_fixed_with_difficulty.json",
     index_keys="`file`, `instruction` and `difficulty`",
     describe=prompt_of("instruction"),
+    tried=GEAK_REVISION,
 )
 GEAK_ROCM = Benchmark(
     name="ROCm Triton Benchmark (GEAK)",
@@ -84,6 +89,7 @@ GEAK_ROCM = Benchmark(
     index="ROCm_eval_complex_instruct_v1.json",
     index_keys="`file` and `instruction`",
     describe=prompt_of("instruction"),
+    tried=GEAK_REVISION,
 )
 
 

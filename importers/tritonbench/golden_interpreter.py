@@ -11,7 +11,8 @@ a GPU. A case qualifies if all of these hold:
   - No float type is narrower than float16 or is bfloat16, because the interpreter computes those
     wrongly. Neither an argument nor the text of the kernel part may name such a type.
   - The golden code accesses only memory of its arguments, and needs at most MOST_WORK.
-  - The golden code gives the same bits again, and also with another seed it gives an answer.
+  - The golden code gives the same bits again, and also with another seed it gives an answer. If an
+    argument may have positions, this holds for several other seeds.
   - As a submission, the golden code passes the case, with the programs of its grids in order and in
     reverse order.
 
@@ -33,11 +34,13 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from harness.entry.cases import CaseInput  # noqa: E402
+from harness.imported.cut_arguments import may_hold_positions  # noqa: E402
 from harness.judging.compare import errors  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 from harness.wire.tensors import bits, name_of  # noqa: E402
 
 SEEDS = (1, 2)
+POSITION_SEEDS = (3, 4, 5)  # with which a case must run, too, if it may have positions in a tensor
 CASE_CPU_S = 10.0  # of processor time, for all runs of one case in one process
 STEP_CPU_S = 30.0  # of processor time, for all cases of a file in one process
 _INEXACT = re.compile(r"bfloat16|bf16|float8|fp8|\bfp4\b|float4")
@@ -57,16 +60,17 @@ class WorkClock:
         signal.signal(signal.SIGPROF, self._ring)
         self._left_s = STEP_CPU_S
 
-    def start(self) -> bool:
+    def start(self, limit_s: float = CASE_CPU_S) -> bool:
         """Returns False if the time of the step is used up."""
         if self._left_s <= 0:
             return False
-        signal.setitimer(signal.ITIMER_PROF, min(CASE_CPU_S, self._left_s))
+        self._given_s = min(limit_s, self._left_s)
+        signal.setitimer(signal.ITIMER_PROF, self._given_s)
         return True
 
     def stop(self) -> None:
         left_s = signal.setitimer(signal.ITIMER_PROF, 0)[0]
-        self._left_s -= max(0.0, min(CASE_CPU_S, self._left_s) - left_s)
+        self._left_s -= max(0.0, self._given_s - left_s)
 
     @staticmethod
     def _ring(_signal: int, _frame: FrameType | None) -> None:
@@ -79,7 +83,7 @@ def golden_outputs(folders: list[Path], file: Path) -> Found:
     kept: dict[str, dict[str, Any]] = {}
     clock = WorkClock()
     for folder in folders:
-        if _INEXACT.search((folder / "oracle.py").read_text(encoding="utf-8")):
+        if is_inexact(folder):
             continue
         mark(folder, _public(folder))  # a reference without a GPU is only for marked cases
         operator = Operator.load(folder)
@@ -97,12 +101,18 @@ def golden_outputs(folders: list[Path], file: Path) -> Found:
     return {name: list(cases) for name, cases in kept.items()}
 
 
+def is_inexact(folder: Path) -> bool:
+    """Returns True if the kernel part names a type that the interpreter computes wrongly."""
+    return _INEXACT.search((folder / "oracle.py").read_text(encoding="utf-8")) is not None
+
+
 def judged_case(operator: Operator, wire: dict[str, Any]) -> list[dict[str, Any]]:
     """Returns the arguments and the expected outputs for each seed. Raises an exception if the case
     does not qualify."""
     case = operator.case(wire, "cpu")
-    made = []
-    for seed in SEEDS:
+    made: list[dict[str, Any]] = []
+    seeds = list(SEEDS)
+    for seed in seeds:
         arguments = operator.inputs(case, seed)
         for value in arguments.values():
             if isinstance(value, torch.Tensor) and name_of(value.dtype).startswith(_INEXACT_DTYPES):
@@ -115,7 +125,13 @@ def judged_case(operator: Operator, wire: dict[str, Any]) -> list[dict[str, Any]
             raise ValueError("two runs of the golden code differ")
         masks = operator.open_elements(expected, arguments)
         made.append({"arguments": arguments, "expected": expected, "open": masks})
+        if seed == SEEDS[0] and any(map(_may_be_position, arguments.values())):
+            seeds += POSITION_SEEDS  # a test part may draw a position beyond a tensor
     return made
+
+
+def _may_be_position(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and may_hold_positions(value)
 
 
 def confirmed(folders: list[Path], file: Path, reverse: bool) -> Found:

@@ -13,11 +13,16 @@ submission it passes with its programs in order and in reverse order. It also co
 For example, a kernel that reads full blocks without a mask reads beyond the last row, and fails.
 
 Sizes that are no multiples of the old ones are tried before halves, and all extents together before
-single ones. Calls are left out if they have integer tensors, which may be indices, or a float that may
-be computed from an extent."""
+single ones. If no call runs in the interpreter in its own size, because it takes too long for example,
+much smaller sizes are tried.
+
+An extent keeps its size if a float argument may be computed from it, or if integer tensors together
+may say how it is divided. For example, starts and lengths of sequences must fit to each other."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -28,13 +33,30 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
-from golden_interpreter import Found, TooSlow, WorkClock, judged_case  # noqa: E402
+from golden_interpreter import (  # noqa: E402
+    CASE_CPU_S,
+    Found,
+    TooSlow,
+    WorkClock,
+    is_inexact,
+    judged_case,
+)
 from golden_operator import OTHER_SUFFIX, SAME_SHAPES  # noqa: E402
-from harness.imported.cut_arguments import cut, distribution_of, number_of  # noqa: E402
+from harness.imported.cut_arguments import (  # noqa: E402
+    cut,
+    distribution_of,
+    lowered_to,
+    may_hold_positions,
+    number_of,
+)
 from harness.operator import Operator  # noqa: E402
 
 SMALLEST_CUT = 4  # smaller extents keep their size
 MOST_TRIES = 8  # of one operator
+MOST_ELEMENTS = 1 << 26  # of the tensors of a call, which are made before they are cut
+FAR_EXTENTS = (128, 16)  # the extents from these sizes on are cut to much smaller ones
+FAR_PARTS = (16, 4)  # to these parts of their size
+FAR_CPU_S = 5.0  # of processor time, for the search of such sizes for one operator
 CLOSE = 1e-6  # relative; a float this close to a function of an extent may be computed from it
 OTHER_SHAPES = "Hidden cases have the shapes of the public ones and other values, and some have smaller shapes."
 Sizes = dict[int, int]
@@ -42,12 +64,12 @@ Sizes = dict[int, int]
 
 def other_outputs(folders: list[Path], calls: Found, file: Path) -> Found:
     """Adds at most one case to each operator. Computes its inputs and expected outputs, and keeps
-    them in `file`. `calls` are the cases that run in the interpreter."""
+    them in `file`. `calls` are the public cases that run in the interpreter."""
     kept: dict[str, dict[str, Any]] = {}
     clock = WorkClock()
     for folder in folders:
         names = calls.get(folder.name, [])
-        if names and clock.start():
+        if not is_inexact(folder) and clock.start(CASE_CPU_S if names else FAR_CPU_S):
             try:
                 found = _add_case(folder, names)
                 if found is not None:
@@ -62,16 +84,19 @@ def other_outputs(folders: list[Path], calls: Found, file: Path) -> Found:
 
 def _add_case(folder: Path, names: list[str]) -> dict[str, Any] | None:
     operator = Operator.load(folder)
-    wires = {wire["id"]: wire for wire in operator.spec["cases"] if wire["id"] in names}
-    given = {name: operator.inputs(operator.case(wire, "cpu"), 1) for name, wire in wires.items()}
-    name = min(names, key=lambda one: _elements(given[one]))
+    wires = [wire for wire in operator.spec["cases"] if wire["visibility"] == "public"]
+    wires = [wire for wire in wires if wire["id"] in names] or wires
+    public = min(wires, key=lambda one: _elements(operator, one))
+    if _elements(operator, public) > MOST_ELEMENTS:
+        return None
+    arguments = operator.inputs(operator.case(public, "cpu"), 1)
     text = (folder / "spec.toml").read_text(encoding="utf-8")
-    arguments = given[name]
-    for sizes in list(_candidates(arguments))[:MOST_TRIES]:
+    tries = _near(arguments) if names else _far(arguments)
+    for sizes in itertools.islice(tries, MOST_TRIES):
         try:
             smaller = dict(zip(arguments, cut(list(arguments.values()), sizes), strict=True))
             returned = operator.module._GOLDEN.extents(smaller, "cpu")
-            wire = _wire(wires[name], sizes, {**_extents(smaller), **returned})
+            wire = _wire(public, sizes, {**_extents(smaller), **returned})
             _write(folder, text.replace(SAME_SHAPES, OTHER_SHAPES), wire)
             made = judged_case(Operator.load(folder), wire)
         except Exception:
@@ -94,20 +119,61 @@ def keep(folder: Path, cases: list[str]) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _candidates(arguments: dict[str, Any]) -> Iterator[Sizes]:
-    """Yields the sizes to try, in order."""
-    tensors = [value for value in arguments.values() if isinstance(value, torch.Tensor)]
-    if any(not (x.is_floating_point() or x.dtype == torch.bool) for x in tensors):
-        return
-    floats = [value for value in arguments.values() if type(value) is float]
-    extents = sorted({extent for x in tensors for extent in x.shape if extent >= SMALLEST_CUT})
-    extents = [extent for extent in extents if not any(_may_be_of(extent, x) for x in floats)]
-    for smaller in (lambda n: n - n // 8 - 1, lambda n: n // 2):
-        together = {extent: smaller(extent) for extent in extents}
+def _near(arguments: dict[str, Any]) -> Iterator[Sizes]:
+    """Yields sizes near the old ones, in the order in which they are tried."""
+    extents = _extents_of(arguments, SMALLEST_CUT)
+    for smaller in (_uneven, lambda n: n // 2):
+        together = _allowed(arguments, {extent: smaller(extent) for extent in extents})
         if together:
             yield together
         if len(together) > 1:
             yield from ({old: new} for old, new in together.items())
+
+
+def _far(arguments: dict[str, Any]) -> Iterator[Sizes]:
+    """Yields much smaller sizes, in the order in which they are tried."""
+    for least in FAR_EXTENTS:
+        extents = _extents_of(arguments, least)
+        for part in FAR_PARTS:
+            sizes = {extent: max(extent // part, SMALLEST_CUT) for extent in extents}
+            for one in ({old: _uneven(new) for old, new in sizes.items()}, sizes):
+                together = _allowed(arguments, one)
+                if together:
+                    yield together
+
+
+def _uneven(extent: int) -> int:
+    """Returns a smaller size that does not divide the extent."""
+    return extent - extent // 8 - 1
+
+
+def _extents_of(arguments: dict[str, Any], least: int) -> list[int]:
+    return sorted({extent for x in _tensors(arguments) for extent in x.shape if extent >= least})
+
+
+def _tensors(arguments: dict[str, Any]) -> list[torch.Tensor]:
+    return [value for value in arguments.values() if isinstance(value, torch.Tensor)]
+
+
+def _allowed(arguments: dict[str, Any], sizes: Sizes) -> Sizes:
+    """Returns the sizes without those that have no clear meaning for the arguments."""
+    floats = [value for value in arguments.values() if type(value) is float]
+    integers = [x for x in _tensors(arguments) if may_hold_positions(x)]
+    return {
+        old: new
+        for old, new in sizes.items()
+        if not any(_may_be_of(old, value) for value in floats) and not _divided(old, new, integers)
+    }
+
+
+def _divided(old: int, new: int, integers: list[torch.Tensor]) -> bool:
+    """Returns True if the integers may say how an extent is divided, so that they may reach beyond
+    its new size: lengths whose sum it is, or starts and lengths in two tensors."""
+    if any(int(x.sum()) == old for x in integers):
+        return True
+    highest = [int(x.max()) for x in integers]
+    reached = [lowered_to(one, old, new) for one in highest if 1 < one <= old]
+    return len(reached) > 1 and sum(reached) > new
 
 
 def _may_be_of(extent: int, value: float) -> bool:
@@ -115,8 +181,10 @@ def _may_be_of(extent: int, value: float) -> bool:
     return any(abs(value - one) <= CLOSE * abs(one) for one in functions)
 
 
-def _elements(arguments: dict[str, Any]) -> int:
-    return sum(x.numel() for x in arguments.values() if isinstance(x, torch.Tensor))
+def _elements(operator: Operator, wire: dict[str, Any]) -> int:
+    """Returns the number of elements of all tensors of a case."""
+    shapes = [one["shape"] for one in operator.spec["arguments"] if one["type"] == "tensor"]
+    return sum(math.prod(wire["axes"][axis] for axis in shape) for shape in shapes)
 
 
 def _extents(tensors: dict[str, Any]) -> dict[str, int]:

@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "importers/common"))
 from golden_folder import TRITONBENCH_G, Benchmark, golden_files  # noqa: E402
 from import_digest import importer_digest  # noqa: E402
 from import_jail import SLOTS, ImportJail  # noqa: E402
-from import_run import REMEDIES, import_all, status_of, suite_name  # noqa: E402
+from import_run import REMEDIES, import_all, revision_note, status_of, suite_name  # noqa: E402
 from suite_folder import SuiteFolder  # noqa: E402
 
 Summary = Callable[[list[dict[str, Any]]], list[str]]
@@ -94,7 +94,10 @@ def run(options: argparse.Namespace, benchmark: Benchmark, summarised: Summary) 
     settings = {"target": options.target, "importer": importer_digest()}
     limits = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
     name = suite_name(benchmark.command, files[0].provenance)
-    with SuiteFolder(options.out, settings, name, limits) as suite:
+    names = {golden.name for golden in files} if options.only else None
+    with SuiteFolder(options.out, settings, name, limits, names) as suite:
+        if note := revision_note(files[0].provenance, benchmark.tried):
+            print(note, flush=True)
         again = options.again or bool(options.only)
         if not options.only:
             suite.forget_others({golden.name for golden in files})

@@ -16,7 +16,7 @@ import sys
 from typing import Any
 
 import tritonbench_g
-from golden_folder import Benchmark
+from golden_folder import TRITONBENCH_REVISION, Benchmark
 
 # What each reason for a refusal means, or what helps.
 REASONS = {
@@ -59,6 +59,7 @@ TRITONBENCH_T = Benchmark(
     index="TritonBench_T_v1.jsonl",
     index_keys="`file`, `func_inputs`, `description` and `difficulty`",
     kind="eager",
+    tried=TRITONBENCH_REVISION,
     describe=describe,
 )
 

@@ -180,6 +180,8 @@ def page(
         "  with the 95 % Wilson interval.",
         "- *execution accuracy*: all outputs are right, and the answer's own kernels computed them.",
         "",
+        "Thirty of the verdicts were [read one by one](verdicts-by-hand.md).",
+        "",
         "| set | answers | with operators | judged | call accuracy | execution accuracy |",
         "|---|---|---|---|---|---|",
     ]

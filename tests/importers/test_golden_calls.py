@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -180,6 +181,7 @@ def test_a_checkout_has_a_revision_and_a_licence(tmp_path: Path) -> None:
     sys.path.insert(0, str(ROOT / "importers/common"))
     sys.path.insert(0, str(ROOT / "importers/tritonbench"))
     from golden_folder import golden_files
+    from import_run import revision_note
 
     checkout = tmp_path / "checkout"
     folder = checkout / "data"
@@ -196,6 +198,29 @@ def test_a_checkout_has_a_revision_and_a_licence(tmp_path: Path) -> None:
     assert golden_files(folder, [])[0].provenance.revision == commit
     git(checkout, "checkout", "-q", "--detach")
     assert golden_files(folder, [])[0].provenance.revision == commit
+    note = revision_note(one.provenance, "0123456789abcdef")
+    assert commit[:12] in note and "(git checkout 0123456789ab)" in note
+    assert revision_note(one.provenance, commit) == ""
+
+
+def test_a_suite_has_files_of_one_revision(tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "importers/common"))
+    from import_exchange import Result
+    from suite_folder import SuiteFolder, SuiteName, UnusableSuite
+
+    def suite(version: str, names: set[str] | None) -> Any:
+        return SuiteFolder(tmp_path / "suite", {}, SuiteName("benchmark", version), None, names)
+
+    with suite("aaa", {"one.py"}) as first:
+        first.keep(SimpleNamespace(name="one.py", sha256="1"), Result({"operators": []}))
+    for version, names in (("aaa", {"two.py"}), ("", {"two.py"}), ("bbb", {"one.py"})):
+        with suite(version, names):
+            pass
+    with pytest.raises(UnusableSuite, match=r"1 files of revision bbb.*check bbb out"):
+        suite("ccc", {"two.py"}).__enter__()
+    assert 'version = "bbb"' in (tmp_path / "suite/suite.toml").read_text()
+    with suite("ccc", None):  # the whole benchmark
+        pass
 
 
 def test_a_folder_inside_another_checkout_has_no_revision(tmp_path: Path) -> None:

@@ -41,7 +41,13 @@ FILES = {
     "large": (KERNEL, "scale(torch.randn(1 << 22, device='cuda'), 2.0)\n"),
     "beyond": (BEYOND, "scale(torch.randn(1 << 18, device='cuda'), 2.0)\n"),
 }
-INTERPRETED = {"small": 2, "inexact": 0, "large": 0, "beyond": 0}
+# The test part draws a position that may be beyond the tensor. It is so with seed 3, not with 1 and 2.
+AT = KERNEL.replace("(x, factor)", "(x, at)").replace("x.numel(), factor", "x.numel(), at")
+AT = AT.replace("* factor", "* 2.0").replace("y + i, ", "y + tl.load(factor) + i, ")
+DRAW = "(torch.randint(0, 10, (1,), dtype=torch.int32, device='cuda') == 7).int() * 10000"
+DRAWN = f"scale(torch.zeros(8, device='cuda'), {DRAW})\n"
+FILES["drawn"] = (AT, DRAWN)
+INTERPRETED = {"small": 2, "inexact": 0, "large": 0, "beyond": 0, "drawn": 0}
 
 
 @pytest.fixture(scope="module")

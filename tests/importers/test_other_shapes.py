@@ -67,6 +67,9 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     indexed = masked.replace("def row_sums(x, scale)", "def row_sums(x, index)")
     call = CALL.replace("SCALE", "torch.zeros(6, dtype=torch.int64, device='cuda')")
     (folder / "indexed.py").write_text(indexed + SEPARATOR + call)
+    # The interpreter has no time for this number of programs, so much smaller sizes are tried.
+    large = CALL.replace("6, 32", "2048, 32").replace("SCALE", "2.0")
+    (folder / "large.py").write_text(masked + SEPARATOR + large)
     out = tmp_path_factory.mktemp("suites") / "suite"
     done = subprocess.run(
         [BINARY, "import", "tritonbench-g", str(folder), "--out", str(out)],
@@ -76,7 +79,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         env=ENVIRONMENT,
     )
     assert done.returncode == 0, done.stderr
-    assert "4 of them have cases that run without a GPU, 3 have a hidden case" in done.stdout
+    assert "4 of them have cases that run without a GPU, 5 have a hidden case" in done.stdout
     return out
 
 
@@ -86,7 +89,8 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("masked", ["call_0_cut_6_5_32_27"]),
         ("whole", ["call_0_cut_6_5"]),  # it reads 32 columns of each row, whatever the row has
         ("scaled", ["call_0_cut_6_5"]),
-        ("indexed", []),
+        ("indexed", ["call_0_cut_6_5_32_27"]),
+        ("large", ["call_0_cut_2048_111"]),
     ],
 )
 def test_a_cut_needs_evidence_that_the_golden_code_computes_it(
@@ -96,6 +100,7 @@ def test_a_cut_needs_evidence_that_the_golden_code_computes_it(
     report: Any = json.loads((suite / "import.json").read_text())
     counts = {one["operators"][0]["name"]: one["operators"][0] for one in report["files"]}
     assert counts[operator]["other_shapes"] == len(other)
+    assert counts[operator]["interpreted"] == (operator != "large")
     spec = (suite / "standard" / operator / "spec.toml").read_text()
     assert ("some have smaller shapes" in spec) == bool(other)
 
@@ -149,3 +154,30 @@ def test_a_distribution_says_the_call_and_the_sizes() -> None:
     assert text == "call_3_cut_8_6_64_55"
     assert (number_of(text), sizes_of(text)) == (3, {8: 6, 64: 55})
     assert (number_of("call_12"), sizes_of("call_12")) == (12, {})
+
+
+def test_positions_and_lengths_are_lowered() -> None:
+    x = torch.zeros(8, 100)
+    for given, lowered in (
+        ([0, 99, 5], [0, 86, 5]),  # positions in 100 elements
+        ([0, 40, 100], [0, 40, 87]),  # ends of sequences
+        ([0, 101, 5], [0, 101, 5]),  # neither
+        ([-100, 7, 90], [-100, 7, 86]),  # -100 may mean that there is none
+    ):
+        assert cut([x, torch.tensor(given)], {100: 87})[1].tolist() == lowered
+    quantised = torch.tensor([0, 99], dtype=torch.int8)
+    assert cut([x, quantised], {100: 87})[1].equal(quantised)
+
+
+def test_an_extent_keeps_its_size_if_integers_say_how_it_is_divided() -> None:
+    sys.path.insert(0, str(ROOT / "importers/common"))
+    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
+    from golden_other_shapes import _allowed
+
+    x = torch.zeros(8, 100)
+    starts, lengths = torch.tensor([0, 60]), torch.tensor([60, 30])
+    sizes = {8: 6, 100: 87}
+    assert _allowed({"x": x, "labels": torch.tensor([3, 99])}, sizes) == sizes
+    assert _allowed({"x": x, "lengths": torch.tensor([70, 30])}, sizes) == {8: 6}
+    assert _allowed({"x": x, "starts": starts, "lengths": lengths}, sizes) == {8: 6}
+    assert _allowed({"x": x, "scale": 0.1}, sizes) == {8: 6}  # 100 ** -0.5

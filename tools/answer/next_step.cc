@@ -11,6 +11,7 @@ namespace {
 using operators::Operator;
 using sandbox::ErrorKind;
 using sandbox::JobKind;
+using sandbox::Stage;
 using sandbox::Verdict;
 
 constexpr std::size_t kMaxNameBytes = 60;
@@ -101,7 +102,7 @@ std::string after_crash(const Verdict& verdict) {
 }
 
 std::string after_not_recordable(const Verdict& verdict) {
-  if (verdict.stage == sandbox::Stage::import && has_line(verdict))
+  if (verdict.stage == Stage::import && has_line(verdict))
     return "Remove this line, which runs at import, then `run_tests`.";
   const std::string operation = subject_of(verdict);
   if (!operation.empty()) return "Replace " + operation + " with a kernel of your own.";
@@ -117,6 +118,9 @@ std::string after_unsupported(const Verdict& verdict) {
 
 /// Returns the next step after an error that the submission's own Python code raised.
 std::string after_exception(const Verdict& verdict, const Operator* op) {
+  const bool called = verdict.stage == Stage::record || verdict.stage == Stage::run;
+  if (has_line(verdict) && called && op != nullptr && !op->call.empty())
+    return call_text(*op) + " Repair the source at that line, then `run_tests`.";
   if (has_line(verdict)) return "Repair the source at that line, then `run_tests`.";
   // The error names no line of the submission, so the call of the entry function failed.
   if (verdict.error_kind == ErrorKind::type_error && op != nullptr && !op->adapter.empty())

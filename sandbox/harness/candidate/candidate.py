@@ -39,6 +39,7 @@ from harness.entry.errors import (
     describe,
 )
 from harness.entry.fake_cuda import targets
+from harness.entry.given_arguments import with_arguments
 from harness.entry.thread_pool import renew_thread_pool
 from harness.entry.time_limit import TimeIsUp, TimeLimit
 from harness.interpreting.interpret import InterpretRunner
@@ -188,7 +189,8 @@ def _run_job(channel: Channel, frame: Frame) -> None:
     if header["mode"] == "disassemble":
         return _disassemble(channel, frame.payload, folder)
     source = Source(frame.payload.decode("utf-8", "replace"), os.path.join(folder, f"{MODULE}.py"))
-    stage, current, parsed = "import", None, False
+    stage, parsed = "import", False
+    current: CaseInput | None = None
     limit = TimeLimit()
 
     def announce_parsed() -> None:
@@ -216,7 +218,7 @@ def _run_job(channel: Channel, frame: Frame) -> None:
             if batch.run_wall_ms is not None:
                 limit.start(batch.run_wall_ms)
             for case in batch.cases:
-                current = case.id
+                current = case
                 reply = work(case)
                 with limit.held():
                     channel.send(*reply)
@@ -227,7 +229,8 @@ def _run_job(channel: Channel, frame: Frame) -> None:
         limit.stop()
         if not parsed and not isinstance(error, CAUSED_BY_SOURCE):
             raise  # no code of the submission has run, so this is an error of Assay's own
-        channel.send(describe(error, source, stage, current))
+        found = describe(error, source, stage, None if current is None else current.id)
+        channel.send(with_arguments(found, current))
         return
     if header.get("artifacts"):
         for kind, name, text in runner.artifacts():
@@ -303,11 +306,17 @@ def adapted(module: ModuleType, entry: str, adapter: str) -> Callable[..., Any]:
     return function
 
 
+def _ways(value: Any) -> tuple[Any, Any]:
+    """Returns the object and the function that it wraps. A kernel for the interpreter has no name
+    of a module itself."""
+    return value, getattr(value, "fn", None)
+
+
 def _missing(defined_names: dict[str, Any], entry: str) -> str:
     names = [
         name
         for name, value in defined_names.items()
-        if callable(value) and getattr(value, "__module__", None) == MODULE
+        if callable(value) and MODULE in (getattr(one, "__module__", None) for one in _ways(value))
     ]
     if entry in defined_names:
         return f"`{entry}` is a {type(defined_names[entry]).__name__}, not a function"

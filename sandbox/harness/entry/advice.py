@@ -9,12 +9,14 @@ source, never on the words of a message. Nothing decides on the advice: it is on
 from __future__ import annotations
 
 import ast
+import codeop
 import difflib
 import keyword
 import re
 import sys
 import textwrap
 import traceback
+import warnings
 from collections.abc import Sequence
 from types import FunctionType, ModuleType
 from typing import Any
@@ -25,7 +27,9 @@ NEAREST = 3  # the number of similar names that are offered
 SIMILAR = 0.6
 MOST_CAUSES = 16
 MOST_PROSE = 40  # the number of lines before the code that may be prose
+PLACE = "<source>"
 _FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
+_LANGUAGE = ("triton.language.core", "triton.language.standard")
 _LIBDEVICE = "triton.language.extra.libdevice"
 _NO_RUN = (
     ast.FunctionDef,
@@ -44,7 +48,7 @@ def advice(raised: BaseException, text: str, path: str, stage: str) -> str:
     chain = _all_causes(raised)
     for error in chain:
         if isinstance(error, SyntaxError) and error.filename == path:
-            return _for_text(text) or _for_indentation(error, text)
+            return _for_text(text) or _for_indentation(error, text) or _for_end(text)
     for error in chain:
         if isinstance(error, AttributeError) and (found := _for_attribute(error)):
             return found
@@ -58,7 +62,7 @@ def advice(raised: BaseException, text: str, path: str, stage: str) -> str:
     lines = _lines(chain, path)
     if stage == "import":
         return _for_import(tree, lines)
-    return _for_kernel(chain, tree)
+    return _for_kernel(chain, tree, lines)
 
 
 def _all_causes(error: BaseException) -> list[BaseException]:
@@ -88,6 +92,7 @@ def _for_attribute(error: AttributeError) -> str:
     libdevice = sys.modules.get(_LIBDEVICE)
     if isinstance(thing, FunctionType) and name == "arg_names":
         return "@triton.autotune and @triton.heuristics stand directly above @triton.jit."
+    similar = False
     if name in INSTEAD.get(owner, {}):
         instead = INSTEAD[owner][name]
     elif owner and hasattr(libdevice, name):
@@ -100,12 +105,14 @@ def _for_attribute(error: AttributeError) -> str:
         names = dir(thing) if isinstance(thing, ModuleType) else dir(type(thing))
         public = [one for one in names if not one.startswith("_")]
         instead = ", ".join(difflib.get_close_matches(name, public, NEAREST, SIMILAR))
+        similar = True
     if not instead:
         return ""
     if "libdevice" in instead:
         instead += f" (`{IMPORTS['libdevice']}`)"
     shown = {"tl": "tl.", "triton": "triton."}.get(owner, ".")
-    return f"{shown}{name} does not exist; write {instead}."
+    remedy = f"similar names: {instead}" if similar else f"write {instead}"
+    return f"{shown}{name} does not exist; {remedy}."
 
 
 def _for_text(text: str) -> str:
@@ -137,6 +144,20 @@ def _for_indentation(error: SyntaxError, text: str) -> str:
     if _parsed("\n".join([lines[first].lstrip(), *lines[first + 1 :]])) is not None:
         return f"Line {first + 1} is indented: remove the spaces before its code."
     return ""
+
+
+def _for_end(text: str) -> str:
+    """Returns advice for a source that ends within a statement. An answer of a language model ends
+    so if it reached the limit of its length."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            unfinished = codeop.compile_command(text, PLACE, "exec") is None
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError):
+            return ""
+    return (
+        "The source ends within a statement: it was cut off, or a bracket stays open." * unfinished
+    )
 
 
 def _end_of_code(lines: list[str], start: int) -> int:
@@ -200,12 +221,17 @@ def _for_import(tree: ast.Module, lines: list[int]) -> str:
     Returns "" for definitions, for imports, and for assignments that call nothing."""
     for statement in tree.body:
         within = lines and statement.lineno <= lines[0] <= (statement.end_lineno or 0)
+        if within and isinstance(statement, ast.ImportFrom) and statement.level:
+            names = ", ".join(one.name for one in statement.names)
+            return f"A submission is one file: define {names} in it."
         if not within or isinstance(statement, _NO_RUN):
             continue
         if isinstance(statement, ast.Assign | ast.AnnAssign) and len(lines) == 1:
             calls = [one for one in ast.walk(statement) if isinstance(one, ast.Call)]
             if not calls:
                 continue
+        if not any(isinstance(one, _DEFINITIONS) for one in tree.body):
+            return f"The source defines no function: line {lines[0]} runs at import."
         return f"Line {lines[0]} runs at import: remove tests, examples and benchmarks."
     return ""
 
@@ -224,16 +250,21 @@ def _is_kernel_function_on_host(error: BaseException, path: str) -> bool:
     return called.get(inner.filename) == inner.name
 
 
-def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
-    """Returns advice for an exception that the compiler or the interpreter of a kernel raised."""
+def _for_kernel(chain: Sequence[BaseException], tree: ast.Module, lines: list[int]) -> str:
+    """Returns advice for an exception that the compiler or the interpreter of a kernel raised. If
+    `lines` is empty, no code of the submission has run."""
     node = next((one.node for one in chain if hasattr(one, "node")), None)
     if isinstance(node, ast.AST):
         for part in ast.walk(node):
             if isinstance(part, ast.BinOp) and isinstance(part.op, ast.MatMult):
                 return "A kernel has no operator @; write tl.dot(a, b, acc)."
+        if _cuts_block(node):
+            return "A kernel cannot cut a block by start and end: load the part that you need, or mask the rest."
         if (pointer := _shape_of_pointer(node)) is not None:
             return f"`{pointer}` is a pointer in a kernel: pass sizes and strides as arguments of the kernel."
-    for call in _launches(tree):
+    if _reduces_number(chain):
+        return "A reduction needs a block, and got one number: load a block with offsets from tl.arange."
+    for call in _launches(tree) if lines else ():
         for value in [*call.args, *(one.value for one in call.keywords)]:
             if (
                 isinstance(value, ast.Call)
@@ -244,6 +275,26 @@ def _for_kernel(chain: Sequence[BaseException], tree: ast.Module) -> str:
                     f"Pass {ast.unparse(value.func.value)} to the kernel, not {ast.unparse(value)}."
                 )
     return ""
+
+
+def _reduces_number(chain: Sequence[BaseException]) -> bool:
+    """Returns True if a function of triton.language with an axis got a scalar as its input. Its
+    stack frames have both."""
+    tensor: Any = getattr(sys.modules.get("triton.language"), "tensor", None)
+    for error in chain:
+        for frame, _ in traceback.walk_tb(error.__traceback__):
+            if frame.f_globals.get("__name__") not in _LANGUAGE:
+                continue
+            given: Any = frame.f_locals.get("input")
+            if isinstance(tensor, type) and isinstance(given, tensor) and "axis" in frame.f_locals:
+                kind: Any = getattr(given, "type", None)
+                return not kind.is_block()
+    return False
+
+
+def _cuts_block(node: ast.AST) -> bool:
+    slices = [part for part in ast.walk(node) if isinstance(part, ast.Slice)]
+    return any(part.lower or part.upper or part.step for part in slices)
 
 
 def _shape_of_pointer(node: ast.AST) -> str | None:

@@ -27,6 +27,7 @@ INSTEAD: dict[str, dict[str, str]] = {
         "square": "x * x",
         "reciprocal": "1.0 / x",
         "div": "x / y",
+        "pointer": "the parameter without a type",
         "mod": "x % y",
         "matmul": "tl.dot(a, b, acc)",
         "mm": "tl.dot(a, b, acc)",

@@ -4,8 +4,10 @@
 
 Each extent that `sizes` names is cut in all tensors, because equal extents of a call usually belong
 to one dimension. A cut tensor has the order of dimensions in memory of the original one. An integer
-that is an extent, a stride or the number of elements of a tensor becomes that of the cut tensor. The
-importer decides which cuts a golden kernel computes rightly (importers/tritonbench/golden_other_shapes.py)."""
+that is an extent, a stride or the number of elements of a tensor becomes that of the cut tensor.
+Integers in a tensor may be positions in a dimension that is cut, or lengths of it, so they are
+lowered to its new size (lowered_to()). The importer decides which cuts a golden kernel computes
+rightly (importers/tritonbench/golden_other_shapes.py)."""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ def sizes_of(distribution: str) -> dict[int, int]:
 def cut(values: Sequence[Any], sizes: dict[int, int]) -> list[Any]:
     """Returns the arguments in other sizes. Raises CannotCut."""
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
-    made = {id(tensor): _cut_tensor(tensor, sizes) for tensor in tensors}
+    made = {id(tensor): _lowered(_cut_tensor(tensor, sizes), tensor, sizes) for tensor in tensors}
     meanings: dict[int, set[int]] = {}
     for tensor in tensors:
         smaller = made[id(tensor)]
@@ -61,6 +63,29 @@ def cut(values: Sequence[Any], sizes: dict[int, int]) -> list[Any]:
         else value
         for value in values
     ]
+
+
+def may_hold_positions(tensor: torch.Tensor) -> bool:
+    """Returns False if the values are data. Integers of 8 bits are quantised numbers."""
+    dtype = tensor.dtype
+    return not dtype.is_floating_point and not dtype.is_complex and dtype.itemsize > 1
+
+
+def lowered_to(highest: int, old: int, new: int) -> int:
+    """Returns what `highest`, the highest value of a tensor, becomes if the extent `old` becomes
+    `new`. It is a length if it is `old`, and a position if it is less. A higher value is neither."""
+    if highest > old:
+        return highest
+    return min(highest, new if highest == old else new - 1)
+
+
+def _lowered(smaller: torch.Tensor, tensor: torch.Tensor, sizes: dict[int, int]) -> torch.Tensor:
+    """Lowers the values of the cut tensor in place."""
+    if not may_hold_positions(tensor):
+        return smaller
+    highest = int(tensor.max())
+    limit = min([lowered_to(highest, old, new) for old, new in sizes.items()], default=highest)
+    return smaller if limit == highest else smaller.clamp_(max=limit)
 
 
 def _cut_tensor(tensor: torch.Tensor, sizes: dict[int, int]) -> torch.Tensor:

@@ -59,6 +59,12 @@ TEST_CASE("the step after a failed call by an adapter shows this call, not the e
         "Assay calls `add(a0, other=a1)`. Define a function that takes these arguments.");
   CHECK(next_step(missing, &imported) ==
         "Define the function that the message names. Assay calls `add(a0, other=a1)`.");
+  Verdict inside = ended(ErrorKind::assertion_error, "no message", 3);
+  inside.stage = Stage::import;
+  CHECK(next_step(inside, &imported) == "Repair the source at that line, then `run_tests`.");
+  inside.stage = Stage::record;
+  CHECK(next_step(inside, &imported) ==
+        "Assay calls `add(a0, other=a1)`. Repair the source at that line, then `run_tests`.");
   imported.call.clear();
   CHECK(has(next_step(failed, &imported), "`fetch_spec` shows how Assay calls it."));
 }

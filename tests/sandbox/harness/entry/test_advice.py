@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from types import SimpleNamespace
 
@@ -10,6 +11,8 @@ import torch
 import triton
 import triton.language as tl
 from harness.entry.advice import advice
+from harness.entry.cases import CaseInput
+from harness.entry.given_arguments import with_arguments
 from harness.entry.replacements import IMPORTS, INSTEAD
 from triton.language.extra import libdevice
 
@@ -60,7 +63,7 @@ def test_the_table_names_what_is_missing_and_suggests_what_exists() -> None:
 )
 def test_a_missing_name_of_tl_names_what_exists(name: str, instead: str) -> None:
     text = told(f"tl.{name}(1)", tl=tl)
-    assert text.startswith(f"tl.{name} does not exist; write ") and instead in text
+    assert text.startswith(f"tl.{name} does not exist; ") and instead in text
 
 
 def test_other_objects_have_similar_names_only() -> None:
@@ -130,6 +133,8 @@ def test_text_around_code_is_told(text: str, says: str) -> None:
 def test_code_that_runs_at_import_is_to_be_removed() -> None:
     test = SOURCE + "f(1) / 0\n"
     assert told(test, "import") == "Line 5 runs at import: remove tests, examples and benchmarks."
+    alone = "undefined(1)\n"
+    assert told(alone, "import") == "The source defines no function: line 1 runs at import."
     assert told(test, "run") == ""
     assert told("BLOCK = 1\nSIZE = BLOCK / 0\n", "import") == ""  # a constant, not a test
     assert told("@undefined\ndef f(x): pass\n", "import") == ""
@@ -162,3 +167,58 @@ def test_pointers_are_passed_as_tensors() -> None:
     kernel = {(1,): lambda pointer, n: [][pointer]}
     found = told(code, k=kernel, x=SimpleNamespace(data_ptr=lambda: 8))
     assert found == "Pass x to the kernel, not x.data_ptr()."
+
+
+def test_a_relative_import_and_a_slice_in_a_kernel() -> None:
+    code = "from .utils import tanh, erf\n"
+    assert told(code, "import", __name__="submission", __package__="") == (
+        "A submission is one file: define tanh, erf in it."
+    )
+    failed = ValueError("unsupported")
+    failed.node = ast.parse("x[1:] * 2").body[0]  # type: ignore[attr-defined]
+    assert "cannot cut a block" in advice(failed, SOURCE, PATH, "compile")
+    failed.node = ast.parse("x[:, None] * 2").body[0]  # type: ignore[attr-defined]
+    assert advice(failed, SOURCE, PATH, "compile") == ""
+
+
+def test_a_source_that_was_cut_off() -> None:
+    whole = "import torch\n\ndef f(x):\n    return torch.relu(\n        x,\n    )\n"
+    cut_off = whole[: whole.index("x,")]
+    assert "ends within a statement" in told(cut_off, "import")
+    assert told(whole.replace("relu(", "relu(("), "import").startswith("The source ends")
+    assert told(whole.replace("return", "return return"), "import") == ""
+
+
+def test_a_pointer_is_no_advice_if_no_code_has_run() -> None:
+    code = "def f(x):\n    kernel[(1,)](x.data_ptr())\n"
+    failed = TypeError("f() got an unexpected keyword argument 'n'")
+    assert advice(failed, code, PATH, "record") == ""
+
+
+def test_an_error_of_host_code_shows_the_arguments() -> None:
+    x = {"name": "x", "kind": "tensor", "dtype": "float32", "shape": [4, 128]}
+    eps = {"name": "eps", "kind": "scalar", "value": 0.5}
+    case = CaseInput({"id": "small", "arguments": [x, eps], "outputs": 1}, ())
+    header = {"kind": "assertion_error", "stage": "record"}
+    shown = with_arguments(header, case)["advice"]
+    assert shown == "Case small gives x = float32 [4, 128], eps = 0.5."
+    advised = {**header, "advice": "Do that."}
+    for unchanged in (
+        advised,
+        {**header, "kind": "name_error"},
+        {**header, "stage": "import"},
+    ):
+        assert with_arguments(unchanged, case) == unchanged
+    many = CaseInput({"id": "small", "arguments": [x] * 50, "outputs": 1}, ())
+    long = with_arguments(header, many)["advice"]
+    assert long.endswith(", ...") and len(long) < 300
+
+
+def test_a_reduction_of_one_number_is_explained() -> None:
+    for type_, found in ((tl.float32, True), (tl.block_type(tl.float32, [4]), False)):
+        value = tl.tensor.__new__(tl.tensor)
+        value.type = type_
+        value.shape = type_.shape if type_.is_block() else ()
+        code = "reduce(value, 7, None, _semantic=object())"
+        text = told(code, "compile", reduce=tl.core.reduce, value=value)
+        assert text.startswith("A reduction needs a block") == found

@@ -2,8 +2,8 @@
 cases reject them.
 
     assay import kernelbench CHECKOUT --level 1 --out suite
-    python measurements/kernelbench/kernelbench_findings.py suite --out measurements/results/kernelbench-findings.json
-    python measurements/kernelbench/kernelbench_findings.py --table \
+    python measurements/suites/kernelbench_findings.py suite --out measurements/results/kernelbench-findings.json
+    python measurements/suites/kernelbench_findings.py --table \
         measurements/results/kernelbench-findings.json --page docs/measurements/kernelbench.md
 
 For each operator with small cases, the wrong answers are those that `operators lint` makes of the

@@ -1,9 +1,13 @@
-"""Measures POST /v1/evaluate on the device `fake`: evaluations a second of a trivial job in batches,
-and a load in the shape of GRPO (groups of rollouts with several turns), over HTTP and over MCP.
+"""Measures POST /v1/evaluate on the device `fake`: evaluations a second of a trivial job in batches.
+Each job is a `test` of a different source of one line for vector_add, for which the fake device makes
+a pass with its records; it compiles and runs nothing. So the job costs its way through the server:
+HTTP, JSON, the schema, keys, two durable writes, the queue, and the result.
 
-    python measurements/mcp/evaluate.py --out measurements/results/evaluate-cpu2.json
+    python measurements/mcp/evaluate.py --out measurements/results/evaluate-cpu2.json \\
+        --binary before=/old/bin/assay --binary after=build/release/bin/assay
 
-The clients run on the same machine as the server, so they take a part of its processor time."""
+Several binaries are measured in turns, so that other load of the machine disturbs them alike. The
+clients run on the same machine as the server, so they take a part of its processor time."""
 
 from __future__ import annotations
 
@@ -27,8 +31,6 @@ import assay  # noqa: E402
 from environment import environment  # noqa: E402
 from http_serving import serving  # noqa: E402
 
-GROUPS, ROLLOUTS, TURNS = 64, 16, 8
-
 
 class Connection:
     """One connection to the server, which stays open. Python's own client costs less than httpx."""
@@ -49,16 +51,6 @@ class Connection:
             if all(one.get("outcome") for one in found):
                 return found
             time.sleep(0.05)  # the queue is full
-
-    def call(self, source: str) -> None:
-        arguments = {"operator": "vector_add", "code": source}
-        params = {"name": "run_tests", "arguments": arguments}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        while True:
-            result = self.post("/mcp", message)["result"]
-            if result["structuredContent"].get("outcome"):
-                return
-            time.sleep(0.05)
 
 
 def cpu_seconds(pid: int) -> float:
@@ -117,44 +109,6 @@ def batches(port: int, size: int, clients: int, each: int, label: str) -> dict[s
     }
 
 
-def grpo(port: int, over_mcp: bool, label: str) -> dict[str, Any]:
-    """64 groups of 16 rollouts with 8 turns. A group sends its 16 sources of a turn together: in one
-    request over HTTP, in 16 requests over MCP. 16 groups run at the same time."""
-    turns: list[float] = []
-
-    def work(number: int) -> None:
-        connections = [Connection(port) for _ in range(ROLLOUTS if over_mcp else 1)]
-        for group in range(number, GROUPS, 16):
-            for turn in range(TURNS):
-                # A fourth of the samples are equal to another one of the group.
-                sources = [
-                    f"# fake: pass\n# {label} {group} {turn} {member % 12}\n"
-                    for member in range(ROLLOUTS)
-                ]
-                begin = time.monotonic()
-                if over_mcp:
-                    in_threads(ROLLOUTS, lambda m, s=sources: connections[m].call(s[m]))
-                else:
-                    name = f"{label}/{group}/{turn}"
-                    connections[0].evaluate(
-                        [
-                            {"operator": "vector_add", "source": source, "group": name}
-                            for source in sources
-                        ]
-                    )
-                turns.append(time.monotonic() - begin)
-
-    seconds = in_threads(16, work)
-    count = GROUPS * ROLLOUTS * TURNS
-    return {
-        "protocol": "mcp" if over_mcp else "http",
-        "rollout_turns": count,
-        "seconds": seconds,
-        "per_second": count / seconds,
-        "turn_seconds": turns,
-    }
-
-
 async def client_rate(port: int, count: int) -> dict[str, Any]:
     """The same batches through assay.AsyncClient."""
     begin = time.monotonic()
@@ -169,36 +123,53 @@ async def client_rate(port: int, count: int) -> dict[str, Any]:
     return {"evaluations": count, "seconds": seconds, "per_second": count / seconds}
 
 
+SHAPES = ((1, 1), (16, 1), (256, 1), (128, 2), (128, 4))  # members of a batch, clients
+
+
+def measured(binary: str, each: int, turn: int) -> dict[str, Any]:
+    """Measures one server, from its start to its end."""
+    with tempfile.TemporaryDirectory() as folder, serving(binary, Path(folder)) as server:
+        port, pid = server.port, server.process.pid
+        batches(port, 16, 1, 2, "warm")
+        rows = [
+            with_cpu(
+                pid,
+                lambda size=size, clients=clients: batches(
+                    port, size, clients, each, f"{turn} {size}x{clients}"
+                ),
+                "evaluations",
+            )
+            for size, clients in SHAPES
+        ]
+        client = with_cpu(pid, lambda: asyncio.run(client_rate(port, 2048)), "evaluations")
+        return {"turn": turn, "load_1min": os.getloadavg()[0], "batches": rows, "client": client}
+
+
+def named_binary(text: str) -> tuple[str, str]:
+    name, equals, path = text.partition("=")
+    return (name, path) if equals else ("assay", text)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = str(ROOT / "build/release/bin/assay")
+    parser.add_argument(
+        "--binary", action="append", type=named_binary, help=f"NAME=PATH; default: {default}"
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--each", type=int, default=8, help="batches of each client")
+    parser.add_argument("--turns", type=int, default=1, help="how often each binary is measured")
     arguments = parser.parse_args()
-    results: dict[str, Any] = {"environment": environment()}
-    with tempfile.TemporaryDirectory() as folder:
-        with serving(arguments.binary, Path(folder)) as server:
-            port = server.port
-            batches(port, 16, 1, 2, "warm")
-            pid = server.process.pid
-            results["batches"] = [
-                with_cpu(
-                    pid,
-                    lambda size=size, clients=clients: batches(
-                        port, size, clients, arguments.each, f"{size}x{clients}"
-                    ),
-                    "evaluations",
-                )
-                for size, clients in [(1, 1), (16, 1), (256, 1), (128, 2), (128, 4)]
-            ]
-            results["client"] = asyncio.run(client_rate(port, 2048))
-            results["grpo"] = [
-                with_cpu(pid, lambda: grpo(port, False, "http"), "rollout_turns"),
-                with_cpu(pid, lambda: grpo(port, True, "mcp"), "rollout_turns"),
-            ]
+    binaries = dict(arguments.binary or [("assay", default)])
+    results: dict[str, Any] = {"environment": environment(), **{name: [] for name in binaries}}
+    for turn in range(arguments.turns):
+        for name, binary in binaries.items():
+            found = measured(binary, arguments.each, turn)
+            results[name].append(found)
+            for row in [*found["batches"], found["client"]]:
+                shown = {key: value for key, value in row.items() if not isinstance(value, list)}
+                print(turn, name, shown, flush=True)
     arguments.out.write_text(json.dumps(results, indent=1) + "\n")
-    for row in [*results["batches"], results["client"], *results["grpo"]]:
-        print({key: value for key, value in row.items() if not isinstance(value, list)})
 
 
 if __name__ == "__main__":

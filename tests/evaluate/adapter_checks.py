@@ -158,6 +158,71 @@ def harbor(url: str) -> dict[str, Any]:
     }
 
 
+def verl(url: str) -> dict[str, Any]:
+    """Lets verl's own loader make its reward manager, which calls the function of the adapter."""
+    import os
+
+    import numpy as np
+    import torch
+    from assay.adapters import trainer_rewards as adapter
+    from omegaconf import OmegaConf
+    from verl import DataProto
+    from verl.trainer.ppo.reward import load_reward_manager
+
+    os.environ["ASSAY_URL"] = url
+    replies = [PASS, FAIL, OURS]
+    tokenizer = SimpleNamespace(decode=lambda ids, **_: replies[int(ids[0])])
+    function = {"path": adapter.__file__, "name": "verl_reward", "reward_kwargs": {}}
+
+    def manager(name: str) -> Any:
+        chosen = {"source": "register", "name": name}
+        reward = {"custom_reward_function": function, "reward_manager": chosen, "reward_kwargs": {}}
+        return load_reward_manager(OmegaConf.create({"reward": reward}), tokenizer)
+
+    async def judge(name: str) -> list[Any]:
+        data = DataProto.from_dict(
+            tensors={
+                "responses": torch.arange(3).reshape(3, 1),
+                "attention_mask": torch.ones(3, 2, dtype=torch.int64),
+            },
+            non_tensors={
+                "data_source": np.array(["assay"] * 3, dtype=object),
+                "reward_model": np.array([{"ground_truth": "vector_add"}] * 3, dtype=object),
+                "extra_info": np.array([{} for _ in replies], dtype=object),
+            },
+        )
+        made = manager(name)
+        return [await made.run_single(data[i : i + 1]) for i in range(3)]
+
+    found = {name: asyncio.run(judge(name)) for name in ("naive", "dapo")}
+    return {
+        name: [[one["reward_score"], one["reward_extra_info"]["masked"]] for one in rows]
+        for name, rows in found.items()
+    }
+
+
+def slime(url: str) -> dict[str, Any]:
+    """Lets slime's own hub of reward models, from a checkout, load the function of the adapter."""
+    import os
+
+    sys.path.insert(0, os.environ["ASSAY_SLIME"])
+    from slime.rollout.rm_hub import async_rm, batched_async_rm
+    from slime.utils.types import Sample
+
+    os.environ["ASSAY_URL"] = url
+    options = SimpleNamespace(custom_rm_path="assay.adapters.trainer_rewards.slime_reward")
+
+    def samples() -> list[Any]:
+        return [Sample(response=reply, label="vector_add") for reply in (PASS, FAIL, OURS)]
+
+    group = samples()
+    rewards = asyncio.run(batched_async_rm(options, group))
+    return {
+        "group": [[reward, one.remove_sample] for reward, one in zip(rewards, group, strict=True)],
+        "one": asyncio.run(async_rm(options, samples()[0])),
+    }
+
+
 def main() -> None:
     print(json.dumps(globals()[sys.argv[1]](sys.argv[2])))
 

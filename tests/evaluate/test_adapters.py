@@ -20,12 +20,17 @@ REQUIREMENTS = {
     "openenv": ("openenv-core==0.3.0", "httpx"),
     "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0", "httpx"),
     "nemo_gym": ("nemo-gym==0.4.0", "httpx"),  # needs Python 3.12
+    "verl": ("verl==0.9.1", "httpx"),  # with torch, which it uses on the CPU
     "harbor": ("harbor==0.26.0", "httpx"),  # needs Python 3.13
 }
 
 
+SHARED = {"slime": "verl"}  # the library whose Python another one uses
+
+
 def python_of(name: str) -> str:
     """Returns the Python that has the library: ASSAY_ADAPTERS/NAME/bin/python, or a new one."""
+    name = SHARED.get(name, name)
     folder = os.environ.get("ASSAY_ADAPTERS")
     if folder:
         found = Path(folder) / name / "bin/python"
@@ -82,6 +87,20 @@ def test_inspect_ai(url: str, tmp_path: Path) -> None:
 def test_nemo_gym(url: str, tmp_path: Path) -> None:
     found = seen("nemo_gym", url, tmp_path)
     assert found["verdicts"] == [[0.3, False, True], [0.0, False, False], [0.0, True, False]]
+
+
+def test_verl(url: str, tmp_path: Path) -> None:
+    expected = [[0.3, 0], [0.0, 0], [0.0, 1]]
+    assert seen("verl", url, tmp_path) == {"naive": expected, "dapo": expected}
+
+
+def test_slime(url: str, tmp_path: Path) -> None:
+    """slime is not on PyPI. ASSAY_SLIME is a checkout of it, and its Python is that of verl, whose
+    packages it needs too."""
+    if "ASSAY_SLIME" not in os.environ:
+        pytest.skip("ASSAY_SLIME names no checkout of slime")
+    found = seen("slime", url, tmp_path)
+    assert found == {"group": [[0.3, False], [0.0, False], [0.0, True]], "one": 0.3}
 
 
 def test_harbor(url: str, tmp_path: Path) -> None:

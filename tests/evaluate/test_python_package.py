@@ -116,11 +116,14 @@ def test_slime_and_verl(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert asyncio.run(trainer_rewards.slime_reward(None, group)) == [0.3, 0.0, 0.0]
     assert [one.remove_sample for one in group] == [False, False, True]
     assert asyncio.run(trainer_rewards.slime_reward(None, samples()[0])) == 0.3
-    scores = trainer_rewards.verl_reward(
+    scores = trainer_rewards.verl_batch_reward(
         data_sources=["assay"] * 3, solution_strs=replies, ground_truths=["vector_add"] * 3
     )
     assert [one["score"] for one in scores] == [0.3, 0.0, 0.0]
     assert [one["masked"] for one in scores] == [0, 0, 1]
+    for reply, score in zip(replies, scores, strict=True):
+        one = trainer_rewards.verl_reward("assay", reply, "vector_add", {"num_turns": 1})
+        assert asyncio.run(one) == score
 
 
 def test_harbor_tasks(url: str, client: assay.Client, tmp_path: Path) -> None:

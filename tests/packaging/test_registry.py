@@ -1,5 +1,5 @@
-"""Tests server.json against the rules of the MCP registry, and that the image and the README name the
-same server. SCHEMA has the rules of the registry's schema of 2025-12-11 for the members that
+"""Tests server.json for an example owner against the rules of the MCP registry, and that the image and
+the README name the same server. SCHEMA has the rules of the registry's schema of 2025-12-11 for the members that
 server.json uses, in words of this project; a member that has no rule here is refused."""
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ import copy
 import importlib.metadata
 import importlib.util
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,8 +19,9 @@ import jsonschema
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-SERVER = ROOT / "server.json"
+SCRIPT = ROOT / "packaging/server_json.py"
 CONTAINERFILE = ROOT / "packaging/oci/Containerfile"
+OWNER = "Octo-Org"
 SHORT = {"type": "string", "minLength": 1, "maxLength": 100}
 INPUT = {
     "description": {"type": "string"},
@@ -102,7 +104,7 @@ SCHEMA = strict(
 
 
 def server_json() -> Any:
-    spec = importlib.util.spec_from_file_location("server_json", ROOT / "packaging/server_json.py")
+    spec = importlib.util.spec_from_file_location("server_json", SCRIPT)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -111,14 +113,14 @@ def server_json() -> Any:
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return json.loads(SERVER.read_text())  # type: ignore[no-any-return]
+    return server_json().document(OWNER)  # type: ignore[no-any-return]
 
 
-def test_the_file_is_valid_and_made_from_the_project(document: dict[str, Any]) -> None:
+def test_the_file_is_valid(document: dict[str, Any]) -> None:
     jsonschema.Draft7Validator.check_schema(SCHEMA)
     jsonschema.validate(document, SCHEMA)
-    owner = document["name"].removeprefix("io.github.").removesuffix("/assay")
-    assert document == server_json().document(owner)
+    assert document["name"] == "io.github.Octo-Org/assay"
+    assert document["packages"][1]["identifier"].startswith("ghcr.io/octo-org/assay:")
 
 
 @pytest.mark.parametrize(
@@ -146,9 +148,20 @@ def test_the_rules_refuse_what_the_registry_refuses(
 
 
 def test_the_readme_and_the_image_name_the_same_server(document: dict[str, Any]) -> None:
-    assert f"<!-- mcp-name: {document['name']} -->" in (ROOT / "README.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    marked = server_json().with_marker(readme, OWNER)
+    assert marked.startswith(f"# Assay\n<!-- mcp-name: {document['name']} -->\n\n")
+    assert server_json().with_marker(marked, OWNER) == marked
+    environment = {**os.environ, "ASSAY_OWNER": OWNER}
+    named = subprocess.run(
+        [sys.executable, SCRIPT, "--name"], env=environment, capture_output=True, text=True
+    )
+    assert named.stdout == document["name"] + "\n"
     image = CONTAINERFILE.read_text()
-    assert f'io.modelcontextprotocol.server.name="{document["name"]}"' in image
+    assert 'io.modelcontextprotocol.server.name="${SERVER_NAME}"' in image
+    workflow = (ROOT / ".github/workflows/release.yml").read_text()
+    assert re.search(r"^  ASSAY_OWNER: \$\{\{ github\.repository_owner \}\}", workflow, re.M)
+    assert "--build-arg SERVER_NAME=" in workflow
     entry = re.search(r"^ENTRYPOINT (.*)\nCMD (.*)$", image, re.M)
     assert entry is not None and json.loads(entry[1]) == ["assay"]
     words = [one["value"] for one in document["packages"][1]["packageArguments"]]
@@ -167,10 +180,15 @@ def test_the_validator_is_pinned() -> None:
     assert pin is not None and pin[1] == importlib.metadata.version("jsonschema")
 
 
-def test_a_bad_owner_is_refused() -> None:
+def test_the_tree_names_no_owner() -> None:
+    for path in (ROOT / "README.md", CONTAINERFILE, *(ROOT / "docs").rglob("*.md")):
+        text = path.read_text()
+        assert "io.github.OWNER" not in text and "--owner OWNER" not in text, path
+
+
+@pytest.mark.parametrize(("owner", "why"), [("a/b", "no owner"), ("", "ASSAY_OWNER")])
+def test_a_bad_owner_is_refused(owner: str, why: str) -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "packaging/server_json.py", "--owner", "a/b"],
-        capture_output=True,
-        text=True,
+        [sys.executable, SCRIPT, "--owner", owner], capture_output=True, text=True
     )
-    assert done.returncode == 2 and "no owner" in done.stderr
+    assert done.returncode == 2 and why in done.stderr

@@ -2,7 +2,8 @@
 ASSAY_REWARD (a policy, default kevin) and ASSAY_MODE (default test) choose the server and the reward.
 
     slime: --custom-rm-path assay.adapters.trainer_rewards.slime_reward
-    verl:  custom_reward_function.path=.../trainer_rewards.py custom_reward_function.name=verl_reward
+    verl:  reward.custom_reward_function.path=.../trainer_rewards.py
+           reward.custom_reward_function.name=verl_reward
 
 The label (slime) or the ground truth (verl) of a sample is the name of its operator."""
 
@@ -67,16 +68,41 @@ async def slime_reward(args: Any, sample: Any, **_: Any) -> Any:
     return rewards if isinstance(sample, list) else rewards[0]
 
 
-def verl_reward(
+def _verl_score(result: Result) -> dict[str, Any]:
+    """verl reads the key score, and reports the others. It has no mask in reward functions: a sample
+    with masked = 1 must be dropped by the trainer's filter."""
+    reward = reward_of(result, _policy())
+    return {
+        "score": MASKED_REWARD if reward is None else reward,
+        "masked": int(reward is None),
+        "correct": int(result.correct),
+        "suspect": int(result.suspect),
+    }
+
+
+async def verl_reward(
+    data_source: str,
+    solution_str: str,
+    ground_truth: str,
+    extra_info: Mapping[str, Any] | None = None,
+    **_: Any,
+) -> dict[str, Any]:
+    """verl's reward function for one sample, for the reward managers naive, dapo and limited. They
+    call it for many samples at the same time."""
+    evaluation = _evaluation(ground_truth, solution_str, (extra_info or {}).get("assay_group"))
+    async with AsyncClient(_url(), os.environ.get("ASSAY_TOKEN")) as client:
+        results = await client.evaluate_all([evaluation], rewards=[_policy()])
+    return _verl_score(results[0])
+
+
+def verl_batch_reward(
     data_sources: Sequence[str] | None = None,
     solution_strs: Sequence[str] | None = None,
     ground_truths: Sequence[str] | None = None,
     extra_infos: Sequence[Mapping[str, Any] | None] | None = None,
     **_: Any,
 ) -> list[dict[str, Any]]:
-    """verl's reward function for reward_manager=batch. Each dictionary has the key score, which verl
-    reads, and further keys, which verl reports. verl has no mask in this function: a sample with
-    masked = 1 must be dropped by the trainer's filter."""
+    """The same for a batch, for the reward manager batch of verl before 0.9."""
     infos: Sequence[Mapping[str, Any] | None] = extra_infos or [None] * len(solution_strs or [])
     evaluations = [
         _evaluation(operator, solution, (info or {}).get("assay_group"))
@@ -85,16 +111,4 @@ def verl_reward(
         )
     ]
     with Client(_url(), os.environ.get("ASSAY_TOKEN")) as client:
-        results = client.evaluate_all(evaluations, rewards=[_policy()])
-    scores = []
-    for result in results:
-        reward = reward_of(result, _policy())
-        scores.append(
-            {
-                "score": MASKED_REWARD if reward is None else reward,
-                "masked": int(reward is None),
-                "correct": int(result.correct),
-                "suspect": int(result.suspect),
-            }
-        )
-    return scores
+        return [_verl_score(one) for one in client.evaluate_all(evaluations, rewards=[_policy()])]

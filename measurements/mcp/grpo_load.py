@@ -1,0 +1,155 @@
+"""Measures a load in the shape of GRPO: groups of rollouts with several turns, over HTTP
+(`POST /v1/evaluate`) and over MCP (`run_tests`).
+
+    python measurements/mcp/grpo_load.py --groups 8 --seconds 60 --out grpo.json
+    python measurements/mcp/grpo_load.py --device cuda:0 --seconds 240 --out grpo-h200.json
+
+A turn of a group sends its sources together: in one request over HTTP, in one call for each rollout
+over MCP, where all calls of the group are in flight at the same time. The next turn begins when all
+rollouts have their verdicts. Of each group, a quarter of the sources are equal to another one, and a
+quarter of the others are wrong. On the device `fake`, a source is one line, and nothing is compiled
+or run. On other devices, a source is the oracle of vector_add with a comment that makes it new, or
+the same with a wrong sum.
+
+--seconds bounds the time of each protocol: after it, no turn begins. The result has the number of
+turns that were done. The clients run on the same machine as the server."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/e2e", "measurements")]
+
+from environment import environment  # noqa: E402
+from evaluate import Connection, cpu_seconds, in_threads  # noqa: E402
+from http_serving import serving  # noqa: E402
+
+OPERATOR = "vector_add"
+RIGHT_SUM, WRONG_SUM = "x + y", "x - y"
+ENDED = ("finished", "cancelled", "aborted")
+
+
+def source_of(device: str, label: str, number: int, rollouts: int) -> str:
+    """Returns the source of a rollout. The last quarter of a group repeats the first sources."""
+    number %= max(rollouts * 3 // 4, 1)
+    wrong = number % 4 == 3
+    if device == "fake":
+        return f"# fake: {'fail' if wrong else 'pass'}\n# {label} {number}\n"
+    oracle = (ROOT / f"operators/standard/{OPERATOR}/oracle.py").read_text()
+    assert RIGHT_SUM in oracle
+    text = oracle.replace(RIGHT_SUM, WRONG_SUM) if wrong else oracle
+    return f"{text}\n# {label} {number}\n"
+
+
+class Rollout:
+    """One rollout over MCP."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = Connection(port)
+
+    def _call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        params = {"name": tool, "arguments": arguments}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        return self._connection.post("/mcp", message)["result"]["structuredContent"]
+
+    def outcome(self, source: str) -> str:
+        found = self._call("run_tests", {"operator": OPERATOR, "code": source})
+        while not found.get("outcome"):
+            if found.get("state") in ENDED:
+                return str(found["state"])
+            if "job" in found:
+                found = self._call("job", {"job": found["job"]})
+            else:  # the queue is full
+                time.sleep(0.05)
+                found = self._call("run_tests", {"operator": OPERATOR, "code": source})
+        return str(found["outcome"])
+
+
+def load(server: Any, options: argparse.Namespace, protocol: str) -> dict[str, Any]:
+    turns: list[dict[str, Any]] = []
+    until = time.monotonic() + options.seconds
+    outcomes: dict[str, int] = {}
+
+    def one_turn(connections: list[Any], pool: ThreadPoolExecutor, name: str) -> list[str]:
+        sources = [
+            source_of(options.device, name, number, options.rollouts)
+            for number in range(options.rollouts)
+        ]
+        if protocol == "mcp":
+            return list(
+                pool.map(
+                    lambda pair: pair[0].outcome(pair[1]), zip(connections, sources, strict=True)
+                )
+            )
+        members = [{"operator": OPERATOR, "source": one, "group": name} for one in sources]
+        return [str(one["outcome"]) for one in connections[0].evaluate(members)]
+
+    def work(number: int) -> None:
+        count = options.rollouts if protocol == "mcp" else 1
+        made = Rollout if protocol == "mcp" else Connection
+        connections = [made(server.port) for _ in range(count)]
+        with ThreadPoolExecutor(count) as pool:
+            for group in range(number, options.groups, options.at_once):
+                for turn in range(options.turns):
+                    begin = time.monotonic()
+                    if begin > until:
+                        return
+                    seen = one_turn(connections, pool, f"{protocol}/{group}/{turn}")
+                    turns.append({"group": group, "turn": turn, "s": time.monotonic() - begin})
+                    for one in seen:
+                        outcomes[one] = outcomes.get(one, 0) + 1
+
+    cpu = cpu_seconds(server.process.pid)
+    seconds = in_threads(min(options.at_once, options.groups), work)
+    done = len(turns) * options.rollouts
+    return {
+        "protocol": protocol,
+        "rollout_turns": done,
+        "complete": len(turns) == options.groups * options.turns,
+        "outcomes": outcomes,
+        "seconds": seconds,
+        "per_second": done / seconds,
+        "server_cpu_ms_each": (cpu_seconds(server.process.pid) - cpu) * 1000 / max(done, 1),
+        "turns": turns,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    parser.add_argument("--device", default="fake")
+    parser.add_argument("--groups", type=int, default=64)
+    parser.add_argument("--rollouts", type=int, default=16, help="of a group")
+    parser.add_argument("--turns", type=int, default=8, help="of a rollout")
+    parser.add_argument("--at-once", type=int, default=16, help="groups at the same time")
+    parser.add_argument("--seconds", type=float, default=120, help="for each protocol")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    shape = {name: getattr(options, name) for name in ("groups", "rollouts", "turns", "at_once")}
+    results: dict[str, Any] = {
+        "environment": environment(),
+        "load_1min": os.getloadavg()[0],
+        "device": options.device,
+        **shape,
+        "protocols": [],
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        with serving(options.binary, Path(folder), device=options.device) as server:
+            for protocol in ("http", "mcp"):
+                found = load(server, options, protocol)
+                results["protocols"].append(found)
+                print({key: found[key] for key in found if key != "turns"}, flush=True)
+                options.out.write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -134,10 +134,7 @@ def main() -> None:
         files = json.loads(options.result.read_text())["files"]
     end = time.monotonic() + 60 * options.minutes
     wanted = [
-        (name, target)
-        for target in targets
-        for name in names
-        if target not in files.get(name, {})
+        (name, target) for target in targets for name in names if target not in files.get(name, {})
     ]
 
     def work(job: tuple[str, str]) -> tuple[str, str, dict[str, Any] | None]:

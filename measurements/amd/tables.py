@@ -63,9 +63,13 @@ def over_cuda(folder: Path) -> str:
     lines = []
     if "oracles" in found:
         one = found["oracles"]
+        kinds = {name: row.get("error_kind") for name, row in one["oracles"].items()}
+        unsupported = {name for name, kind in kinds.items() if kind == "unsupported"}
         lines.append(
-            f"{one['passed']} oracles pass, {len(one['refused'])} are refused by name, "
-            f"{len(one['wrong'])} are wrong, and {len(one['not_run'])} were not run."
+            f"{one['passed']} oracles pass, {len(set(one['refused']) - unsupported)} are refused by "
+            f"name, {len(set(one['wrong']) - unsupported)} are wrong, "
+            f"{len(unsupported)} need a Triton that was not installed, "
+            f"and {len(one['not_run'])} were not run."
         )
     if "kills" in found:
         one = found["kills"]
@@ -74,7 +78,7 @@ def over_cuda(folder: Path) -> str:
         cheats = found["cheats"]["cheats"].values()
         run = [one for one in cheats if one["seen"] != "not run"]
         through = sum(bool(one["problems"]) for one in run)
-        lines.append(f"{len(run)} cheats were sent; {through} got a verdict that is not theirs.")
+        lines.append(f"{len(run)} of {len(cheats)} cheats were sent; {through} got through.")
     rows = []
     for name, one in found.get("oracle-times", {}).get("operators", {}).items():
         if one != "not run":

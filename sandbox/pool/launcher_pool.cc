@@ -9,9 +9,9 @@
 namespace assay::sandbox {
 namespace {
 
-// The number of threads that start and end launchers. When jobs wait, a thread starts a launcher for
-// each of them. An H200 creates 8.6 contexts a second one after the other, and 20 when 12 processes
-// create them at the same time (docs/measurements/server.md).
+// The number of threads that start and end launchers. When jobs wait, a thread starts a launcher
+// for each of them. An H200 creates 8.6 contexts a second one after the other, and 20 when 12
+// processes create them at the same time (docs/measurements/server.md).
 constexpr int kThreads = 8;
 constexpr std::int64_t kLauncherStartMs = 30'000;
 constexpr auto kLauncherRetryPause = std::chrono::seconds(2);

@@ -183,8 +183,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/json",
         "tools/model",
     ),
-    "server/workers": ("base", "sandbox/device", "sandbox/job", "sandbox/pool", "sandbox/wire")
-    + ("server/app", "tools/json"),
+    "server/workers": ("base", "sandbox/device", "sandbox/job", "sandbox/pool", "sandbox/record")
+    + ("sandbox/wire", "server/app", "tools/json"),
     "server/mcp/oauth": ("base", "server/mcp/core", "server/mcp/protocol"),
     "server/mcp/http": ("base", "server/mcp/core", "server/mcp/oauth", "server/mcp/protocol"),
     "server/observe": (

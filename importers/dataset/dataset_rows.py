@@ -148,7 +148,8 @@ class Rows:
         # The digest of the original source would identify what was redacted.
         source = self._source(job, verdict.get("language", "python"))
         provenance["source_sha256"] = source
-        provenance.pop("worker", None)  # it can name a host
+        for worker in ("worker", "recorder"):  # they can name a host
+            provenance.pop(worker, None)
         cases = verdict.get("cases", [])
         row: Row = {
             "job": self._redactor.text(job["job"]),

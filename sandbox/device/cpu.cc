@@ -106,13 +106,14 @@ class CpuJob {
         pool_(pool),
         judge_(judge),
         describer_(describer),
-        recordings_(recordings) {}
+        recordings_(recordings),
+        recorder_(pool, {recordings, recordings}) {}
 
   /// Returns the ids of the cases that a pass needs.
   std::vector<std::string> execute(JobExecution& run) {
     std::vector<std::string> required;
     switch (run.job().kind) {
-      case JobKind::compile: compile_job(run, {pool_, describer_, recordings_, target_}); break;
+      case JobKind::compile: compile_job(run, {recorder_, describer_, target_}); break;
       case JobKind::profile: profile(run, required); break;
       case JobKind::test:
       case JobKind::grade: test(run, required); break;
@@ -289,7 +290,7 @@ class CpuJob {
                        prepared->cases.front().cost_bytes, artifacts);
     if (!subject) return true;
     subject->kernels = run.verdict().kernels;
-    add_profile(run, pool_, *subject);
+    add_profile(run, recorder_, *subject);
     return true;
   }
 
@@ -318,6 +319,7 @@ class CpuJob {
   Judge& judge_;
   CaseDescriber& describer_;
   RecordingCache& recordings_;
+  LocalRecorder recorder_;
 };
 
 class CpuDevice final : public Device {

@@ -42,8 +42,15 @@ class CudaDevice final : public Device {
             .concurrency = gpu_.jobs};
   }
 
+  Status wait_until_ready(const Deadline& deadline) override {
+    const Result<LauncherReady> ready = gpu_.launchers.ready(deadline);
+    if (ready) return {};
+    return fail(ready.error().code,
+                gpu_.launchers.last_start_error().value_or(ready.error().message));
+  }
+
   std::map<std::string, std::int64_t> processes() const override {
-    const CandidatePool::Counts candidates = gpu_.candidates.counts();
+    const CandidatePool::Counts candidates = gpu_.lazy_candidates().counts();
     return {{"parked_candidates", candidates.parked},
             {"candidates", candidates.used},
             {"parked_launchers", gpu_.launchers.parked()}};
@@ -51,6 +58,11 @@ class CudaDevice final : public Device {
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     JobExecution run(job, monitor);
+    if (!gpu_.config.records && monitor.recorder == nullptr) {
+      run.fail(ErrorKind::internal_error,
+               "the device records nothing, and the job has no recorder");
+      return run.finish();
+    }
     const std::optional<LauncherReady> ready = gpu_.wait_until_ready(run);
     if (!ready) {
       conclude(run.verdict(), {});
@@ -62,7 +74,7 @@ class CudaDevice final : public Device {
     provenance.driver = ready->device.driver;
     provenance.operator_revision = operator_revision(job.operator_dir);
     execute_by_kind(run, ready->device);
-    add_pool_facts(provenance, gpu_.candidates.facts());
+    add_pool_facts(provenance, gpu_.lazy_candidates().facts());
     add_compiled_times(run.verdict(), gpu_.config.state_dir);
     if (run.verdict().tier == Tier::host) add_pool_facts(provenance, gpu_.host.facts());
     add_missing_layers(provenance, ready->layers);
@@ -81,7 +93,7 @@ class CudaDevice final : public Device {
       run.fail(ErrorKind::unsupported,
                "a stored launch plan is compiled already; test, profile and grade can replay it");
     } else if (job.kind == JobKind::compile) {
-      compile_job(run, {gpu_.candidates, gpu_.describer(), gpu_.submissions, facts.target});
+      compile_job(run, {gpu_.recorder(run), gpu_.describer(), facts.target});
       run.verdict().tier_reason = "nothing was run";
     } else if (job.kind == JobKind::profile && profile_target(job, facts.target) != facts.target &&
                !job.cases.empty()) {
@@ -103,16 +115,15 @@ class CudaDevice final : public Device {
       run.fail_infrastructure(prepared.error(), "describing cases");
       return;
     }
-    std::optional<CandidateResults> recorded =
-        record_cases(run, gpu_.candidates,
-                     {*prepared, all_cases(*prepared), target, job.source, {.artifacts = true}});
+    std::optional<CandidateResults> recorded = gpu_.recorder(run).record(
+        run, {*prepared, all_cases(*prepared), target, job.source, {.artifacts = true}});
     if (!recorded) return;
     ProfileSubject subject =
         subject_of(target, job.cases.front(), prepared->cases.front(), *recorded);
     add_static_figures(run.verdict(), std::move(*recorded), target, subject.cost_bytes,
                        job.want_artifacts);
     subject.kernels = run.verdict().kernels;
-    add_profile(run, gpu_.candidates, subject);
+    add_profile(run, gpu_.recorder(run), subject);
     run.fail(ErrorKind::unsupported, Stage::run,
              "compiled for " + target + " and not run: this device is " + facts.target);
   }

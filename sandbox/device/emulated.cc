@@ -24,6 +24,9 @@ class EmulatedDevice final : public Device {
     info.can_time = false;
     return info;
   }
+  Status wait_until_ready(const Deadline& deadline) override {
+    return device_->wait_until_ready(deadline);
+  }
   std::map<std::string, std::int64_t> processes() const override { return device_->processes(); }
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     Job slow = job;

@@ -17,17 +17,18 @@ bool passes_early_check(GpuContext& gpu, const std::string& target, JobExecution
   run.enter(Stage::record);
   JobExecution auxiliary = run.auxiliary(open);
   const bool passed =
-      described ? gpu.submissions
-                      .record(auxiliary, gpu.candidates,
-                              {*described,
-                               all_cases(*described),
-                               target,
-                               open.source,
-                               {.candidates = gpu.config.recorders, .language = open.language}})
-                      .has_value()
-                : record_cases(auxiliary, gpu.candidates,
-                               {no_cases, {}, target, open.source, {.language = open.language}})
-                      .has_value();
+      described
+          ? gpu.recorder(run)
+                .record(auxiliary,
+                        {*described,
+                         all_cases(*described),
+                         target,
+                         open.source,
+                         {.candidates = gpu.config.recorders, .language = open.language}})
+                .has_value()
+          : gpu.recorder(run)
+                .record(auxiliary, {no_cases, {}, target, open.source, {.language = open.language}})
+                .has_value();
   Verdict verdict = auxiliary.finish();
   if (passed || verdict.error_kind == ErrorKind::not_recordable ||
       is_inconclusive(verdict.error_kind))

@@ -49,6 +49,7 @@ GpuAccess gpu_access(const CudaOptions& options) {
 /// judge or for its turn to compile. So the pool must have enough candidates for all jobs;
 /// otherwise jobs could wait for each other. A check keeps one more, which executes its reference.
 int job_count(const SandboxConfig& config) {
+  if (!config.records) return std::max({config.gpu_jobs, config.gpu_sharers, 1});
   const int each = std::max(config.recorders, 1) + 1;
   const int most = (CandidatePool::kSlots - config.parked_candidates) / each;
   return std::clamp(std::max(config.gpu_jobs, config.gpu_sharers), 1, std::max(most, 1));
@@ -82,14 +83,17 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
       jobs(job_count(config)),
       scheduler({.sharers = config.gpu_sharers}),
       judge_queue(judge_limits(judge_count(config, options))),
-      submissions(kRecordingCacheBytes),
-      references(kRecordingCacheBytes),
       launchers(config, spawner, options.index, options.driver),
-      candidates(with_yielding_candidates(config), spawner),
       host(config, spawner, gpu_access(options)),
       judges(start_judges(config, spawner, options, name)),
+      candidates_(with_yielding_candidates(config), spawner),
+      submissions_(kRecordingCacheBytes),
+      oracles_(kRecordingCacheBytes),
       describer_(has_test_judge(options) ? *judges.front()
-                                         : shape_judge_.emplace(config, spawner, "cpu")) {}
+                                         : shape_judge_.emplace(config, spawner, "cpu")) {
+  if (config.records)
+    own_recorder_.emplace(candidates_.get(), LocalRecorder::Caches{submissions_, oracles_});
+}
 
 std::optional<LauncherReady> GpuContext::wait_until_ready(JobExecution& run) {
   Result<LauncherReady> ready = launchers.ready(run.deadline(kStartMs));

@@ -21,11 +21,11 @@
 #include "sandbox/gpu/scheduler.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/job_execution.h"
-#include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/pool/launcher_pool.h"
+#include "sandbox/pool/lazy_candidate_pool.h"
 #include "sandbox/record/case_describer.h"
-#include "sandbox/record/recording_cache.h"
+#include "sandbox/record/recorder.h"
 #include "sandbox/timing/timing_session.h"
 
 namespace assay::sandbox {
@@ -50,6 +50,15 @@ class GpuContext {
   /// describer has its own judge, which does not use the GPU. So a job that is only recorded does
   /// not wait while inputs of another job are made, and does not disturb a job that is timed.
   CaseDescriber& describer() { return describer_; }
+  /// Returns the candidates without the GPU. If the device records nothing itself
+  /// (SandboxConfig::records), they start with the first call: the reference of a check is one.
+  CandidatePool& candidates() { return candidates_.get(); }
+  const LazyCandidatePool& lazy_candidates() const { return candidates_; }
+  /// Returns what records the submission of this job. It must be called only if the device records
+  /// itself or the job's monitor has a recorder.
+  Recorder& recorder(const JobExecution& run) {
+    return run.recorder() != nullptr ? *run.recorder() : *own_recorder_;
+  }
 
   const SandboxConfig config;
   const CudaOptions options;
@@ -57,19 +66,17 @@ class GpuContext {
   const int jobs;          // maximum number of jobs that the device runs at a time
   GpuScheduler scheduler;
   JudgeQueue judge_queue;
-  RecordingCache submissions;
-  // The recordings of oracles. They have their own cache, so that recordings of submissions do not
-  // displace them.
-  RecordingCache references;
   MeasurementCache measurements;
   Spawner spawner;
   LauncherPool launchers;
-  CandidatePool candidates;  // candidates without the GPU
   HostTier host;
   // The judges. JudgeQueue::Turn::judge() returns an index into this list.
   const std::vector<std::unique_ptr<Judge>> judges;
 
  private:
+  LazyCandidatePool candidates_;
+  RecordingCache submissions_, oracles_;
+  std::optional<LocalRecorder> own_recorder_;  // if SandboxConfig::records is true
   std::optional<Judge> shape_judge_;
   CaseDescriber describer_;
 };

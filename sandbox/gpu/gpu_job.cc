@@ -158,19 +158,18 @@ void GpuJob::on_host_tier() {
 std::optional<CandidateResults> GpuJob::record() {
   const Job& job = run_.job();
   if (!job.plans.empty()) return stored_plans(run_, prepared_);
-  return gpu_.submissions.record(
-      run_, gpu_.candidates,
-      {.prepared = prepared_,
-       .cases = all_cases(prepared_),
-       .target = facts_.target,
-       .source = job.source,
-       .options = {.artifacts = job.want_artifacts,
-                   .alternatives = is_timed(),
-                   .candidates = gpu_.config.recorders,
-                   .language = job.language,
-                   .before_hidden = [this](const std::vector<CaseDone>& open) {
-                     return judge_public(open);
-                   }}});
+  return gpu_.recorder(run_).record(
+      run_, {.prepared = prepared_,
+             .cases = all_cases(prepared_),
+             .target = facts_.target,
+             .source = job.source,
+             .options = {.artifacts = job.want_artifacts,
+                         .alternatives = is_timed(),
+                         .candidates = gpu_.config.recorders,
+                         .language = job.language,
+                         .before_hidden = [this](const std::vector<CaseDone>& open) {
+                           return judge_public(open);
+                         }}});
 }
 
 bool GpuJob::make_outputs() {
@@ -235,16 +234,16 @@ void GpuJob::add_figures(CandidateResults recorded) {
 /// only CPU cores.
 GpuJob::Plans GpuJob::record_reference() {
   const Job& job = run_.job();
-  if (job.baseline_source.empty()) return {};
+  if (!has_oracle(job)) return {};
   run_.enter(Stage::record);
   JobExecution auxiliary = run_.auxiliary();
-  std::optional<CandidateResults> recorded = gpu_.references.record(
-      auxiliary, gpu_.candidates,
-      {.prepared = prepared_,
-       .cases = all_cases(prepared_),
-       .target = facts_.target,
-       .source = job.baseline_source,
-       .options = {.alternatives = true, .candidates = gpu_.config.recorders}});
+  std::optional<CandidateResults> recorded = gpu_.recorder(run_).record(
+      auxiliary, {.prepared = prepared_,
+                  .cases = all_cases(prepared_),
+                  .target = facts_.target,
+                  .source = job.baseline_source,
+                  .options = {.alternatives = true, .candidates = gpu_.config.recorders},
+                  .whose = RecordedSource::oracle});
   if (!recorded) {
     run_.verdict().hints.push_back(
         {HintKind::oracle_not_recorded, "",
@@ -319,7 +318,7 @@ void GpuJob::describe(const std::string& plan, std::vector<KernelCounters> count
   subject.multiprocessors = facts_.sms;
   subject.counters = std::move(counters);
   subject.missing = std::move(missing);
-  add_profile(run_, gpu_.candidates, subject);
+  add_profile(run_, gpu_.recorder(run_), subject);
 }
 
 }  // namespace assay::sandbox

@@ -28,8 +28,8 @@ class GpuJob {
   GpuJob(GpuContext& gpu, const DeviceFacts& facts, JobExecution& run)
       : gpu_(gpu), facts_(facts), run_(run) {
     if (!run.job().reference) return;
-    own_judge_.emplace(
-        std::make_unique<ReferenceProcess>(gpu.candidates, run.job().limits, *run.job().reference));
+    own_judge_.emplace(std::make_unique<ReferenceProcess>(gpu.candidates(), run.job().limits,
+                                                          *run.job().reference));
     own_describer_.emplace(*own_judge_);
   }
   GpuJob(const GpuJob&) = delete;

@@ -108,24 +108,16 @@ void add_cases(JobExecution& run, const PreparedJob& prepared, std::vector<HostJ
   }
 }
 
+SandboxConfig with_gpu(SandboxConfig config, GpuAccess gpu) {
+  config.gpu = std::move(gpu);
+  config.parked_candidates = 1;
+  return config;
+}
+
 }  // namespace
 
 HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu)
-    : config_(config), spawner_(spawner) {
-  config_.gpu = std::move(gpu);
-  config_.parked_candidates = 1;
-}
-
-CandidatePool& HostTier::pool() {
-  const MutexLock lock(mutex_);
-  if (!pool_) pool_ = std::make_unique<CandidatePool>(config_, spawner_);
-  return *pool_;
-}
-
-std::optional<PoolFacts> HostTier::facts() const {
-  const MutexLock lock(mutex_);
-  return pool_ ? pool_->facts() : std::nullopt;
-}
+    : config_(with_gpu(config, std::move(gpu))), pool_(config_, spawner) {}
 
 HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                                   const std::vector<bool>& timed, bool ablated) {
@@ -144,7 +136,7 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   // the candidate's death.
   const auto sent = [&] { line->theirs.reset(); };
   CandidateRun candidate(
-      run, pool(),
+      run, pool_.get(),
       {.request = request, .source = run.job().source, .fds = {line->theirs.get()}, .sent = sent});
   if (!candidate.start()) return std::nullopt;
   std::vector<HostJudged> judged;

@@ -10,14 +10,12 @@
 // holds the GPU exclusively.
 #pragma once
 
-#include <memory>
 #include <optional>
 #include <vector>
 
-#include "base/mutex.h"
 #include "sandbox/job/job_execution.h"
-#include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/judge.h"
+#include "sandbox/pool/lazy_candidate_pool.h"
 
 namespace assay::sandbox {
 
@@ -32,10 +30,10 @@ class HostTier {
            const std::vector<bool>& timed);
   /// Returns what the first candidate of this tier has reported: the versions of torch and Triton,
   /// and the isolation layers. Returns nothing before the first job.
-  std::optional<PoolFacts> facts() const;
+  std::optional<PoolFacts> facts() const { return pool_.facts(); }
   /// Returns the pool of candidates that may use the GPU. The caller must hold the GPU exclusively
   /// while such a candidate runs code of a client.
-  CandidatePool& candidates() { return pool(); }
+  CandidatePool& candidates() { return pool_.get(); }
 
  private:
   using Seen = std::optional<std::vector<HostJudged>>;  // one result for each case that was run
@@ -46,14 +44,9 @@ class HostTier {
   /// Runs another candidate in which kernel launches do nothing. Outputs that are right in this run
   /// were not computed by the submission's kernels.
   bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);
-  CandidatePool& pool();
 
-  SandboxConfig config_;
-  Spawner& spawner_;
-  mutable Mutex mutex_;
-  /// Created for the first job, and never replaced. So a reference to the pool stays valid after
-  /// the lock is released.
-  std::unique_ptr<CandidatePool> pool_ ASSAY_GUARDED_BY(mutex_);
+  const SandboxConfig config_;
+  LazyCandidatePool pool_;  // starts with the first job
 };
 
 }  // namespace assay::sandbox

@@ -65,6 +65,9 @@ struct SandboxConfig {
   /// The target for which a device without a GPU compiles, if a job names none: one of kTargets
   /// (sandbox/job/target.h).
   std::string compile_target = std::string(kDefaultTarget);
+  /// If false, a GPU's device has no candidates for submissions, so JobMonitor::recorder must
+  /// record each of its jobs.
+  bool records = true;
   /// If true, a submission that cannot be recorded gets the GPU inside its jail. If false, such a
   /// submission is an error.
   bool host_tier = true;

@@ -15,7 +15,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "sandbox/job/job.h"
+#include "sandbox/wire/deadline.h"
 
 namespace assay::sandbox {
 
@@ -62,6 +64,8 @@ struct EngineNote {
   bool operator==(const EngineNote&) const = default;
 };
 
+class Recorder;  // sandbox/record/recorder.h
+
 /// The callbacks and the stop request of a running job.
 struct JobMonitor {
   /// This function is called in the executing thread when the job enters a stage. May be empty.
@@ -73,6 +77,8 @@ struct JobMonitor {
   std::function<void(const EngineNote&)> engine_changed = nullptr;
   /// A stop request ends the job with ErrorKind::cancelled. Every wait of the job observes it.
   std::stop_token stop = {};
+  /// Records the submission and the oracle of the job elsewhere. Null: the device records itself.
+  Recorder* recorder = nullptr;
 };
 
 struct DeviceInfo {
@@ -88,6 +94,9 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
+  /// Waits until info() is complete. A device whose info() never changes returns at once. Errors:
+  /// unavailable if the device does not start; resource_exhausted; cancelled.
+  virtual Status wait_until_ready(const Deadline&) { return {}; }
   /// Returns how many processes the device has now, by kind: "parked_candidates" wait for a job,
   /// "candidates" have a job, "parked_launchers" wait for a job.
   virtual std::map<std::string, std::int64_t> processes() const { return {}; }

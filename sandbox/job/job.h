@@ -25,6 +25,7 @@
 #include "base/baseline.h"
 #include "base/suite_id.h"
 #include "sandbox/job/check_reference.h"
+#include "sandbox/job/distant_sources.h"
 #include "sandbox/job/limits.h"
 #include "sandbox/job/profile.h"
 #include "sandbox/job/sanitizer_report.h"
@@ -232,7 +233,8 @@ struct Job {
   // "hip:gfx942", ... If the list is empty, the device's own target is used.
   std::vector<std::string> targets;
   Baseline baseline = Baseline::oracle;  // with what Perf compares
-  std::string baseline_source;          // the oracle's; if it is needed and empty, there is no Perf
+  std::string baseline_source;  // the oracle's; if it is needed and empty, there is no Perf
+  std::optional<DistantSources> distant_sources = {};  // set if the job comes without sources
   bool want_artifacts = false;          // whether PTX and plans are wanted as artifacts
   bool every_case = false;              // compiles all of `cases`, not only the largest public case
   std::optional<ProfileDetail> detail;  // the view that a profile shows in addition to the summary
@@ -319,9 +321,9 @@ struct DroppedArtifact {
 };
 
 struct Provenance {
-  std::string device;       // "cpu", "cuda:0"
-  std::string device_name;  // "NVIDIA H200"
-  std::string worker = {};  // the worker that ran the job; empty: the server's own device
+  std::string device;                      // "cpu", "cuda:0"
+  std::string device_name;                 // "NVIDIA H200"
+  std::string worker = {}, recorder = {};  // of the pool; empty: the server itself, or `worker`
   std::string driver, torch, triton, python, assay;
   std::string nvrtc;                         // only for a source in CUDA C++
   std::map<std::string, std::string> seeds;  // case id -> seed, published after the verdict

@@ -30,6 +30,8 @@ class JobExecution {
   const Job& job() const { return job_; }
   Verdict& verdict() { return verdict_; }
   Stage stage() const { return stage_; }
+  /// Returns JobMonitor::recorder.
+  Recorder* recorder() const { return monitor_.recorder; }
 
   /// Starts to measure the time of a stage and reports the stage to the monitor. If a job enters a
   /// stage several times, the times are added up.

@@ -64,6 +64,10 @@ std::string summarise_error(const Verdict& verdict) {
 
 }  // namespace
 
+bool has_oracle(const Job& job) {
+  return !job.baseline_source.empty() || (job.distant_sources && job.distant_sources->has_oracle);
+}
+
 Verdict begin_verdict(const Job& job) {
   Verdict verdict;
   verdict.job = job.id;
@@ -72,12 +76,13 @@ Verdict begin_verdict(const Job& job) {
   verdict.language = job.language;
   verdict.tells_hidden = false;
   const bool timed = job.kind == JobKind::profile || job.kind == JobKind::grade;
-  if (timed && (job.baseline != Baseline::oracle || !job.baseline_source.empty()))
+  if (timed && (job.baseline != Baseline::oracle || has_oracle(job)))
     verdict.baseline = job.baseline;
   verdict.provenance.assay = ASSAY_VERSION;
   verdict.provenance.suite_id = job.suite_id;
   if (job.plans.empty()) {
-    verdict.provenance.source_sha256 = sha256_hex(job.source);
+    verdict.provenance.source_sha256 =
+        job.distant_sources ? job.distant_sources->sha256 : sha256_hex(job.source);
   } else {
     auto& plans = verdict.provenance.plans.emplace();
     for (const auto& [id, plan] : job.plans) plans[id] = sha256_hex(plan);

@@ -33,6 +33,9 @@ namespace assay::sandbox {
 /// Returns a verdict with only the identity of the job and of its source.
 Verdict begin_verdict(const Job& job);
 
+/// Returns true if the job has the source of an oracle, here or elsewhere.
+bool has_oracle(const Job& job);
+
 /// Ends the verdict with an error. If the verdict already has an error, keeps the earlier error.
 void end_with_error(Verdict& verdict, ErrorKind kind, Stage stage, std::string detail);
 

@@ -6,8 +6,6 @@
 #include <map>
 #include <utility>
 
-#include "sandbox/record/candidate_run.h"
-
 namespace assay::sandbox {
 namespace {
 
@@ -71,18 +69,6 @@ std::string timeline_text(const std::vector<OperationTime>& timeline) {
     text += buffer.data() + one.name + (one.submitted ? "" : " (not the submission's)") + "\n";
   }
   return text;
-}
-
-Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool,
-                                          const std::string& target, const std::string& plan) {
-  CandidateJob request;
-  request.mode = CandidateMode::disassemble;
-  request.target = target;
-  JobExecution auxiliary = run.auxiliary();
-  CandidateRun candidate(auxiliary, pool, {.request = request, .source = plan});
-  if (!candidate.start() || !candidate.perform({}, true))
-    return fail(ErrorCode::unavailable, "the disassembler failed: " + auxiliary.verdict().detail);
-  return candidate.take_artifacts();
 }
 
 }  // namespace assay::sandbox

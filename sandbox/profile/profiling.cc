@@ -25,7 +25,7 @@ ProfileDetail detail_of(const Job& job) { return job.detail.value_or(ProfileDeta
 
 /// Returns the listings of the subject's kernels. If they cannot be created, writes the reason into
 /// the profile.
-std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool,
+std::vector<Artifact> listings_of(JobExecution& run, Recorder& recorder,
                                   const ProfileSubject& subject, Profile& profile) {
   if (subject.target.starts_with("hip:")) {
     std::vector<Artifact> text;
@@ -37,7 +37,7 @@ std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool,
     profile.missing["code"] = "there is no launch plan, so there are no binaries to disassemble";
     return {};
   }
-  Result<std::vector<Artifact>> made = disassemble(run, pool, subject.target, subject.plan);
+  Result<std::vector<Artifact>> made = recorder.disassemble(run, subject.target, subject.plan);
   if (made) return std::move(*made);
   profile.missing["code"] = made.error().message;
   return {};
@@ -58,11 +58,11 @@ void shorten(CodeDigest& digest, ProfileDetail detail) {
   if (digest.lines.size() > lines) digest.lines.resize(lines);
 }
 
-std::vector<CodeDigest> digest_listings(JobExecution& run, CandidatePool& pool,
+std::vector<CodeDigest> digest_listings(JobExecution& run, Recorder& recorder,
                                         const ProfileSubject& subject, Profile& profile) {
   std::vector<CodeDigest> digests;
   std::set<std::string> seen;
-  for (const Artifact& listing : listings_of(run, pool, subject, profile)) {
+  for (const Artifact& listing : listings_of(run, recorder, subject, profile)) {
     const auto reported =
         std::find_if(subject.kernels.begin(), subject.kernels.end(), [&](const KernelReport& one) {
           return (one.symbol.empty() ? one.name : one.symbol) == listing.name;
@@ -129,14 +129,14 @@ ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
   return subject;
 }
 
-void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject) {
+void add_profile(JobExecution& run, Recorder& recorder, const ProfileSubject& subject) {
   Profile profile;
   profile.case_id = subject.request->id;
   profile.target = subject.target;
   profile.device_name = subject.peaks.device_name;
   profile.detail = detail_of(run.job());
   profile.missing = subject.missing;
-  profile.code = digest_listings(run, pool, subject, profile);
+  profile.code = digest_listings(run, recorder, subject, profile);
   profile.roofline = roofline({subject.peaks, subject.cost_bytes, subject.cost_flops,
                                subject.request->dtype, profile.code});
   add_times(profile.roofline, subject.record, run.verdict().baseline);

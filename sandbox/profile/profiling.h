@@ -3,7 +3,7 @@
 //
 //   ProfileSubject subject = subject_of("cuda:90", request, prepared, recorded);
 //   subject.kernels = run.verdict().kernels;
-//   add_profile(run, pool, subject);
+//   add_profile(run, recorder, subject);
 //   std::string advice = run.verdict().profile->suggestion;
 //
 // A recording is enough for a profile. Times and counters make the profile more exact. Only the
@@ -16,10 +16,10 @@
 #include <vector>
 
 #include "sandbox/job/job_execution.h"
-#include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/profile/targets.h"
 #include "sandbox/record/candidate_run.h"
+#include "sandbox/record/recorder.h"
 
 namespace assay::sandbox {
 
@@ -47,7 +47,7 @@ ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
 
 /// Writes the profile into the verdict. The profile names each part that is missing. A missing part
 /// is not an error.
-void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject);
+void add_profile(JobExecution& run, Recorder& recorder, const ProfileSubject& subject);
 
 /// Returns the distance between two rows of a tensor in bytes if this distance is not a multiple of
 /// the width of a thread's widest load. Otherwise returns 0.

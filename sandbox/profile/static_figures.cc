@@ -147,12 +147,11 @@ void compile_job(JobExecution& run, const CompileTools& tools) {
       job.targets.empty() ? std::vector<std::string>{tools.default_target} : job.targets;
   for (const std::string& target : targets) {
     std::optional<CandidateResults> results =
-        tools.recordings.record(run, tools.pool,
-                                {*prepared,
-                                 all_cases(*prepared),
-                                 target,
-                                 job.source,
-                                 {.artifacts = job.want_artifacts, .language = job.language}});
+        tools.recorder.record(run, {*prepared,
+                                    all_cases(*prepared),
+                                    target,
+                                    job.source,
+                                    {.artifacts = job.want_artifacts, .language = job.language}});
     if (!results) return;
     const double cost = cost_of_kernels(*prepared, *results);
     add_static_figures(run.verdict(), std::move(*results), target, cost, job.want_artifacts);

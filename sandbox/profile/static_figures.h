@@ -21,7 +21,7 @@
 #include "sandbox/record/candidate_run.h"
 #include "sandbox/record/case_describer.h"
 #include "sandbox/record/case_io.h"
-#include "sandbox/record/recording_cache.h"
+#include "sandbox/record/recorder.h"
 
 namespace assay::sandbox {
 
@@ -46,9 +46,8 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
 
 /// The parts of a device that a compile job uses. `default_target` is for jobs that name no target.
 struct CompileTools {
-  CandidatePool& pool;
+  Recorder& recorder;
   CaseDescriber& describer;
-  RecordingCache& recordings;
   const std::string& default_target;
 };
 

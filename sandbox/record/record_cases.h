@@ -49,6 +49,9 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);
 
+/// Whose source is recorded.
+enum class RecordedSource { submission, oracle };
+
 /// The cases, the target and the source of a recording. This struct borrows `prepared`, `target`
 /// and `source`.
 struct RecordRequest {
@@ -57,6 +60,7 @@ struct RecordRequest {
   const std::string& target;
   const std::string& source;
   RecordOptions options = {};
+  RecordedSource whose = RecordedSource::submission;
 };
 
 /// Returns a launch plan and the kernels' resources for each case of the request, in the request's

@@ -13,6 +13,7 @@
 #include "base/unique_fd.h"
 #include "sandbox/device/choose_device.h"
 #include "sandbox/device/make_device.h"
+#include "sandbox/device/record_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/option_groups.h"
 #include "server/app/stop_on_signal.h"
@@ -24,8 +25,12 @@
 namespace assay::server {
 namespace {
 
+constexpr std::int64_t kReadyMs = 120'000;  // a device that is not ready by then is a failure
+constexpr int kMostPartsOfRecording = 2;    // any number above 1 allows several
+
 struct WorkerOptions {
   std::string device = sandbox::kAutoDevice;
+  std::string role = kRoleAll;
   std::string suite;
   SandboxOptions sandbox;
   LogOptions log;
@@ -57,11 +62,54 @@ Status place(const operators::Catalog& catalog, sandbox::Job& job) {
   return {};
 }
 
+/// The device of a worker. A worker with role record has `recorder`, which is its device.
+struct WorkerDevice {
+  std::unique_ptr<sandbox::Device> device;
+  sandbox::RecordDevice* recorder = nullptr;
+};
+
+/// Returns the configuration of a worker with role launch. It starts no candidates, except for the
+/// reference of a check, and the workers that record decide how many candidates they use.
+sandbox::SandboxConfig launching(sandbox::SandboxConfig config) {
+  config.records = false;
+  config.host_tier = false;
+  config.recorders = kMostPartsOfRecording;
+  config.parked_candidates = 1;
+  return config;
+}
+
+Result<WorkerDevice> make_worker_device(const WorkerOptions& options,
+                                        const sandbox::SandboxConfig& config) {
+  if (options.role == kRoleRecord) {
+    auto recorder = std::make_unique<sandbox::RecordDevice>(config);
+    sandbox::RecordDevice* const raw = recorder.get();
+    return WorkerDevice{std::move(recorder), raw};
+  }
+  const std::string name = sandbox::choose_device(options.device, config).name;
+  const bool launches = options.role == kRoleLaunch;
+  if (launches && !sandbox::can_time(name))
+    return fail(ErrorCode::invalid_argument,
+                "a worker with role launch needs a GPU, and its device is " + name);
+  ASSAY_TRY(device, sandbox::make_device(name, launches ? launching(config) : config));
+  return WorkerDevice{std::move(device)};
+}
+
+/// Returns why the options contradict each other, or "".
+std::string contradiction(const WorkerOptions& options) {
+  if (!is_role(options.role)) return "unknown role '" + options.role + "'; valid: " + kRoleNames;
+  if (options.role == kRoleRecord && options.device != sandbox::kAutoDevice)
+    return "a worker with role record uses no device; leave out --device (--compile-target names "
+           "the GPUs for which it records)";
+  return "";
+}
+
 int worker(const WorkerOptions& options) {
   if (const Status started = start_log(options.log); !started)
     return print_error("worker", kUsage, started.error().message);
   if (const Status known = sandbox::check_device_option(options.device); !known)
     return print_error("worker", kUnknownName, known.error().message);
+  if (const std::string wrong = contradiction(options); !wrong.empty())
+    return print_error("worker", kUsage, wrong);
   if (::isatty(STDIN_FILENO) != 0)
     return print_error("worker", kUsage,
                        "a server starts this command (assay serve --worker-command) and speaks "
@@ -74,17 +122,21 @@ int worker(const WorkerOptions& options) {
   if (!workspace) return status;
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, workspace->paths);
   if (!config) return print_error("worker", kUsage, config.error().message);
-  const sandbox::DeviceChoice choice = sandbox::choose_device(options.device, *config);
-  const Result<std::unique_ptr<sandbox::Device>> device =
-      sandbox::make_device(choice.name, *config);
-  if (!device)
-    return print_error("worker", status_of_device_error(device.error()), device.error().message);
+  const Result<WorkerDevice> made = make_worker_device(options, *config);
+  if (!made)
+    return print_error("worker", status_of_device_error(made.error()), made.error().message);
+  sandbox::Device& device = *made->device;
+  if (const Status ready = device.wait_until_ready(sandbox::Deadline::after_ms(kReadyMs)); !ready)
+    return print_error(
+        "worker", kUnavailable,
+        "device " + device.info().name + " does not start: " + ready.error().message);
   WorkerHello hello;
-  hello.device = (*device)->info();
+  hello.device = device.info();
   hello.revision = {.assay = ASSAY_VERSION,
                     .harness = harness_digest(config->harness_dir),
                     .suite = workspace->catalog.suite().digest,
-                    .device = hello.device.name};
+                    .device = hello.device.name,
+                    .role = options.role};
   hello.host = host_name();
   hello.pid = ::getpid();
   const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();
@@ -92,9 +144,12 @@ int worker(const WorkerOptions& options) {
   const EvaluationContext context{.catalog = workspace->catalog,
                                   .devices = {hello.device.name},
                                   .job_limits = options.sandbox.limits};
+  std::optional<RecordingService> recordings;
+  if (made->recorder != nullptr) recordings.emplace(*made->recorder, config->recorders);
   WorkerLoop loop(
-      **device, std::move(hello),
-      [&](sandbox::Job& job) { return place(workspace->catalog, job); }, evaluate_for(context));
+      device, std::move(hello), [&](sandbox::Job& job) { return place(workspace->catalog, job); },
+      options.role == kRoleAll ? evaluate_for(context) : nullptr,
+      recordings ? &*recordings : nullptr);
   const Status served = loop.serve(STDIN_FILENO, out->get(), (*stop)->orderly());
   if (served) return kPass;
   return print_error("worker", kUnavailable, served.error().message);
@@ -107,6 +162,13 @@ void add_worker(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand(
       "worker", "Serve jobs on stdin and stdout, for a server that started this command");
   command->add_option("--device", options->device, sandbox::device_option_help())
+      ->capture_default_str();
+  command
+      ->add_option(
+          "--role", options->role,
+          "what the worker does: all; record, which uses processors only (import, compile, "
+          "record); or launch, which uses the GPU (perform, judge, time) and imports no "
+          "submission")
       ->capture_default_str();
   command->add_option("--suite", options->suite,
                       "a folder of operators to serve instead of Assay's own");

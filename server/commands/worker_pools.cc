@@ -1,12 +1,15 @@
 #include "server/commands/worker_pools.h"
 
 #include <filesystem>
+#include <map>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <utility>
 
 #include "base/handle.h"
 #include "base/log.h"
+#include "sandbox/device/record_device.h"
 #include "sandbox/pool/process.h"
 #include "server/workers/worker_messages.h"
 #include "server/workers/worker_stream.h"
@@ -33,7 +36,11 @@ MakeHealthJob health_job_of(const operators::Catalog& catalog) {
     return nullptr;
   }
   return [op](const sandbox::DeviceInfo& device) {
-    const auto kind = device.can_time ? sandbox::JobKind::profile : sandbox::JobKind::test;
+    // A worker that only records compiles the oracle.
+    const bool records = device.name == sandbox::kRecordDevice;
+    const auto kind = records           ? sandbox::JobKind::compile
+                      : device.can_time ? sandbox::JobKind::profile
+                                        : sandbox::JobKind::test;
     sandbox::Job job = tools::operator_job(*op, kind, op->oracle_source);
     job.id = new_handle("job");
     // The largest case takes longest, so its time is the most exact one.
@@ -115,17 +122,31 @@ Result<std::vector<std::unique_ptr<RemoteDevice>>> make_pools(
   ASSAY_TRY(logs, log_folder(workspace));
   WorkerRevision revision = revision_of(workspace, harness_dir);
   const MakeHealthJob health_job = health_job_of(workspace.catalog);
+  std::map<std::string, std::shared_ptr<RecordPool>> recording;
   for (const PoolSettings& pool : pools) {
+    if (pool.role != kRoleRecord) continue;
+    revision.role = pool.role;
+    recording[pool.name] = std::make_shared<RecordPool>(pool, revision, logs, health_job);
+  }
+  for (const PoolSettings& pool : pools) {
+    if (pool.role == kRoleRecord) continue;
     revision.device = pool.device;
-    made.push_back(std::make_unique<RemoteDevice>(pool, revision, logs, health_job));
+    revision.role = pool.role;
+    const std::shared_ptr<RecordPool> records =
+        pool.role == kRoleLaunch ? recording.at(pool.records) : nullptr;
+    made.push_back(std::make_unique<RemoteDevice>(pool, revision, logs, health_job, records));
   }
   return made;
 }
 
 std::vector<FleetReport> reports_of(const std::vector<const RemoteDevice*>& pools) {
   std::vector<FleetReport> reports;
-  reports.reserve(pools.size());
-  for (const RemoteDevice* pool : pools) reports.push_back(pool->report());
+  std::set<const RecordPool*> seen;
+  for (const RemoteDevice* pool : pools) {
+    reports.push_back(pool->report());
+    const RecordPool* records = pool->records();
+    if (records != nullptr && seen.insert(records).second) reports.push_back(records->report());
+  }
   return reports;
 }
 
@@ -139,6 +160,7 @@ std::vector<Finding> check_pools(const std::vector<PoolSettings>& pools, const W
   for (const PoolSettings& pool : pools) {
     Finding finding{.name = "pool " + pool.name, .state = Finding::State::problem, .text = {}};
     revision.device = pool.device;
+    revision.role = pool.role;
     const auto stream =
         WorkerStream::start(spawner, pool.command, *logs + "/doctor-" + pool.name + ".log");
     Result<WorkerHello> hello =
@@ -146,8 +168,8 @@ std::vector<Finding> check_pools(const std::vector<PoolSettings>& pools, const W
                : Result<WorkerHello>(fail(stream.error()));
     if (hello) {
       finding.state = Finding::State::good;
-      finding.text = "a worker on " + hello->host + " has device " + hello->device.name + ": " +
-                     hello->device.description;
+      finding.text = "a worker on " + hello->host + " has role " + pool.role + " and device " +
+                     hello->device.name + ": " + hello->device.description;
     } else {
       finding.text = hello.error().message;
     }

@@ -51,6 +51,12 @@ void write_worker_metrics(mcp::MetricsText& text, const std::vector<FleetReport>
     for (const FleetReport& pool : pools)
       text.sample(family.name, {{"pool", pool.pool}}, static_cast<double>(pool.*family.member));
   }
+  text.family("assay_worker_pool", "gauge",
+              "A pool with the role of its workers, and the pool that records for it, with the "
+              "value 1.");
+  for (const FleetReport& pool : pools)
+    text.sample("assay_worker_pool",
+                {{"pool", pool.pool}, {"role", pool.role}, {"records", pool.records}}, 1);
   text.family("assay_worker_problem", "gauge",
               "Why the last worker failed, was refused or was lost, and what the engine says, with "
               "the value 1.");

@@ -4,6 +4,7 @@
 
 #include "base/log.h"
 #include "server/workers/fleet_seat.h"
+#include "server/workers/recording_relay.h"
 
 namespace assay::server {
 namespace {
@@ -22,9 +23,14 @@ const std::string& Fleet::Lease::worker() const { return seat_->name; }
 
 const sandbox::DeviceInfo& Fleet::Lease::device() const { return seat_->device; }
 
-Fleet::Fleet(PoolSettings settings, WorkerRevision revision, std::string logs)
-    : settings_(std::move(settings)), revision_(std::move(revision)), logs_(std::move(logs)) {
+Fleet::Fleet(PoolSettings settings, WorkerRevision revision, std::string logs, Fleet* records)
+    : settings_(std::move(settings)),
+      revision_(std::move(revision)),
+      logs_(std::move(logs)),
+      records_(records) {
   sums_.pool = settings_.name;
+  sums_.role = settings_.role;
+  sums_.records = settings_.records;
   keeper_thread_ = std::jthread([this] { keep(); });
 }
 
@@ -143,27 +149,54 @@ void Fleet::drain(Seat& seat) {
 }
 
 Result<Verdict> Fleet::run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
-                           sandbox::JobMonitor& monitor) {
+                           sandbox::JobMonitor& monitor, bool alone) {
   Seat& seat = *lease.seat_;
   const JobTag tag{job.id, attempt};
   Call call;
+  std::optional<RecordingRelay> relay;
+  if (records_ != nullptr)
+    relay.emplace(
+        *records_, RecordingRelay::About{.job = job, .tag = tag, .alone = alone},
+        [&](sandbox::Frame frame) {
+          // A cancellation must not end a send, because a frame that is sent in part breaks the
+          // stream.
+          const Status sent = seat.stream->send({std::move(frame.header), std::move(frame.payload)},
+                                                Deadline::after_ms(kSendMs));
+          if (!sent) seat.stream->hang_up();
+          return sent;
+        },
+        [&](const Error& error) {
+          const MutexLock lock(mutex_);
+          call.recording_failure = error;
+          call.changed.notify_all();
+        });
   {
     const MutexLock lock(mutex_);
     if (!seat.lost.empty()) return fail(ErrorCode::unavailable, seat.lost);
+    if (relay) call.recordings = &relay->inbox();
     seat.calls[tag] = &call;
   }
-  Result<Verdict> verdict = [&]() -> Result<Verdict> {
-    const Status sent =
-        seat.stream->send(job_message(job, attempt), Deadline::after_ms(kSendMs, monitor.stop));
-    if (sent) return follow(seat, tag, call, monitor);
-    // A part of the job may be sent, so the stream is of no use any more.
-    seat.stream->hang_up();
-    if (sent.error().code == ErrorCode::cancelled) return fail(sent.error());
-    return fail(ErrorCode::unavailable, "worker " + seat.name + ": " + sent.error().message);
-  }();
-  const MutexLock lock(mutex_);
-  seat.calls.erase(tag);
+  Result<Verdict> verdict = send_and_follow(
+      seat, relay ? launch_message(job, attempt) : job_message(job, attempt), tag, call, monitor);
+  {
+    const MutexLock lock(mutex_);
+    seat.calls.erase(tag);
+  }
+  if (relay) {
+    relay->stop();
+    if (verdict) verdict->provenance.recorder = relay->recorder();
+  }
   return verdict;
+}
+
+Result<Verdict> Fleet::send_and_follow(Seat& seat, const Message& message, const JobTag& tag,
+                                       Call& call, sandbox::JobMonitor& monitor) {
+  const Status sent = seat.stream->send(message, Deadline::after_ms(kSendMs, monitor.stop));
+  if (sent) return follow(seat, tag, call, monitor);
+  // A part of the job may be sent, so the stream is of no use any more.
+  seat.stream->hang_up();
+  if (sent.error().code == ErrorCode::cancelled) return fail(sent.error());
+  return fail(ErrorCode::unavailable, "worker " + seat.name + ": " + sent.error().message);
 }
 
 Result<Verdict> Fleet::follow(Seat& seat, const JobTag& tag, Call& call,
@@ -172,11 +205,18 @@ Result<Verdict> Fleet::follow(Seat& seat, const JobTag& tag, Call& call,
   MutexLock lock(mutex_);
   while (true) {
     const auto ready = [&]() ASSAY_REQUIRES(mutex_) {
-      return call.verdict || call.lost || call.cases || !call.stages.empty();
+      return call.verdict || call.lost || call.recording_failure || call.cases ||
+             !call.stages.empty();
     };
     const bool in_time = cancelled ? cancelled->wait(call.changed, lock, ready)
                                    : call.changed.wait(lock, monitor.stop, ready);
     if (call.lost) return fail(ErrorCode::unavailable, *call.lost);
+    if (const std::optional<Error> failure = call.recording_failure) {
+      lock.unlock();
+      if (!seat.stream->send({tagged(kCancelType, tag)}, Deadline::after_ms(kCancelMs)))
+        seat.stream->hang_up();
+      return fail(*failure);
+    }
     const std::deque<sandbox::Stage> stages = std::exchange(call.stages, {});
     const std::optional<CasesDone> cases = std::exchange(call.cases, std::nullopt);
     std::optional<Verdict> verdict = std::exchange(call.verdict, std::nullopt);

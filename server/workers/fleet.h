@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -27,6 +28,7 @@
 #include "base/result.h"
 #include "sandbox/job/device.h"
 #include "sandbox/pool/process.h"
+#include "server/workers/frame_inbox.h"
 #include "server/workers/pool_settings.h"
 #include "server/workers/worker_messages.h"
 #include "server/workers/worker_stream.h"
@@ -39,9 +41,17 @@ inline constexpr std::int64_t kSilenceMs = 4'500;
 /// So many jobs of waiting clients go before a batch job that came earlier; then it is next.
 inline constexpr int kMostPasses = 16;
 
+/// What a worker that records needs to know of an order, and where its answers go.
+struct RecordingErrand {
+  const sandbox::Job& job;
+  const JobTag& tag;
+  FrameInbox& inbox;
+  std::function<Status(sandbox::Frame)> answer;
+};
+
 /// What a fleet does now, and the sums of what it did.
 struct FleetReport {
-  std::string pool;
+  std::string pool, role, records;
   std::int64_t starting = 0, idle = 0, busy = 0, draining = 0;
   std::int64_t quarantined = 0;                // machines
   std::int64_t waiting = 0;                    // jobs that wait for a worker
@@ -82,7 +92,8 @@ class Fleet {
 
   /// Starts `settings.least` workers in the background. `logs` is a folder for what the commands
   /// write to stderr.
-  Fleet(PoolSettings settings, WorkerRevision revision, std::string logs);
+  /// With role launch, `records` is the fleet that records, and outlives this one.
+  Fleet(PoolSettings settings, WorkerRevision revision, std::string logs, Fleet* records = nullptr);
   ~Fleet();
   Fleet(const Fleet&) = delete;
   Fleet& operator=(const Fleet&) = delete;
@@ -94,10 +105,17 @@ class Fleet {
   Result<Lease> take(const std::stop_token& stop, bool alone, bool batch = false);
   /// Waits for a worker whose health check is due, and lends it alone. Error: cancelled.
   Result<Lease> take_due(const std::stop_token& stop);
-  /// Runs the job on the worker. Errors: unavailable if the worker was lost, with a message for the
-  /// operator; cancelled.
+  /// Runs the job on the worker. If the pool's role is launch, workers of `records` record it, and
+  /// if `alone` is true, they record nothing else meanwhile. Errors: unavailable if a worker was
+  /// lost, with a message for the operator; resource_exhausted if no worker of `records` starts;
+  /// cancelled.
   Result<sandbox::Verdict> run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
-                               sandbox::JobMonitor& monitor);
+                               sandbox::JobMonitor& monitor, bool alone = false);
+  /// Makes the worker do one order of `tag`: sends it the job and the order, and then every frame
+  /// of `inbox` that comes from a worker that launches. Gives all other frames to `answer`, until
+  /// the order is done. Errors: unavailable if the worker was lost; cancelled.
+  Status carry(const Lease& lease, const RecordingErrand& errand, sandbox::Frame order,
+               const std::stop_token& stop);
   /// Notes that the worker's health check was right, so that the worker gets jobs.
   void accept(const Lease& lease);
   /// Ends the worker, and refuses workers on its machine for `quarantine_s`.
@@ -112,6 +130,8 @@ class Fleet {
   /// Returns what the engine does if no worker is ready, in words for clients. Reads no file.
   sandbox::EngineNote engine() const;
   const PoolSettings& settings() const { return settings_; }
+  /// Returns the fleet that records for this one, or null.
+  Fleet* records() const { return records_; }
 
  private:
   struct Call;
@@ -137,6 +157,9 @@ class Fleet {
   /// Receives the worker's messages until the worker has ended.
   void watch(Seat& seat);
   Status admit(Seat& seat, const WorkerHello& hello);
+  /// Returns the target for which this pool records. The first worker of this pool, or of a pool
+  /// for which it records, decides.
+  std::string agreed_target(const std::string& target);
   Status dispatch(Seat& seat, sandbox::Frame frame);
   void lose(Seat& seat, const std::string& reason);
   void fail_start(const std::string& reason) ASSAY_REQUIRES(mutex_);
@@ -145,12 +168,15 @@ class Fleet {
   void give_back(const Lease& lease);
   Result<sandbox::Verdict> follow(Seat& seat, const JobTag& tag, Call& call,
                                   sandbox::JobMonitor& monitor);
+  Result<sandbox::Verdict> send_and_follow(Seat& seat, const Message& message, const JobTag& tag,
+                                           Call& call, sandbox::JobMonitor& monitor);
   void drain(Seat& seat);
   FleetReport counts(std::shared_ptr<Seat>* starting) const;
 
   const PoolSettings settings_;
   const WorkerRevision revision_;
   const std::string logs_;
+  Fleet* const records_;
   sandbox::Spawner spawner_;
   std::stop_source stop_;
   mutable Mutex mutex_;
@@ -162,7 +188,8 @@ class Fleet {
   std::int64_t next_number_ ASSAY_GUARDED_BY(mutex_) = 1;
   std::int64_t failures_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::int64_t next_start_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::string class_ ASSAY_GUARDED_BY(mutex_);  // the description of the first worker's device
+  std::string target_ ASSAY_GUARDED_BY(mutex_);  // for which the pool records
+  std::string class_ ASSAY_GUARDED_BY(mutex_);   // the description of the first worker's device
   std::map<std::string, Quarantine> quarantines_ ASSAY_GUARDED_BY(mutex_);  // by machine
   FleetReport sums_ ASSAY_GUARDED_BY(mutex_);
   std::jthread keeper_thread_;

@@ -8,6 +8,7 @@
 #include "sandbox/wire/header_reader.h"
 #include "server/workers/fleet.h"
 #include "server/workers/fleet_seat.h"
+#include "server/workers/recording_messages.h"
 
 namespace assay::server {
 namespace {
@@ -143,6 +144,18 @@ void Fleet::watch(Seat& seat) {
 
 /// Makes a worker ready. Errors: unavailable if the pool cannot use it.
 Status Fleet::admit(Seat& seat, const WorkerHello& hello) {
+  if (records_ != nullptr) {
+    const std::string agreed = records_->agreed_target(hello.device.default_target);
+    if (agreed != hello.device.default_target)
+      return fail(ErrorCode::unavailable,
+                  "the worker on " + escape_text(hello.host) +
+                      " was refused: it launches plans for " +
+                      escape_text(hello.device.default_target) + ", and the pool " +
+                      settings_.records + " records for " + escape_text(agreed) +
+                      "; give it a pool of its own with role record, whose workers have "
+                      "--compile-target " +
+                      escape_text(hello.device.default_target));
+  }
   const MutexLock lock(mutex_);
   const std::int64_t now_ns = system_clock().monotonic_ns();
   const std::string host = escape_text(hello.host);
@@ -151,6 +164,15 @@ Status Fleet::admit(Seat& seat, const WorkerHello& hello) {
       return fail(ErrorCode::unavailable,
                   "the machine " + host + " is in quarantine: " + found->second.reason);
     quarantines_.erase(found);
+  }
+  if (settings_.role == kRoleRecord) {
+    if (target_.empty()) target_ = hello.device.default_target;
+    if (target_ != hello.device.default_target)
+      return fail(ErrorCode::unavailable,
+                  "the worker on " + host + " was refused: it records for " +
+                      escape_text(hello.device.default_target) + ", and the pool records for " +
+                      escape_text(target_) + "; start it with --compile-target " +
+                      escape_text(target_));
   }
   if (class_.empty()) class_ = hello.device.description;
   if (class_ != hello.device.description)
@@ -207,7 +229,9 @@ Status Fleet::dispatch(Seat& seat, sandbox::Frame frame) {
   } else if (type == kVerdictType) {
     ASSAY_TRY(read, read_verdict(frame));
     verdict = std::move(read);
-  } else {
+  } else if (settings_.role == kRoleLaunch
+                 ? !is_from_launcher(type)
+                 : settings_.role != kRoleRecord || !is_from_recorder(type)) {
     return fail(ErrorCode::corrupt, "it sent the unknown message '" + escape_text(type) + "'");
   }
   const MutexLock lock(mutex_);
@@ -218,6 +242,10 @@ Status Fleet::dispatch(Seat& seat, sandbox::Frame frame) {
     return {};
   }
   Call& call = *found->second;
+  if (call.recordings != nullptr && (is_from_launcher(type) || is_from_recorder(type))) {
+    call.recordings->put(std::move(frame));
+    return {};
+  }
   if (stage && call.stages.size() < kMostStages) call.stages.push_back(*stage);
   if (cases) call.cases = cases;
   if (artifact && call.artifacts.size() < kMostArtifacts)
@@ -250,6 +278,8 @@ void Fleet::lose(Seat& seat, const std::string& reason) {
     for (const auto& [tag, call] : seat.calls) {
       if (call->answered) continue;
       call->lost = said;
+      if (settings_.role == kRoleRecord && call->recordings != nullptr)
+        call->recordings->close(said);
       call->changed.notify_all();
     }
   }

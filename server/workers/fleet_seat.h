@@ -17,6 +17,7 @@
 
 #include "base/mutex.h"
 #include "server/workers/fleet.h"
+#include "server/workers/frame_inbox.h"
 
 namespace assay::server {
 
@@ -25,6 +26,8 @@ struct Fleet::Call {
   std::deque<sandbox::Stage> stages;  // not yet reported to the job's monitor
   std::optional<CasesDone> cases;     // the newest, not yet reported
   std::vector<sandbox::Artifact> artifacts;
+  FrameInbox* recordings = nullptr;        // takes the frames about recordings, if there are any
+  std::optional<Error> recording_failure;  // the job cannot be recorded by this execution
   std::optional<sandbox::Verdict> verdict;
   bool answered = false;            // a verdict has come; further messages do not count
   std::optional<std::string> lost;  // why the worker was lost

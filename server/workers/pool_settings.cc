@@ -20,9 +20,10 @@ struct TextField {
   std::string_view name;
   std::string PoolSettings::*member;
 };
-constexpr std::array kTexts{TextField{"name", &PoolSettings::name},
-                            TextField{"command", &PoolSettings::command},
-                            TextField{"device", &PoolSettings::device}};
+constexpr std::array kTexts{
+    TextField{"name", &PoolSettings::name}, TextField{"command", &PoolSettings::command},
+    TextField{"role", &PoolSettings::role}, TextField{"records", &PoolSettings::records},
+    TextField{"device", &PoolSettings::device}};
 
 struct NumberField {
   std::string_view name;
@@ -76,6 +77,40 @@ bool is_name(std::string_view text) {
 
 }  // namespace
 
+bool is_role(std::string_view name) {
+  return name == kRoleAll || name == kRoleRecord || name == kRoleLaunch;
+}
+
+Status pair_pools(std::vector<PoolSettings>& pools) {
+  std::vector<std::string> recording;
+  for (const PoolSettings& pool : pools) {
+    if (pool.role == kRoleRecord) recording.push_back(pool.name);
+  }
+  std::vector<std::string> paired;
+  for (PoolSettings& pool : pools) {
+    if (pool.role != kRoleLaunch) continue;
+    const std::string where = "pool '" + pool.name + "': ";
+    if (recording.empty())
+      return fail(ErrorCode::invalid_argument,
+                  where + "its role is launch, and no pool has role record");
+    if (pool.records.empty() && recording.size() > 1)
+      return fail(
+          ErrorCode::invalid_argument,
+          where + "`records` must name one of the pools with role record: " + join(recording));
+    if (pool.records.empty()) pool.records = recording.front();
+    if (std::find(recording.begin(), recording.end(), pool.records) == recording.end())
+      return fail(ErrorCode::invalid_argument,
+                  where + "`records` is '" + pool.records + "'; valid: " + join(recording));
+    paired.push_back(pool.records);
+  }
+  for (const std::string& name : recording) {
+    if (std::find(paired.begin(), paired.end(), name) == paired.end())
+      return fail(ErrorCode::invalid_argument,
+                  "pool '" + name + "': its role is record, and no pool with role launch uses it");
+  }
+  return {};
+}
+
 Status check_pool(const PoolSettings& pool) {
   const std::string where = "pool '" + pool.name + "': ";
   if (!is_name(pool.name))
@@ -88,6 +123,15 @@ Status check_pool(const PoolSettings& pool) {
     if (const Status known = sandbox::check_device_name(pool.device); !known)
       return fail(known.error().code, where + known.error().message);
   }
+  if (!is_role(pool.role))
+    return fail(ErrorCode::invalid_argument,
+                where + "`role` is '" + pool.role + "'; valid: " + kRoleNames);
+  if (!pool.records.empty() && pool.role != kRoleLaunch)
+    return fail(ErrorCode::invalid_argument,
+                where + "`records` is only for a pool with role launch");
+  if (!pool.device.empty() && pool.role == kRoleRecord)
+    return fail(ErrorCode::invalid_argument,
+                where + "a worker with role record has no device; remove `device`");
   for (const NumberField& field : kNumbers) {
     const std::int64_t value = pool.*field.member;
     if (value < field.low || value > field.high)
@@ -128,6 +172,7 @@ Result<std::vector<PoolSettings>> parse_pools(std::string_view text) {
       return fail(ErrorCode::invalid_argument, "two pools have the name '" + pool.name + "'");
     pools.push_back(std::move(pool));
   }
+  ASSAY_RETURN_IF_ERROR(pair_pools(pools));
   return pools;
 }
 

@@ -17,9 +17,20 @@
 
 namespace assay::server {
 
+/// The roles of workers.
+inline constexpr const char* kRoleAll = "all";
+inline constexpr const char* kRoleRecord = "record";
+inline constexpr const char* kRoleLaunch = "launch";
+inline constexpr const char* kRoleNames = "all, record, launch";
+bool is_role(std::string_view name);
+
 struct PoolSettings {
   std::string name;     // the pool is a device of the server, with this name
   std::string command;  // starts one worker: "srun --gres=gpu:1 assay worker --device cuda:0"
+  /// What the workers do: "all" runs whole jobs; "record" imports, compiles and records for a pool
+  /// with role launch; "launch" performs, judges and times.
+  std::string role = kRoleAll;
+  std::string records;  // of a pool with role launch: the pool that records for it
   std::string device;   // the device that each worker must have: "cuda:0"; empty: any device
   std::int64_t least = 1, most = 1;   // numbers of workers
   std::int64_t jobs_per_worker = 1;   // the most jobs that one worker gets at a time
@@ -40,6 +51,10 @@ inline constexpr const char* kCommandPool = "workers";
 
 /// Checks one pool. Error: invalid_argument; the message names the field and its valid values.
 Status check_pool(const PoolSettings& pool);
+
+/// Checks that each pool with role launch names a pool with role record, and chooses it if there is
+/// only one. Error: invalid_argument.
+Status pair_pools(std::vector<PoolSettings>& pools);
 
 /// Reads pools from the text of a TOML file. Errors: invalid_argument; the message names the field
 /// and the valid fields or values.

@@ -1,11 +1,8 @@
 #include "server/workers/remote_device.h"
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "base/log.h"
-#include "base/median.h"
 #include "sandbox/device/make_device.h"
 
 namespace assay::server {
@@ -13,9 +10,6 @@ namespace {
 
 using sandbox::ErrorKind;
 using sandbox::Verdict;
-
-constexpr std::size_t kFewestTimes = 3;  // a median of fewer health checks says too little
-constexpr std::size_t kMostTimes = 64;
 
 Verdict unfinished(const sandbox::Job& job, ErrorKind kind, std::string summary) {
   Verdict verdict;
@@ -41,44 +35,21 @@ void tell_loss(sandbox::JobMonitor& monitor, std::int64_t attempt, bool preempte
                                     std::to_string(kMostAttempts)});
 }
 
-PoolSettings without_health_check(PoolSettings settings, bool has_health_job) {
-  if (!has_health_job) settings.health_check_s = 0;
-  return settings;
-}
-
 }  // namespace
 
-std::string HealthTimes::complaint_about(const Verdict& verdict) {
-  if (verdict.outcome != sandbox::Outcome::pass)
-    return "its health check did not pass: " + verdict.summary;
-  double total_ns = 0;
-  for (const sandbox::CaseRecord& record : verdict.cases) {
-    if (record.latency) total_ns += record.latency->median_ns;
-  }
-  if (total_ns <= 0) return "";  // nothing was timed
-  std::string complaint;
-  if (earlier_ns_.size() >= kFewestTimes) {
-    const double usual_ns = median_interval(earlier_ns_).median;
-    const double off = total_ns / usual_ns - 1;
-    if (std::abs(off) > kHealthTolerance)
-      complaint = "its health check took " + std::to_string(std::llround(total_ns)) +
-                  " ns, and the health checks of the pool take " +
-                  std::to_string(std::llround(usual_ns)) + " ns";
-  }
-  if (!complaint.empty()) return complaint;
-  earlier_ns_.push_back(total_ns);
-  if (earlier_ns_.size() > kMostTimes) earlier_ns_.erase(earlier_ns_.begin());
-  return "";
-}
-
 RemoteDevice::RemoteDevice(const PoolSettings& settings, const WorkerRevision& revision,
-                           const std::string& logs, MakeHealthJob make_health_job)
-    : make_health_job_(std::move(make_health_job)),
-      fleet_(without_health_check(settings, make_health_job_ != nullptr), revision, logs) {
-  if (fleet_.settings().health_check_s > 0) examiner_ = std::jthread([this] { examine(); });
-}
+                           const std::string& logs, MakeHealthJob make_health_job,
+                           std::shared_ptr<RecordPool> records)
+    : records_(std::move(records)),
+      fleet_(with_health_check(settings, make_health_job), revision, logs,
+             records_ ? &records_->fleet() : nullptr),
+      examiner_(fleet_, std::move(make_health_job)) {}
 
-RemoteDevice::~RemoteDevice() { stop_.request_stop(); }
+sandbox::EngineNote RemoteDevice::engine() const {
+  const sandbox::EngineNote note = fleet_.engine();
+  if (note.state != sandbox::EngineState::none || !records_) return note;
+  return records_->fleet().engine();
+}
 
 sandbox::DeviceInfo RemoteDevice::info() const {
   const PoolSettings& pool = fleet_.settings();
@@ -117,10 +88,18 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
                             " has no worker, because several starts in a row failed; the server's "
                             "log says why");
     }
-    Result<Verdict> verdict = fleet_.run(*lease, job, attempt, monitor);
+    Result<Verdict> verdict = fleet_.run(*lease, job, attempt, monitor, attempt == kMostAttempts);
     if (verdict) return std::move(*verdict);
     if (monitor.stop.stop_requested())
       return unfinished(job, ErrorKind::cancelled, "cancelled while it ran on a worker");
+    if (verdict.error().code == ErrorCode::resource_exhausted) {
+      log::warning("a job got no worker that records",
+                   {{"job", job.id}, {"reason", verdict.error().message}});
+      return unfinished(job, ErrorKind::device_unhealthy,
+                        "pool " + fleet_.settings().records +
+                            " has no worker, because several starts in a row failed; the server's "
+                            "log says why");
+    }
     log::warning("a job lost its worker", {{"job", job.id},
                                            {"attempt", attempt},
                                            {"worker", lease->worker()},
@@ -130,32 +109,6 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
   return unfinished(job, ErrorKind::aborted,
                     "pool " + pool + " lost " + std::to_string(kMostAttempts) +
                         " workers that ran this job; the server's log says why");
-}
-
-void RemoteDevice::examine() {
-  HealthTimes times;
-  for (std::int64_t attempt = 1;; ++attempt) {
-    const Result<Fleet::Lease> lease = fleet_.take_due(stop_.get_token());
-    if (!lease) return;
-    const sandbox::Job job = make_health_job_(lease->device());
-    sandbox::JobMonitor monitor{.stop = stop_.get_token()};
-    std::string complaint;
-    // A time can be disturbed once, so the health check runs again before it counts.
-    for (int left = 1; left >= 0; --left) {
-      const Result<Verdict> verdict = fleet_.run(*lease, job, attempt, monitor);
-      if (!verdict) {
-        complaint = "its health check has no verdict";
-        break;  // the worker was lost, which the fleet has noticed
-      }
-      complaint = times.complaint_about(*verdict);
-      if (complaint.empty()) {
-        fleet_.accept(*lease);
-        break;
-      }
-      ++attempt;
-      if (left == 0) fleet_.quarantine(*lease, complaint);
-    }
-  }
 }
 
 }  // namespace assay::server

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "sandbox/wire/header_reader.h"
+#include "server/workers/distant_recorder.h"
 
 namespace assay::server {
 namespace {
@@ -35,11 +36,13 @@ Verdict failed_verdict(const sandbox::Job& job, std::string summary) {
 
 }  // namespace
 
-WorkerLoop::WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place, Evaluate evaluate)
+WorkerLoop::WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place, Evaluate evaluate,
+                       const RecordingService* recordings)
     : device_(device),
       hello_(std::move(hello)),
       place_(std::move(place)),
-      evaluate_(std::move(evaluate)) {}
+      evaluate_(std::move(evaluate)),
+      recordings_(recordings) {}
 
 Status WorkerLoop::serve(int in, int out, const std::stop_token& drain) {
   put({to_json(hello_)});
@@ -65,7 +68,7 @@ Status WorkerLoop::read(int in, const std::stop_token& drain) {
     Result<sandbox::Frame> frame =
         sandbox::receive_frame(in, Deadline::after_ms(sandbox::kForeverMs, settled_.get_token()));
     if (frame) {
-      ASSAY_RETURN_IF_ERROR(handle(*frame));
+      ASSAY_RETURN_IF_ERROR(handle(std::move(*frame)));
       continue;
     }
     // The end of the input, and the end of the last job, are the orderly ends.
@@ -75,15 +78,25 @@ Status WorkerLoop::read(int in, const std::stop_token& drain) {
   }
 }
 
-Status WorkerLoop::handle(const sandbox::Frame& frame) {
+Status WorkerLoop::handle(sandbox::Frame frame) {
   const std::string type = frame.type();
   if (type == kDrainType) {
     begin_drain("the server asked for it");
     return {};
   }
   ASSAY_TRY(tag, read_tag(frame));
-  if (type == kJobType) return begin(frame, tag);
+  if (type == kJobType || (type == kRecordJobType && recordings_ != nullptr))
+    return begin(frame, tag);
   if (type == kEvaluateType && evaluate_) return begin_evaluation(frame, tag);
+  const bool about_recording = recordings_ != nullptr
+                                   ? is_from_launcher(type)
+                                   : hello_.revision.role == kRoleLaunch && is_from_recorder(type);
+  if (about_recording) {
+    const MutexLock lock(mutex_);
+    if (const auto found = jobs_.find(tag); found != jobs_.end())
+      found->second->inbox.put(std::move(frame));
+    return {};
+  }
   if (type != kCancelType)
     return fail(ErrorCode::corrupt, "unknown message '" + type + "'; valid: " + kJobType + ", " +
                                         kEvaluateType + ", " + kCancelType + ", " + kDrainType);
@@ -96,6 +109,7 @@ Status WorkerLoop::begin(const sandbox::Frame& frame, const JobTag& tag) {
   ASSAY_TRY(job, read_job(frame));
   const auto running = std::make_shared<Running>();
   running->job = std::move(job);
+  running->is_recording = frame.type() == kRecordJobType;
   return add(tag, running);
 }
 
@@ -144,14 +158,23 @@ void WorkerLoop::work() {
       waiting_.pop_front();
       running = jobs_[tag];
     }
-    for (Message& message : answer(tag, *running)) put(std::move(message));
+    std::vector<Message> last = answer(tag, *running);
+    // The last message and the end come at once, because the next order of this execution has the
+    // same tag and may follow immediately.
     const MutexLock lock(mutex_);
+    for (Message& message : last) messages_.push_back(std::move(message));
     jobs_.erase(tag);
     changed_.notify_all();
   }
 }
 
 std::vector<Message> WorkerLoop::answer(const JobTag& tag, Running& running) {
+  if (running.is_recording)
+    return recordings_->serve({.tag = tag,
+                               .job = running.job,
+                               .inbox = running.inbox,
+                               .put = [this](Message message) { put(std::move(message)); },
+                               .stop = running.stop.get_token()});
   Verdict verdict = run(tag, running);
   if (!running.result) return verdict_messages(tag, std::move(verdict));
   const std::int64_t elapsed_ms = (system_clock().monotonic_ns() - running.begin_ns) / kNsPerMs;
@@ -168,6 +191,9 @@ Verdict WorkerLoop::run(const JobTag& tag, Running& running) {
             put(cases_message(tag, {done, total}));
           },
       .stop = running.stop.get_token()};
+  DistantRecorder recorder(tag, running.inbox,
+                           [this](Message message) { put(std::move(message)); });
+  if (hello_.revision.role == kRoleLaunch) monitor.recorder = &recorder;
   try {
     return device_.execute(running.job, monitor);
   } catch (const std::exception& error) {

@@ -26,6 +26,8 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/job/device.h"
+#include "server/workers/frame_inbox.h"
+#include "server/workers/recording_service.h"
 #include "server/workers/worker_messages.h"
 
 namespace assay::server {
@@ -46,8 +48,10 @@ class WorkerLoop {
   using Evaluate = std::function<tl::expected<Requested, nlohmann::json>(
       const JobTag& tag, const std::string& body, const std::string& input_seed)>;
 
-  /// The device must outlive this object. Without `evaluate`, such a message is unknown.
-  WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place, Evaluate evaluate = nullptr);
+  /// The device must outlive this object. Without `evaluate`, such a message is unknown. A worker
+  /// with role record needs `recordings`.
+  WorkerLoop(sandbox::Device& device, WorkerHello hello, Place place, Evaluate evaluate = nullptr,
+             const RecordingService* recordings = nullptr);
 
   /// Serves the jobs that arrive on the descriptor `in`, and writes to `out`. Both may be pipes or
   /// sockets. A requested stop makes it accept no more jobs, and it returns when the jobs that it
@@ -59,12 +63,14 @@ class WorkerLoop {
     sandbox::Job job;
     std::function<nlohmann::json(sandbox::Verdict, std::int64_t)> result;  // null: a server's job
     std::int64_t begin_ns = 0;
+    bool is_recording = false;  // an order of another worker
+    FrameInbox inbox;           // the frames about recordings
     std::stop_source stop;
   };
 
   /// Handles the messages of the server until the input ends or the worker has drained.
   Status read(int in, const std::stop_token& drain);
-  Status handle(const sandbox::Frame& frame);
+  Status handle(sandbox::Frame frame);
   Status begin(const sandbox::Frame& frame, const JobTag& tag);
   Status begin_evaluation(const sandbox::Frame& frame, const JobTag& tag);
   Status add(const JobTag& tag, const std::shared_ptr<Running>& running);
@@ -83,9 +89,10 @@ class WorkerLoop {
   sandbox::Device& device_;
   const WorkerHello hello_;
   const Place place_;
-  const Evaluate evaluate_;   // may be null
-  std::stop_source ended_;    // every thread ends
-  std::stop_source settled_;  // the worker drains and has no job left
+  const Evaluate evaluate_;                   // may be null
+  const RecordingService* const recordings_;  // may be null
+  std::stop_source ended_;                    // every thread ends
+  std::stop_source settled_;                  // the worker drains and has no job left
   mutable Mutex mutex_;
   Condition changed_;
   std::deque<Message> messages_ ASSAY_GUARDED_BY(mutex_);

@@ -51,6 +51,9 @@ std::string difference(const WorkerRevision& mine, const WorkerRevision& theirs)
   if (mine.suite != theirs.suite)
     return "its operators have the digest " + shown(theirs.suite) + ", and the server's have " +
            shown(mine.suite) + "; start the worker with the server's --suite";
+  if (mine.role != theirs.role)
+    return "its role is " + theirs.role + ", and its pool has role " + mine.role +
+           "; change `assay worker --role` or the pool's `role`";
   if (!mine.device.empty() && mine.device != theirs.device)
     return "it serves device " + theirs.device + ", and its pool has device " + mine.device +
            "; change `assay worker --device` or the pool's `device`";
@@ -79,6 +82,7 @@ nlohmann::json to_json(const WorkerHello& hello) {
           {"assay", hello.revision.assay},
           {"harness", hello.revision.harness},
           {"suite", hello.revision.suite},
+          {"role", hello.revision.role},
           {"host", hello.host},
           {"pid", hello.pid},
           {"device",
@@ -103,6 +107,7 @@ Result<WorkerHello> read_hello(const Frame& frame) {
   hello.revision.assay = in.text("assay");
   hello.revision.harness = in.text("harness");
   hello.revision.suite = in.text("suite");
+  hello.revision.role = in.has("role") ? in.text("role") : kRoleAll;
   hello.host = in.text("host");
   hello.pid = in.integer("pid", 0, kHighestInteger);
   const nlohmann::json* device = in.object("device");
@@ -141,6 +146,19 @@ Message job_message(const sandbox::Job& job, std::int64_t attempt) {
   return message;
 }
 
+Message launch_message(const sandbox::Job& job, std::int64_t attempt) {
+  sandbox::Job bare = job;
+  const sandbox::DistantSources distant{.sha256 = sha256_hex(job.source),
+                                        .has_oracle = !job.baseline_source.empty()};
+  // A profile quotes lines of the source. The worker never imports them.
+  if (job.kind != sandbox::JobKind::profile) bare.source.clear();
+  bare.baseline_source.clear();
+  Message message = job_message(bare, attempt);
+  message.header["distant_sources"] = {{"sha256", distant.sha256},
+                                       {"has_oracle", distant.has_oracle}};
+  return message;
+}
+
 Result<sandbox::Job> read_job(const Frame& frame) {
   ASSAY_TRY(document, parse_payload(frame, kJobType));
   ASSAY_TRY(job, tools::job_from_json(document));
@@ -149,6 +167,12 @@ Result<sandbox::Job> read_job(const Frame& frame) {
   job.shared_code = in.optional_text("shared_code");
   job.every_case = in.flag("every_case");
   job.timed_cases = in.texts("timed_cases", kMostCases);
+  if (const nlohmann::json* distant = in.optional_object("distant_sources"); distant != nullptr) {
+    HeaderReader from(*distant, "distant_sources");
+    job.distant_sources = sandbox::DistantSources{.sha256 = from.text("sha256"),
+                                                  .has_oracle = from.flag("has_oracle")};
+    in.merge(from);
+  }
   ASSAY_RETURN_IF_ERROR(in.status());
   job.operator_dir.clear();
   return std::move(job);

@@ -20,6 +20,7 @@
 #include "sandbox/job/device.h"
 #include "sandbox/job/job.h"
 #include "sandbox/wire/frame.h"
+#include "server/workers/pool_settings.h"
 
 namespace assay::server {
 
@@ -51,6 +52,7 @@ struct WorkerRevision {
   std::string harness;  // the SHA-256 of the sandbox's Python files
   std::string suite;    // the digest of the operators
   std::string device;   // the name of the device: "cpu", "cuda:0"; of a server, empty: any device
+  std::string role = kRoleAll;
 
   bool operator==(const WorkerRevision&) const = default;
 };
@@ -92,6 +94,9 @@ struct Message {
 };
 
 Message job_message(const sandbox::Job& job, std::int64_t attempt);
+/// Returns the job for a worker that only launches. It has no sources, except that a profile has
+/// the text of the submission, whose lines it quotes.
+Message launch_message(const sandbox::Job& job, std::int64_t attempt);
 /// Returns the job without its `operator_dir`, which depends on the machine.
 Result<sandbox::Job> read_job(const sandbox::Frame& frame);
 

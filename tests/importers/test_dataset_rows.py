@@ -210,7 +210,11 @@ def job(operator: str) -> dict[str, Any]:
         "outcome": "pass",
         "error_kind": "none",
         "language": "python",
-        "provenance": {"worker": "gpu-7.internal", "device_name": "NVIDIA H200"},
+        "provenance": {
+            "worker": "gpu-7.internal",
+            "recorder": "cpu-7.internal",
+            "device_name": "NVIDIA H200",
+        },
         "cases": [{"id": "hidden_1", "hidden": True, "outcome": "pass", "reason": "n = 3"}],
     }
     return {

@@ -243,6 +243,7 @@ void fields(Archive& archive, Provenance& provenance) {
   archive("device", provenance.device);
   archive("device_name", provenance.device_name);
   archive("worker", tools::Newer{provenance.worker});
+  archive("recorder", tools::Newer{provenance.recorder});
   archive("driver", provenance.driver);
   archive("torch", provenance.torch);
   archive("triton", provenance.triton);

@@ -109,6 +109,7 @@ sandbox::Provenance shown_provenance(const Verdict& verdict) {
   shown.device = all.device;
   shown.device_name = all.device_name;
   shown.worker = all.worker;
+  shown.recorder = all.recorder;
   shown.driver = all.driver;
   shown.torch = all.torch;
   shown.triton = all.triton;

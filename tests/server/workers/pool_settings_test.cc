@@ -76,3 +76,20 @@ TEST_CASE("a file of workers is a regular file of a limited size") {
   CHECK(has(read_pools(file).error().message, "[[pool]]"));
   fs::remove_all(folder);
 }
+
+TEST_CASE("a pool that launches names one that records, or takes the only one") {
+  const std::string cpus = "[[pool]]\nname = \"cpus\"\ncommand = \"x\"\nrole = \"record\"\n";
+  const std::string gpus = "[[pool]]\nname = \"gpus\"\ncommand = \"x\"\nrole = \"launch\"\n";
+  const std::string more = "[[pool]]\nname = \"more\"\ncommand = \"x\"\nrole = \"record\"\n";
+  const auto pools = parse_pools(gpus + cpus);
+  REQUIRE(pools);
+  CHECK((*pools)[0].records == "cpus");
+  CHECK(has(error_of(gpus), "no pool has role record"));
+  CHECK(has(error_of(cpus), "no pool with role launch uses it"));
+  CHECK(has(error_of(gpus + cpus + more), "one of the pools with role record: cpus, more"));
+  CHECK(has(error_of(gpus + "records = \"far\"\n" + cpus), "`records` is 'far'; valid: cpus"));
+  CHECK(has(error_of(cpus + "device = \"cpu\"\n" + gpus), "remove `device`"));
+  CHECK(has(error_of(cpus + "records = \"cpus\"\n" + gpus), "only for a pool with role launch"));
+  CHECK(has(error_of("[[pool]]\nname = \"a\"\ncommand = \"x\"\nrole = \"both\"\n"),
+            "valid: all, record, launch"));
+}

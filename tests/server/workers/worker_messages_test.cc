@@ -3,6 +3,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/handle.h"
+#include "sandbox/job/distant_sources.h"
+#include "sandbox/job/verdict_builder.h"
 #include "tests/catch.h"
 #include "tests/tools/full_verdict.h"
 #include "tools/json/verdict_json.h"
@@ -137,4 +140,33 @@ TEST_CASE("the digest of the harness depends on names and contents of its Python
   std::filesystem::rename(folder / "inner/a.py", folder / "inner/b.py");
   CHECK(harness_digest(folder.string()) != second);
   std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a worker that launches gets no sources, except the text that a profile quotes") {
+  sandbox::Job job;
+  job.id = "job_1";
+  job.source = "the submission";
+  job.baseline_source = "the oracle";
+  const Message message = launch_message(job, 1);
+  CHECK(message.payload.find("the submission") == std::string::npos);
+  CHECK(message.payload.find("the oracle") == std::string::npos);
+  const Result<sandbox::Job> bare = read_job(received(message));
+  REQUIRE(bare);
+  REQUIRE(bare->distant_sources);
+  CHECK(bare->distant_sources->sha256 == sha256_hex(job.source));
+  CHECK(sandbox::has_oracle(*bare));
+  CHECK(sandbox::begin_verdict(*bare).provenance.source_sha256 == sha256_hex(job.source));
+  job.kind = sandbox::JobKind::profile;
+  const Result<sandbox::Job> profiled = read_job(received(launch_message(job, 1)));
+  REQUIRE(profiled);
+  CHECK(profiled->source == "the submission");
+  CHECK(profiled->baseline_source.empty());
+}
+
+TEST_CASE("another role is a difference") {
+  const WorkerRevision mine = some_hello().revision;
+  WorkerRevision other = mine;
+  other.role = kRoleLaunch;
+  CHECK(difference(mine, other).find("its role is launch, and its pool has role all") !=
+        std::string::npos);
 }

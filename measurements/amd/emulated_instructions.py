@@ -3,6 +3,7 @@
 
 - MUBUF loads and stores of all sizes. The emulator loads and stores whole aligned words, so a store
   of 16 bits overwrites its neighbour.
+- MUBUF atomic operations on 32 bits, which the emulator executes as loads.
 - ds_swizzle_b32, which the emulator does not compile.
 - s_setreg of the bit FP16_OVFL, which the emulator does not compile. The bit makes conversions
   saturate. Here it is ignored, so a conversion that overflows has another result.
@@ -23,7 +24,34 @@ EXEC = 126
 MODE_REGISTER, FP16_OVFL = 1, 23
 LOAD = re.compile(r"BUFFER_LOAD_(UBYTE|SBYTE|USHORT|SSHORT|SHORT|DWORD)(X[234])?(_D16)?(_HI)?$")
 STORE = re.compile(r"BUFFER_STORE_(BYTE|SHORT|DWORD)(X[234])?(_D16)?(_HI)?$")
+ATOMIC = re.compile(r"BUFFER_ATOMIC_(\w+)$")
 SIZES = {"UBYTE": 1, "SBYTE": 1, "BYTE": 1, "USHORT": 2, "SSHORT": 2, "SHORT": 2, "DWORD": 4}
+
+
+def _signed(value: int) -> int:
+    return value - (1 << 32) if value >> 31 else value
+
+
+def _add_floats(old: int, new: int) -> int:
+    import numpy
+
+    pair = numpy.array([old, new], numpy.uint32).view(numpy.float32)
+    return int(numpy.array([pair[0] + pair[1]], numpy.float32).view(numpy.uint32)[0])
+
+
+ATOMICS: dict[str, Callable[[int, int], int]] = {
+    "SWAP": lambda old, new: new,
+    "ADD": lambda old, new: old + new,
+    "SUB": lambda old, new: old - new,
+    "SMIN": lambda old, new: min(old, new, key=_signed),
+    "SMAX": lambda old, new: max(old, new, key=_signed),
+    "UMIN": min,
+    "UMAX": max,
+    "AND": lambda old, new: old & new,
+    "OR": lambda old, new: old | new,
+    "XOR": lambda old, new: old ^ new,
+    "ADD_F32": _add_floats,
+}
 
 
 class Files:
@@ -60,20 +88,24 @@ def program(emulator: Any, size: int, run: Callable[[Files], None]) -> Any:
 
 
 class Buffer:
-    """A load or store of the class MUBUF."""
+    """A load, store or atomic operation of the class MUBUF."""
 
     def __init__(self, words: tuple[int, int], name: str) -> None:
         first, second = words
-        load, store = LOAD.match(name), STORE.match(name)
+        load, store, atomic = LOAD.match(name), STORE.match(name), ATOMIC.match(name)
+        self._atomic = ATOMICS.get(atomic[1]) if atomic else None
         found = load or store
-        if found is None:
+        if found is None and self._atomic is None:
             raise RuntimeError(f"{name.lower()} is not executed")
         self._stores = store is not None
-        self._size = SIZES[found[1]]
-        self._count = int(found[2][1]) if found[2] else 1
-        self._signed = found[1] in ("SBYTE", "SSHORT")
-        # A D16 load writes one half of the register, and keeps the other half.
-        self._half, self._high = bool(found[3]) or found[1] == "SHORT", bool(found[4])
+        self._size, self._count, self._signed, self._half, self._high = 4, 1, False, False, False
+        self._returns = bool(first >> 14 & 1)
+        if found is not None:
+            self._size = SIZES[found[1]]
+            self._count = int(found[2][1]) if found[2] else 1
+            self._signed = found[1] in ("SBYTE", "SSHORT")
+            # A D16 load writes one half of the register, and keeps the other half.
+            self._half, self._high = bool(found[3]) or found[1] == "SHORT", bool(found[4])
         self._offset, self._offen, self._idxen = first & 0xFFF, first >> 12 & 1, first >> 13 & 1
         if first >> 16 & 1:
             raise RuntimeError(f"{name.lower()} to the LDS is not executed")
@@ -99,7 +131,14 @@ class Buffer:
                 inside = at + number * self._size < records - scalar
                 register = (self._data + number) * LANES + lane
                 address = base + scalar + at + number * self._size
-                if self._stores:
+                if self._atomic is not None:
+                    old = int.from_bytes(ctypes.string_at(address, 4), "little") if inside else 0
+                    if inside:
+                        new = self._atomic(old, data[register]) & 0xFFFFFFFF
+                        ctypes.memmove(address, new.to_bytes(4, "little"), 4)
+                    if self._returns:
+                        data[register] = old
+                elif self._stores:
                     value = data[register] >> (16 if self._high else 0)
                     if inside:
                         raw = (value & (1 << 8 * self._size) - 1).to_bytes(self._size, "little")

@@ -2,7 +2,7 @@
 object with the launch plan, as static_figures.py does for the oracles.
 
     python measurements/amd/golden_static.py DIR measurements/results/amd-golden-static.json \\
-        [--target hip:gfx942 ...] [--minutes 60] [--jobs 2] [--only FILE ...]
+        [--target hip:gfx942 ...] [--minutes 60] [--only FILE ...]
 
 DIR contains the golden files: `data/TritonBench_G_v1` of TritonBench's repository. No golden file is
 part of this repository. Each file runs in a process of its own, with a time limit and in no jail, so
@@ -15,11 +15,11 @@ import argparse
 import collections
 import json
 import os
-import subprocess
+import select
+import signal
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,6 @@ KEPT = ("kernel", "threads", "vector_registers", "lds_bytes", "vector_spills", "
 
 def checked(file: Path, target: str) -> dict[str, Any]:
     """Records the calls of a golden file, in this process, and compares each plan."""
-    # A module of the importer has the name of a module that this file has imported already.
-    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
     import torch
     from golden_file import run
     from golden_kernel_part import KernelPart
@@ -64,27 +62,41 @@ def checked(file: Path, target: str) -> dict[str, Any]:
     return answer
 
 
-def in_process(file: Path, target: str, timeout_s: float) -> dict[str, Any]:
-    command = [sys.executable, __file__, "--one", str(file), "--target", target]
-    with tempfile.TemporaryDirectory(prefix="assay-golden-") as scratch:
-        variables = {"ASSAY_FAKE_CUDA_GUARD": guard(), "OMP_NUM_THREADS": "1", **os.environ}
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=timeout_s,
-                env={**variables, "TMPDIR": scratch},
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired:
-            return {"recorded": False, "kernels": [], "reason": f"took over {timeout_s:.0f} s"}
-    try:
-        answer: dict[str, Any] = json.loads(done.stdout.strip().rpartition("\n")[2])
-    except ValueError:
-        reason = f"exit status {done.returncode}: {done.stderr[-300:]}"
-        return {"recorded": False, "kernels": [], "reason": reason}
-    return answer
+def in_child(file: Path, target: str, timeout_s: float) -> dict[str, Any]:
+    """Records in a forked process, because recording replaces Triton's driver."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        os.setsid()
+        with tempfile.TemporaryDirectory(prefix="assay-golden-") as scratch:
+            tempfile.tempdir = scratch
+            try:
+                answer = checked(file, target)
+            except BaseException as error:
+                answer = {
+                    "recorded": False,
+                    "kernels": [],
+                    "reason": f"{type(error).__name__}: {error}"[:300],
+                }
+        with os.fdopen(write, "w") as stream:
+            json.dump(answer, stream)
+        os._exit(0)  # a normal exit may crash on objects that a recording leaves
+    os.close(write)
+    poll = select.poll()
+    poll.register(read, select.POLLIN | select.POLLHUP)
+    in_time = bool(poll.poll(timeout_s * 1000))
+    if not in_time:
+        os.killpg(child, signal.SIGKILL)
+    with os.fdopen(read) as stream:
+        text = stream.read()
+    _, status = os.waitpid(child, 0)
+    if text:
+        found: dict[str, Any] = json.loads(text)
+        return found
+    ended = f"the process ended with status {status}"
+    reason = ended if in_time else f"it took over {timeout_s:.0f} s"
+    return {"recorded": False, "kernels": [], "reason": reason}
 
 
 def summary(files: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -109,22 +121,14 @@ def summary(files: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("result", type=Path, nargs="?")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("result", type=Path)
     parser.add_argument("--target", action="append", choices=TARGETS)
     parser.add_argument("--minutes", type=float, default=120, help="the time limit of all")
     parser.add_argument("--timeout-s", type=float, default=300, help="the time limit of a file")
-    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--only", nargs="*", default=[], help="names of files")
-    parser.add_argument("--one", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     targets = options.target or list(TARGETS)
-    if options.one:
-        sys.stdout.write("\n" + json.dumps(checked(options.one, targets[0])) + "\n")
-        sys.stdout.flush()
-        os._exit(0)  # a normal exit may crash on objects that a recording leaves
-    if not options.folder or not options.result:
-        parser.error("the folder of the golden files and the result file are needed")
     names = sorted(file.name for file in options.folder.glob("*.py"))
     names = [name for name in names if not options.only or name in options.only]
     if not names:
@@ -133,19 +137,16 @@ def main() -> None:
     if options.result.exists():
         files = json.loads(options.result.read_text())["files"]
     end = time.monotonic() + 60 * options.minutes
-    wanted = [
-        (name, target) for target in targets for name in names if target not in files.get(name, {})
-    ]
+    os.environ.setdefault("ASSAY_FAKE_CUDA_GUARD", guard())
+    # A module of the importer has the name of a module that this file has imported already.
+    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
+    import golden_file  # noqa: F401  (the children inherit the imports)
 
-    def work(job: tuple[str, str]) -> tuple[str, str, dict[str, Any] | None]:
-        if time.monotonic() > end:
-            return (*job, None)
-        return (*job, in_process(options.folder / job[0], job[1], options.timeout_s))
-
-    with ThreadPoolExecutor(options.jobs) as pool:
-        for name, target, answer in pool.map(work, wanted):
-            if answer is None:
+    for target in targets:
+        for name in names:
+            if target in files.get(name, {}) or time.monotonic() > end:
                 continue
+            answer = in_child(options.folder / name, target, options.timeout_s)
             files.setdefault(name, {})[target] = answer
             result = {
                 "measured_on": "compiled without a GPU; nothing was run",

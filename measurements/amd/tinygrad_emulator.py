@@ -29,8 +29,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from emulated_instructions import install
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "sandbox")]
+from emulated_instructions import install  # noqa: E402
+from harness.recording.code_object import read_code_object  # noqa: E402
 
 # The architectures that the emulator decodes, by target.
 ARCHITECTURES = {"hip:gfx942": "cdna", "hip:gfx950": "cdna"}
@@ -41,6 +43,7 @@ USER_REGISTERS_SHIFT, USER_REGISTERS_MASK = 1, 0x1F
 KERNARG_POINTER = 1 << 3
 PROPERTIES = ((1 << 0, 4), (1 << 1, 2), (1 << 2, 2), (1 << 3, 2), (1 << 4, 2), (1 << 5, 2))
 GUARD_BYTES = 8192  # behind the code, because the emulator decodes ahead
+HIDDEN_ROOM_BYTES = 256  # behind the arguments, for code that reads more than it declares
 LANES = 64
 FREE_REGISTER = 255  # no kernel of ours uses the last vector register
 
@@ -229,6 +232,24 @@ class Mfma:
         return Program, Runtime
 
 
+def argument_segment(image: bytes, request: dict[str, Any]) -> Any:
+    """Returns the memory that a kernel's arguments are read from: the arguments of the request, and
+    behind them the hidden arguments, which AMD's runtime adds. For example, tl.num_programs() is a
+    hidden argument."""
+    kernel = read_code_object(image).kernel(request["kernel"])
+    address, size = request["arguments"]
+    segment = ctypes.create_string_buffer(max(kernel.argument_bytes, size) + HIDDEN_ROOM_BYTES)
+    ctypes.memmove(segment, address, size)
+    values = {"hidden_grid_dims": 3}
+    for axis, name in enumerate("xyz"):
+        values[f"hidden_block_count_{name}"] = int(request["grid"][axis])
+        values[f"hidden_group_size_{name}"] = int(request["block"][axis])
+    for one in kernel.hidden:
+        raw = values.get(one.kind, 0).to_bytes(one.size, "little")
+        segment[one.offset : one.offset + one.size] = raw
+    return segment
+
+
 class Device:
     def __init__(self, emulator: Any, target: str) -> None:
         self._emulator, self._architecture = emulator, ARCHITECTURES[target]
@@ -236,12 +257,14 @@ class Device:
 
     def launch(self, request: dict[str, Any]) -> None:
         # Code is changed while it runs (Corrections), so each launch loads the image again.
-        image = Image(ctypes.string_at(*request["image"]))
+        raw = ctypes.string_at(*request["image"])
+        image = Image(raw)
         address, descriptor = image.descriptor(request["kernel"])
         static_lds, scratch, _, _, entry = struct.unpack_from("<4Iq", descriptor, 0)
         _, _, resources = struct.unpack_from("<3I", descriptor, 44)
         (properties,) = struct.unpack_from("<H", descriptor, 56)
-        arguments = int(request["arguments"][0])
+        segment = argument_segment(raw, request)
+        arguments = ctypes.addressof(segment)
         registers: list[int] = []
         for bit, count in PROPERTIES:
             if properties & bit:

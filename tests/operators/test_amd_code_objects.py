@@ -138,3 +138,48 @@ def test_code_objects_agree_with_their_plans(tmp_path: Path) -> None:
             for kernel in kernels:
                 assert not kernel["differences"], (operator, target, kernel)
                 assert kernel["vector_spills"] == 0 and kernel["scratch_bytes"] == 0
+
+
+GOLDEN = (
+    """import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def add(x, y, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(y + i, tl.load(x + i, mask=i < n) + 1, mask=i < n)
+
+def plus_one(x):
+    y = torch.empty_like(x)
+    add[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), BLOCK=256)
+    return y
+
+"""
+    + "#" * 146
+    + """
+
+def test_plus_one():
+    return {"case_1": plus_one(torch.randn(1000, device="cuda"))}
+
+result_gold = test_plus_one()
+"""
+)
+
+
+def test_golden_files_are_compared_with_their_plans(tmp_path: Path) -> None:
+    (tmp_path / "plus_one.py").write_text(GOLDEN)
+    (tmp_path / "broken.py").write_text("raise SystemExit(3)\n")
+    result = tmp_path / "result.json"
+    script = str(ROOT / "measurements/amd/golden_static.py")
+    done = subprocess.run(
+        [sys.executable, script, str(tmp_path), str(result), "--target", "hip:gfx942"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(result.read_text())
+    (kernel,) = found["files"]["plus_one.py"]["hip:gfx942"]["kernels"]
+    assert kernel["kernel"] == "add" and kernel["differences"] == []
+    assert not found["files"]["broken.py"]["hip:gfx942"]["recorded"]
+    assert found["summary"]["hip:gfx942"]["recorded"] == 1

@@ -124,6 +124,8 @@ class FileImport:
         how = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
         text = self._output.read_bytes()[-OUTPUT_CHARS:].decode("utf-8", "replace")
         said = _shown(text)
+        if status == -signal.SIGKILL:
+            said = f"the machine may lack memory (use fewer --jobs). {said}".strip()
         return {
             "recorded": False,
             "kind": "crash",

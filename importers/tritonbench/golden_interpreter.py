@@ -147,6 +147,7 @@ def confirmed(folders: list[Path], file: Path, reverse: bool) -> Found:
             if not clock.start():
                 continue
             try:
+                runner.forget_refusals()
                 entry = _entry(operator, runner)
                 if all(_passes(operator, runner, entry, one) for one in made):
                     found.setdefault(name, []).append(number)

@@ -148,6 +148,7 @@ FAILURES = {
         "triton.ops",
     ),
     "aborts": (f"import os{SEPARATOR}os.abort()\n", "crash", "SIGABRT"),
+    "killed": (f"import os{SEPARATOR}os.kill(os.getpid(), 9)\n", "crash", "may lack memory"),
     "leaves": (f"import os{SEPARATOR}os._exit(3)\n", "crash", "exit status 3"),
     "exits": (f"import sys{SEPARATOR}sys.exit(0)\n", "protocol_error", "called exit(0)"),
     "calls_nothing": (f"x = 1{SEPARATOR}y = x\n", "no_call", "called nothing"),

@@ -128,6 +128,10 @@ class InterpretRunner:
         bounds = Bounds(self._live, self._refusals, self._log)
         triton_adapter.check_accesses(bounds, self._refusals, reverse)
 
+    def forget_refusals(self) -> None:
+        """Forgets what an earlier submission was refused, in a process that runs several ones."""
+        self._refusals.forget()
+
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
         """Returns the context in which user code runs. At its end it raises the first refusal, even

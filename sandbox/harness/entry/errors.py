@@ -375,7 +375,8 @@ def _message(error: BaseException, source: Source) -> str:
     if type(error).__name__ in _COMPILER and isinstance(own, str) and own:
         return own
     text = str(error)
-    return text or "no message"
+    empty = "no message" if isinstance(error, AssertionError) else type(error).__name__
+    return text or empty
 
 
 def _traceback(chain: list[BaseException], source: Source) -> str:

@@ -323,4 +323,25 @@ TEST_CASE("an adversarial distribution names what it breaks, and a hidden case h
            "[[adversarial]] 'fast': no hidden case has this distribution");
 }
 
+TEST_CASE("a loss of precision that no case can show names an input, and says why", "[spec]") {
+  const auto with = [](const std::string& table) {
+    return valid() + "[[indistinguishable]]\n" + table;
+  };
+  const std::string why = "why = \"x is only compared with 0\"\n";
+  const Result<Operator> op =
+      parse_spec(with("loss = \"rounded_input\"\nargument = \"x\"\n" + why), kFile);
+  INFO((op ? std::string() : op.error().message));
+  REQUIRE(op.has_value());
+  REQUIRE(op->indistinguishable.size() == 1);
+  CHECK(op->indistinguishable[0].loss == "rounded_input");
+  CHECK(op->indistinguishable[0].argument == "x");
+
+  contains(error_of(with("loss = \"half\"\n" + why)), "valid: rounded_input, float16_sums");
+  contains(error_of(with("loss = \"float16_sums\"\n")), "'why'");
+  contains(error_of(with("loss = \"float16_sums\"\nargument = \"x\"\n" + why)),
+           "[[indistinguishable]] 'float16_sums': key 'argument' is only for");
+  contains(error_of(with("loss = \"rounded_input\"\nargument = \"a\"\n" + why)),
+           "[[indistinguishable]] 'rounded_input': key 'argument' is 'a'; valid: x");
+}
+
 }  // namespace assay::operators

@@ -20,6 +20,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: k - k // 8] *= 0.1
         x[k - k // 8 :] *= 2.0
+    elif case.distribution == "swell":
+        # Accumulators need more bits than float16 has.
+        a, b = rng.swells(m, k, 1)
+        return {"a": a.to(case.dtype), "x": b[:, 0].to(case.dtype)}
     elif case.distribution == "positive":
         # All terms have the same sign and are slightly above bfloat16 numbers. A cast to bfloat16
         # then always rounds in the same direction, so the error is visible in the sum.

@@ -54,7 +54,7 @@ def _exact(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q[column, rng.integers((n,), 0, GROUP) + GROUP * (column % 2)] = 1.0
         scale[1::2] = rng.fine(scale[1::2].shape)
     low, high = q.reshape(n, groups, 2, GROUP // 2).to(torch.uint8).unbind(2)
-    packed = (low + 16 * high).reshape(n, k // 2).to(torch.uint8)
+    packed = (low + 16 * high).reshape(n, k // 2).contiguous()
     return {
         "x": x.to(torch.float16),
         "packed": packed,

@@ -36,6 +36,13 @@ bool passes_early_check(GpuContext& gpu, const std::string& target, JobExecution
   run.verdict().diagnostic = std::move(verdict.diagnostic);
   run.verdict().stdout_text = std::move(verdict.stdout_text);
   run.verdict().stderr_text = std::move(verdict.stderr_text);
+  // A recorder of another worker has told the versions and the layers of its candidates.
+  Provenance& provenance = run.verdict().provenance;
+  provenance.torch = std::move(verdict.provenance.torch);
+  provenance.triton = std::move(verdict.provenance.triton);
+  provenance.python = std::move(verdict.provenance.python);
+  provenance.nvrtc = std::move(verdict.provenance.nvrtc);
+  provenance.missing_layers = std::move(verdict.provenance.missing_layers);
   if (described) {
     for (const PreparedCase& one : described->cases)
       run.verdict().provenance.seeds[one.id] = one.seed;

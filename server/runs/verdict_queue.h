@@ -2,7 +2,7 @@
 // need not wait for the disk. Verdicts that arrive while the thread writes are stored together, in
 // one commit. Then the thread announces them.
 //
-//   VerdictQueue queue(writer, 64, stop, [](ActiveJob& job, sandbox::Verdict verdict) {
+//   VerdictQueue queue(writer, 64, stop, [&](ActiveJob& job, const sandbox::Verdict& verdict) {
 //     show(job, verdict);
 //   });
 //   queue.push(job, std::move(verdict));

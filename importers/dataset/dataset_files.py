@@ -57,6 +57,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "sample": WHOLE,
         **dict.fromkeys(("agent", "model", "outcome", "error_kind"), TEXT),
         "cost_usd": REAL,
+        "left_out": WHOLE,
         "steps": STEPS,
     },
 }

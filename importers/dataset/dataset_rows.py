@@ -15,14 +15,21 @@ import json
 import re
 import tokenize
 from collections import Counter
-from pathlib import Path
 from typing import Any
 
 from redaction import Redactor
 
 Row = dict[str, Any]
-KINDS = ("prompt", "reply", "tool_call", "tool_result", "note")
-TRANSCRIPT_FILE_BYTES = 64 << 20  # the same as transcripts::TranscriptLimits::file_bytes
+# The kinds of steps by those of a transcript (docs/reference/transcript.md).
+KINDS = {
+    "prompt": "prompt",
+    "reply": "reply",
+    "call": "tool_call",
+    "answer": "tool_result",
+    "note": "note",
+}
+TOOL_KINDS = ("call", "answer")  # their name is that of the tool
+REMOVED_SECRET = "[secret]"  # what transcripts::Redactor writes in place of a secret
 # What a C++ source is made of, as far as comments and layout are concerned. A number is a token,
 # because a ' in it begins no text. A line that ends with a backslash continues on the next one. A
 # text or a comment without an end is a text, so that each character is read once.
@@ -197,28 +204,22 @@ class Rows:
         self.licences.setdefault(licence, Counter())[row["suite"] or "unknown"] += 1
 
     def add_transcript(self, one: Row) -> None:
-        """Reads the file of a transcript. An incomplete last line, which an interrupted bench
-        leaves, is ignored. Raises ValueError if the file is no transcript, or too large."""
+        """Adds a transcript of the format assay.transcript/1. What it says of secrets that were
+        removed before is counted."""
         hidden = self._hidden_ids(one["operator"])
         steps: list[Row] = []
-        with Path(one["path"]).open("rb") as file:
-            content = file.read(TRANSCRIPT_FILE_BYTES + 1)
-        if len(content) > TRANSCRIPT_FILE_BYTES:
-            raise ValueError(f"{one['path']} has more than {TRANSCRIPT_FILE_BYTES} bytes")
-        for number, line in enumerate(content.split(b"\n")[:-1], start=1):
-            try:
-                step = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise ValueError(f"{one['path']}:{number}: this line is no JSON") from error
-            if not isinstance(step, dict) or step.get("kind") not in KINDS:
-                raise ValueError(f"{one['path']}:{number}: the kind is none of {', '.join(KINDS)}")
-            step.pop("at_unix_ms", None)
-            step = self._redactor.document(step, hidden)
+        for step in one["transcript"]["steps"]:
+            kind, name = step["kind"], step.get("name", "")
+            more = {key: step[key] for key in step if key not in ("kind", "at_s", "name", "text")}
+            if name and kind not in TOOL_KINDS:
+                more["role" if kind == "prompt" else "stop_reason"] = name
+            self._redactor.count("secret in a transcript", step["text"].count(REMOVED_SECRET))
+            step = self._redactor.document({"text": step["text"], **more}, hidden)
             steps.append(
                 {
-                    "kind": step.pop("kind"),
-                    "tool": step.pop("tool", ""),
-                    "text": step.pop("text", ""),
+                    "kind": KINDS[kind],
+                    "tool": name if kind in TOOL_KINDS else "",
+                    "text": step.pop("text"),
                     "data": compact(step) if step else "",
                 }
             )
@@ -232,6 +233,7 @@ class Rows:
                 "outcome": one["outcome"],
                 "error_kind": one["error_kind"],
                 "cost_usd": one["cost_usd"],
+                "left_out": one["transcript"]["left_out"],
                 "steps": steps,
             }
         )

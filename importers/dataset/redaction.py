@@ -93,6 +93,11 @@ class Redactor:
             clean.add(text)
         return shown
 
+    def count(self, kind: str, number: int) -> None:
+        """Counts what was removed elsewhere."""
+        if number:
+            self.counts[kind] += number
+
     def _redacted(self, text: str, hidden_ids: tuple[str, ...]) -> str:
         for kind, pattern in self._secrets:
             text = pattern.sub(self._counted(kind), text)

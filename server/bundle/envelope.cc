@@ -10,6 +10,7 @@
 #include "base/base64.h"
 #include "base/handle.h"
 #include "base/json.h"
+#include "base/json_depth.h"
 
 namespace assay::bundle {
 namespace {
@@ -122,15 +123,9 @@ Result<OpenedEnvelope> open_envelope(std::string_view text, std::string_view typ
                 "a bundle has at most " + std::to_string(kMaxEnvelopeBytes) + " bytes");
   // An envelope has three levels. A deeper one is not parsed, because it could exhaust the stack.
   constexpr int kLevels = 3;
-  bool is_deep = false;
-  const json envelope = json::parse(
-      text,
-      [&is_deep](int depth, json::parse_event_t, json&) {
-        is_deep = is_deep || depth > kLevels;
-        return !is_deep;
-      },
-      false);
-  if (is_deep || !envelope.is_object()) return no_envelope("it is no JSON object of an envelope");
+  const Result<json> parsed = parse_json(text, kLevels);
+  if (!parsed || !parsed->is_object()) return no_envelope("it is no JSON object of an envelope");
+  const json& envelope = *parsed;
   const auto named = envelope.find("payloadType");
   if (named == envelope.end() || *named != type)
     return no_envelope("its payloadType is not " + std::string(type));

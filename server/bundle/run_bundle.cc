@@ -8,6 +8,7 @@
 #include "base/base64.h"
 #include "base/handle.h"
 #include "base/json.h"
+#include "base/json_depth.h"
 #include "base/text.h"
 #include "tools/json/verdict_json.h"
 
@@ -209,19 +210,6 @@ void read_transcripts(const json& document, const BundleLimits& limits, Reader& 
   }
 }
 
-bool is_deeper(std::string_view text, int most) {
-  bool deep = false;
-  // Discards all values, so that only the depth is found.
-  [[maybe_unused]] const json discarded = json::parse(
-      text,
-      [&deep, most](int depth, json::parse_event_t, json&) {
-        deep = deep || depth > most;
-        return false;
-      },
-      false);
-  return deep;
-}
-
 json job_json(const BundledJob& job) {
   json plans = json::object();
   for (const auto& [name, bytes] : job.plans) plans[name] = base64_encode(bytes);
@@ -280,10 +268,10 @@ Result<std::string> write_bundle(const RunBundle& bundle, const SigningKey& key)
 Result<RunBundle> parse_payload(std::string_view payload, const BundleLimits& limits) {
   Status status;
   Reader reader(limits, status);
-  if (is_deeper(payload, limits.depth))
-    return fail(ErrorCode::corrupt, "the bundle is refused: its JSON nests deeper than " +
-                                        std::to_string(limits.depth) + " levels");
-  const json document = json::parse(payload, nullptr, false);
+  const Result<json> parsed = parse_json(payload, limits.depth);
+  if (!parsed)
+    return fail(ErrorCode::corrupt, "the bundle is refused: it " + parsed.error().message);
+  const json& document = *parsed;
   if (reader.name(document, "format") != kPayloadFormat)
     reader.refuse(std::string("its format is not ") + kPayloadFormat);
   RunBundle bundle;

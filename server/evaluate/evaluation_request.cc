@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "base/json_depth.h"
 #include "base/rfc3339.h"
 #include "base/text.h"
 #include "operators/catalog.h"
@@ -35,12 +36,10 @@ std::optional<std::string> violations(const mcp::Schema& schema, const json& doc
 }
 
 tl::expected<json, Problem> parse_body(std::string_view body) {
-  if (mcp::deeper_than(body, mcp::MessageLimits().max_depth))
-    return refuse(ProblemType::invalid_request, "the body nests too deeply");
-  json document = json::parse(body, nullptr, false);
-  if (document.is_discarded())
-    return refuse(ProblemType::invalid_request, "the body is not JSON in UTF-8");
-  return document;
+  Result<json> document = parse_json(body, mcp::MessageLimits().max_depth);
+  if (!document)
+    return refuse(ProblemType::invalid_request, "the body " + document.error().message);
+  return std::move(*document);
 }
 
 const mcp::Schema& member_schema() {

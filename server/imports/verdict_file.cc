@@ -8,6 +8,7 @@
 
 #include "base/handle.h"
 #include "base/json.h"
+#include "base/json_depth.h"
 #include "base/text.h"
 
 namespace assay::imports {
@@ -176,15 +177,9 @@ server::ImportedRun stored_run(const VerdictFile& file, const FileRun& found) {
 
 Result<VerdictFile> parse_verdict_file(std::string_view text, const VerdictFileLimits& limits) {
   FileReader reader(limits);
-  bool deep = false;
-  const json document = json::parse(
-      text,
-      [&](int depth, json::parse_event_t, json&) {
-        deep = deep || depth > limits.depth;
-        return depth <= limits.depth;
-      },
-      false);
-  if (deep || document.is_discarded()) reader.refuse("it is no JSON");
+  const Result<json> parsed = parse_json(text, limits.depth);
+  if (!parsed) reader.refuse("it " + parsed.error().message);
+  const json document = parsed.value_or(json());
   VerdictFile file;
   file.sha256 = sha256_hex(text);
   if (reader.name(document, "format") != kVerdictFormat)

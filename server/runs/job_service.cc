@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <exception>
 
-#include "base/handle.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "server/runs/finished_job.h"
+#include "server/runs/job_status.h"
 
 namespace assay::server {
 
@@ -18,67 +18,6 @@ using sandbox::Verdict;
 using tools::JobState;
 using tools::JobStatus;
 
-namespace {
-
-/// `with_engine`: the status says what the engine of a waiting job does.
-JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Clock& clock,
-                    bool with_engine) {
-  JobStatus status;
-  if (now.state == JobState::queued) {
-    const DeviceQueue::Place place = active.queue().place_of(active.job().id);
-    status.queue_position = place.position;
-    status.expected_wait_ms = place.expected_wait_ms;
-    // Position 0 means that the job has left the queue since `now` was read. So `now` is outdated
-    // and is read again.
-    if (place.position == 0) now = active.progress();
-  }
-  status.job = active.job().id;
-  status.run = active.job().run;
-  status.state = now.state;
-  status.stage = sandbox::to_string(now.stage);
-  status.cases_done = now.cases_done;
-  status.cases_total = now.cases_total;
-  status.verdict = now.verdict;
-  if (with_engine) status.engine = active.engine_note(now);
-  const std::int64_t until_ns = now.verdict ? now.finished_ns : clock.monotonic_ns();
-  status.elapsed_ms = (until_ns - active.queued_ns()) / kNsPerMs;
-  return status;
-}
-
-Status check_job_handle(const std::string& job) {
-  if (is_handle(job, "job")) return {};
-  return fail(ErrorCode::invalid_argument,
-              "not a job handle; handles look like job_... and are in the answers of `compile`, "
-              "`run_tests`, `profile` and `submit`");
-}
-
-/// Returns the status of a job that is not in memory, from the store.
-Result<JobStatus> stored_status(Store& store, const VerdictWriter& writer,
-                                const tools::Principal& principal, const std::string& job) {
-  ASSAY_TRY(stored, store.finished_job(job, principal.name));
-  if (!stored) {
-    if (auto left = writer.unstored(job))
-      stored = FinishedJob{.run = left->run,
-                           .state = end_state(left->verdict),
-                           .verdict = std::move(left->verdict),
-                           .elapsed_ms = 0};
-  }
-  if (!stored)
-    return fail(ErrorCode::unavailable, "job " + job +
-                                            " was accepted by a server that stopped; the next "
-                                            "server that opens this store runs it");
-  JobStatus status;
-  status.job = job;
-  status.run = stored->run;
-  status.state = stored->state;
-  status.stage = sandbox::to_string(stored->verdict.stage);
-  status.elapsed_ms = stored->elapsed_ms;
-  status.verdict = std::make_shared<const Verdict>(std::move(stored->verdict));
-  return status;
-}
-
-}  // namespace
-
 StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devices devices,
                        const QueueLimits& limits, JobObserver observer)
     : store_(store),
@@ -86,7 +25,10 @@ StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devic
       clock_(clock),
       limits_(limits),
       observer_(std::move(observer)),
-      writer_(store, clock) {
+      writer_(store, clock),
+      ended_(limits.ended_in_memory),
+      verdicts_(writer_, limits.verdicts_to_store, stop_.get_token(),
+                [this](ActiveJob& job, Verdict verdict) { announce(job, std::move(verdict)); }) {
   for (auto& [name, device] : devices)
     queues_.push_back(std::make_unique<DeviceQueue>(std::move(name), std::move(device),
                                                     limits_.queued_per_device, limits_.shares));
@@ -208,7 +150,10 @@ Result<JobStatus> StoredJobs::wait(const tools::Principal& principal, const std:
   std::shared_ptr<ActiveJob> watched = active(principal, job);
   // If the recovery fails, the answer about an unfinished job says that it waits for a server.
   if (!watched && recover_if_pending()) watched = active(principal, job);
-  if (!watched) return stored_status(store_, writer_, principal, job);
+  if (!watched) {
+    if (auto ended = ended_.find(principal.name, job)) return std::move(*ended);
+    return stored_status(store_, writer_, principal, job);
+  }
   const std::int64_t until_ns =
       clock_.monotonic_ns() + std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms) * kNsPerMs;
   ActiveJob::Progress now = watched->progress();
@@ -269,11 +214,11 @@ Result<tools::JobSource> StoredJobs::source(const tools::Principal& principal,
 }
 
 void StoredJobs::work(DeviceQueue& queue) {
-  while (const std::shared_ptr<ActiveJob> next = queue.pop(stop_.get_token()))
-    execute(queue, *next);
+  while (const std::shared_ptr<ActiveJob> next = queue.pop(stop_.get_token())) execute(queue, next);
 }
 
-void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
+void StoredJobs::execute(DeviceQueue& queue, const std::shared_ptr<ActiveJob>& job) {
+  ActiveJob& active = *job;
   const std::int64_t begin_ns = clock_.monotonic_ns();
   Verdict verdict = judged(queue, active);
   const std::int64_t end_ns = clock_.monotonic_ns();
@@ -284,10 +229,8 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   // part of the job, so the verdict may differ from that of an undisturbed job. After a restart,
   // the server runs the job again.
   if (stop_.stop_requested()) return;
-  verdict = writer_.store(active.job(), checked_verdict(active.job(), std::move(verdict)),
-                          stop_.get_token());
   queue.ended(active.job(), (end_ns - begin_ns) / kNsPerMs);
-  announce(active, std::move(verdict));
+  verdicts_.push(job, checked_verdict(active.job(), std::move(verdict)));
 }
 
 Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
@@ -323,6 +266,7 @@ void StoredJobs::announce(ActiveJob& active, Verdict verdict) {
                queued == verdict.stage_ms.end() ? 0 : queued->second});
   }
   active.end(state, std::move(verdict));
+  ended_.add(active.job().caller, status_of(active, active.progress(), clock_, false));
   {
     const MutexLock lock(mutex_);
     active_.erase(active.job().id);

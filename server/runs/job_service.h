@@ -12,6 +12,7 @@
 // When the next process calls recover(), they are queued again.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,7 +28,9 @@
 #include "sandbox/job/device.h"
 #include "server/runs/active_job.h"
 #include "server/runs/device_queue.h"
+#include "server/runs/ended_jobs.h"
 #include "server/runs/run_service.h"
+#include "server/runs/verdict_queue.h"
 #include "server/runs/verdict_writer.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
@@ -46,6 +49,8 @@ struct QueueLimits {
   // job then runs again at once and does not return to the queue.
   int repetitions = 1;
   ShareSettings shares = {};
+  std::size_t verdicts_to_store = 64;  // verdicts that wait for the disk; then the workers wait
+  std::size_t ended_in_memory = 512;   // ended jobs whose verdicts are read without the store
 };
 
 /// A job whose verdict is in the store. A function that observes these jobs must not show more of
@@ -126,7 +131,7 @@ class StoredJobs final : public tools::JobService {
   /// Checks the job, fills its members and reserves a place for it. Returns its queue.
   Result<DeviceQueue*> admit(const tools::Principal& principal, tools::NewJob& offered);
   void work(DeviceQueue& queue);
-  void execute(DeviceQueue& queue, ActiveJob& active);
+  void execute(DeviceQueue& queue, const std::shared_ptr<ActiveJob>& job);
   /// Runs the job on the device, and runs it again after an infrastructure error.
   sandbox::Verdict judged(DeviceQueue& queue, ActiveJob& active);
   void announce(ActiveJob& active, sandbox::Verdict verdict);
@@ -158,8 +163,10 @@ class StoredJobs final : public tools::JobService {
   bool refuses_jobs_ ASSAY_GUARDED_BY(mutex_) = false;
   /// The jobs whose verdict has not been announced yet, by handle.
   std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
-  /// This member must be the last one, so that the destructor joins the threads before it destroys
-  /// the other members.
+  EndedJobs ended_;
+  /// The next two members must be the last ones, so that the destructor joins their threads before
+  /// it destroys the other members.
+  VerdictQueue verdicts_;
   std::vector<std::jthread> workers_;
 };
 

@@ -11,6 +11,16 @@ using sandbox::ErrorKind;
 using sandbox::Verdict;
 using tools::JobState;
 
+namespace {
+
+JudgedJob judged_job(const std::string& job, Verdict verdict) {
+  const bool refund = sandbox::is_infrastructure_error(verdict.error_kind);
+  const JobState state = end_state(verdict);
+  return {job, state, std::move(verdict), refund};
+}
+
+}  // namespace
+
 JobState end_state(const Verdict& verdict) {
   return verdict.error_kind == ErrorKind::cancelled ? JobState::cancelled
          : verdict.error_kind == ErrorKind::aborted ? JobState::aborted
@@ -18,27 +28,47 @@ JobState end_state(const Verdict& verdict) {
 }
 
 Result<Verdict> VerdictWriter::write(const std::string& job, Verdict verdict) {
-  const bool refund = sandbox::is_infrastructure_error(verdict.error_kind);
-  const JobState state = end_state(verdict);
-  return store_.finish(job, state, std::move(verdict), refund, clock_.unix_ms());
+  std::vector<JudgedJob> one = {judged_job(job, std::move(verdict))};
+  return std::move(store_.finish_all(std::move(one), clock_.unix_ms()).front());
 }
 
 Verdict VerdictWriter::store(const sandbox::Job& job, Verdict verdict,
                              const std::stop_token& stop) {
+  return std::move(store_all({{&job, std::move(verdict)}}, stop).front());
+}
+
+std::vector<Verdict> VerdictWriter::store_all(const std::vector<Judged>& judged,
+                                              const std::stop_token& stop) {
   write_unstored();
-  Result<Verdict> kept = write(job.id, verdict);
-  for (int left = patience_.attempts - 1; !kept && left > 0; --left) {
-    if (!clock_.pause(patience_.pause, stop)) break;
-    kept = write(job.id, verdict);
+  std::vector<Result<Verdict>> kept(judged.size(), fail(ErrorCode::internal, "not tried"));
+  for (int left = patience_.attempts; left > 0; --left) {
+    std::vector<std::size_t> places;
+    std::vector<JudgedJob> jobs;
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      if (kept[i]) continue;
+      places.push_back(i);
+      jobs.push_back(judged_job(judged[i].job->id, judged[i].verdict));
+    }
+    if (places.empty()) break;
+    if (left < patience_.attempts && !clock_.pause(patience_.pause, stop)) break;
+    std::vector<Result<Verdict>> written = store_.finish_all(std::move(jobs), clock_.unix_ms());
+    for (std::size_t n = 0; n < places.size(); ++n) kept[places[n]] = std::move(written[n]);
   }
-  if (kept) return std::move(*kept);
+  std::vector<Verdict> shown;
+  for (std::size_t i = 0; i < judged.size(); ++i)
+    shown.push_back(kept[i] ? std::move(*kept[i]) : give_up(judged[i], kept[i].error()));
+  return shown;
+}
+
+Verdict VerdictWriter::give_up(const Judged& judged, const Error& why) {
+  const sandbox::Job& job = *judged.job;
   // A write can fail after it has changed the file, for example while the disk is flushed.
   if (const auto found = store_.finished_job(job.id, job.caller); found && *found)
     return (*found)->verdict;
-  log::error("a verdict cannot be stored", {{"job", job.id}, {"error", kept.error().message}});
+  log::error("a verdict cannot be stored", {{"job", job.id}, {"error", why.message}});
   // Callers must not see a verdict that a restart could change, because the store has none.
-  Verdict failed = verdict_without_execution(
-      job, ErrorKind::internal_error, "the verdict could not be stored: " + kept.error().message);
+  Verdict failed = verdict_without_execution(job, ErrorKind::internal_error,
+                                             "the verdict could not be stored: " + why.message);
   const MutexLock lock(mutex_);
   unstored_[job.id] = {job.run, failed};
   return failed;

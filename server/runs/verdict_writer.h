@@ -16,6 +16,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -44,6 +45,13 @@ class VerdictWriter {
   /// attempts.
   sandbox::Verdict store(const sandbox::Job& job, sandbox::Verdict verdict,
                          const std::stop_token& stop);
+  struct Judged {
+    const sandbox::Job* job = nullptr;
+    sandbox::Verdict verdict = {};
+  };
+  /// Stores several verdicts in one commit, and returns those that callers may see, in their order.
+  std::vector<sandbox::Verdict> store_all(const std::vector<Judged>& judged,
+                                          const std::stop_token& stop);
   struct Unstored {
     std::string run;
     sandbox::Verdict verdict;
@@ -56,6 +64,8 @@ class VerdictWriter {
 
  private:
   Result<sandbox::Verdict> write(const std::string& job, sandbox::Verdict verdict);
+  /// Returns the verdict that callers may see, after the attempts to store `judged` have failed.
+  sandbox::Verdict give_up(const Judged& judged, const Error& why);
 
   Store& store_;
   const Clock& clock_;

@@ -3,22 +3,34 @@
 namespace assay::server {
 
 Status CommitGroup::commit(Apply apply) {
-  Write mine{.apply = std::move(apply)};
+  std::vector<Apply> one;
+  one.push_back(std::move(apply));
+  return std::move(commit_all(std::move(one)).front());
+}
+
+std::vector<Status> CommitGroup::commit_all(std::vector<Apply> applies) {
+  std::vector<Write> mine;
+  for (Apply& apply : applies) mine.push_back({.apply = std::move(apply)});
+  if (mine.empty()) return {};
   MutexLock lock(mutex_);
-  waiting_.push_back(&mine);
+  for (Write& write : mine) waiting_.push_back(&write);
   arrived_.notify_all();
-  committed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return mine.done || !committing_; });
-  if (!mine.done) {
+  // The writes are committed together, so one of them stands for all.
+  const Write& first = mine.front();
+  committed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return first.done || !committing_; });
+  if (!first.done) {
     committing_ = true;
-    const Writes together = std::exchange(waiting_, {});  // `mine` is one of them
+    const Writes together = std::exchange(waiting_, {});  // `mine` are among them
     lock.unlock();
-    commit_all_(together);
+    commit_writes_(together);
     lock.lock();
     for (Write* write : together) write->done = true;
     committing_ = false;
     committed_.notify_all();
   }
-  return std::move(mine.status);
+  std::vector<Status> statuses;
+  for (Write& write : mine) statuses.push_back(std::move(write.status));
+  return statuses;
 }
 
 void CommitGroup::wait_for_waiting(std::size_t count) const {

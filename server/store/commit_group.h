@@ -40,17 +40,19 @@ class CommitGroup {
   /// write. It is never called by two threads at the same time. It must not throw. After a rollback
   /// it may apply a write again.
   explicit CommitGroup(std::function<void(const Writes&)> commit_all)
-      : commit_all_(std::move(commit_all)) {}
+      : commit_writes_(std::move(commit_all)) {}
 
   /// Commits the write, alone or together with others. A success means that the write is on the
   /// disk, or that `apply` returned false.
   Status commit(Apply apply);
+  /// Commits several writes in one commit, and returns the status of each.
+  std::vector<Status> commit_all(std::vector<Apply> applies);
   /// Waits until exactly `count` writes are waiting for the next commit. Tests use this function to
   /// choose which writes are committed together.
   void wait_for_waiting(std::size_t count) const;
 
  private:
-  const std::function<void(const Writes&)> commit_all_;
+  const std::function<void(const Writes&)> commit_writes_;
   mutable Mutex mutex_;
   Condition committed_;
   mutable Condition arrived_;  // only wait_for_waiting() waits for this

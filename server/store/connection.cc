@@ -24,6 +24,10 @@ class WaitForDisk {
 void apply_and_commit(SQLite::Database& db, const CommitGroup::Writes& writes) {
   const WaitForDisk durable(db);
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+  if (writes.size() == 1) {
+    if (writes.front()->apply(db)) transaction.commit();  // else its destructor rolls back
+    return;
+  }
   for (CommitGroup::Write* write : writes) {
     SQLite::Savepoint savepoint(db, "one_write");  // its destructor rolls the write back
     if (write->apply(db)) savepoint.release();

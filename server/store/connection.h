@@ -21,12 +21,14 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "sandbox/job/job.h"
 #include "server/store/commit_group.h"
+#include "server/store/statements.h"
 #include "server/store/store.h"
 
 namespace assay::server {
@@ -62,6 +64,7 @@ struct Store::Connection {
   UniqueFd writer_lock;  // declared before db, so that it is released after db is closed
   mutable Mutex mutex;
   SQLite::Database db ASSAY_GUARDED_BY(mutex);
+  Statements statements;  // of db; only work that with() or a write calls may use it
   const StoreMode mode;
   std::atomic<bool> can_write;  // false becomes true when make_writable() succeeds
   std::int64_t next_attempt_ns ASSAY_GUARDED_BY(mutex) = 0;
@@ -97,14 +100,35 @@ struct Store::Connection {
   /// after a rollback.
   template <class Work>
   auto write_durably(Work&& work) -> decltype(work(db)) {
-    ASSAY_RETURN_IF_ERROR(check_writes());
-    std::optional<decltype(work(db))> result;
-    const Status committed = durable_writes.commit([&](SQLite::Database& database) {
-      result.emplace(work(database));
-      return result->has_value();
-    });
-    if (!committed) return fail(committed.error());
-    return std::move(*result);
+    return std::move(write_all_durably(1, [&](std::size_t, SQLite::Database& database) {
+                       return work(database);
+                     }).front());
+  }
+
+  /// Makes `count` writes like write_durably(), in one transaction. Calls `work(i, db)` for each
+  /// `i` below `count`. A failed write does not disturb the others.
+  template <class Work>
+  auto write_all_durably(std::size_t count, Work&& work)
+      -> std::vector<decltype(work(std::size_t{}, db))> {
+    using Outcome = decltype(work(std::size_t{}, db));
+    if (const Status writes = check_writes(); !writes)
+      return std::vector<Outcome>(count, fail(writes.error()));
+    std::vector<std::optional<Outcome>> results(count);
+    std::vector<CommitGroup::Apply> applies;
+    for (std::size_t i = 0; i < count; ++i)
+      applies.push_back([&work, &results, i](SQLite::Database& database) {
+        results[i].emplace(work(i, database));
+        return results[i]->has_value();
+      });
+    std::vector<Status> committed = durable_writes.commit_all(std::move(applies));
+    std::vector<Outcome> outcomes;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (committed[i])
+        outcomes.push_back(std::move(*results[i]));
+      else
+        outcomes.push_back(fail(committed[i].error()));
+    }
+    return outcomes;
   }
 
   bool writable() const { return can_write; }

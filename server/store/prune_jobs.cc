@@ -60,15 +60,15 @@ struct CallerUse {
 };
 
 /// Returns what the caller's jobs store that are of the same sort as `job`.
-CallerUse use_of(SQLite::Database& db, const sandbox::Job& job) {
-  SQLite::Statement query(
+CallerUse use_of(SQLite::Database& db, Statements& statements, const sandbox::Job& job) {
+  const auto query = statements.prepared(
       db,
       "SELECT r.scored, (SELECT size_bytes FROM caller_sizes c WHERE c.caller = ? AND "
       "c.scored = r.scored) FROM "
       "(SELECT count(*) AS scored FROM runs WHERE run = ? AND track <> 'practice') r");
-  bind_all(query, job.caller, job.run);
-  query.executeStep();
-  return {query.getColumn(0).getInt64() != 0, query.getColumn(1).getInt64()};  // NULL is 0
+  bind_all(*query, job.caller, job.run);
+  query->executeStep();
+  return {query->getColumn(0).getInt64() != 0, query->getColumn(1).getInt64()};  // NULL is 0
 }
 
 /// Chooses the caller's oldest finished practice jobs, until they have at least `bytes` bytes.
@@ -95,15 +95,15 @@ std::int64_t choose_oldest(SQLite::Database& db, const std::string& caller, std:
 
 }  // namespace
 
-bool make_room_for_job(SQLite::Database& db, const sandbox::Job& job, std::int64_t bytes,
-                       const JobLimits& limits) {
-  const CallerUse use = use_of(db, job);
+bool make_room_for_job(SQLite::Database& db, Statements& statements, const sandbox::Job& job,
+                       std::int64_t bytes, const JobLimits& limits) {
+  const CallerUse use = use_of(db, statements, job);
   if (use.scored) return use.bytes + bytes <= limits.scored_bytes;
   const std::int64_t missing = use.bytes + bytes - limits.practice_bytes;
   if (missing <= 0) return true;
   if (choose_oldest(db, job.caller, missing) == 0) return false;
   remove_chosen_jobs(db);
-  return use_of(db, job).bytes + bytes <= limits.practice_bytes;
+  return use_of(db, statements, job).bytes + bytes <= limits.practice_bytes;
 }
 
 RemovedJobs count_old_jobs(SQLite::Database& db, std::int64_t before_unix_ms) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "sandbox/job/job.h"
+#include "server/store/statements.h"
 #include "server/store/store_limits.h"
 
 namespace assay::server {
@@ -34,7 +35,7 @@ RemovedJobs remove_old_jobs(SQLite::Database& db, std::int64_t before_unix_ms, s
 
 /// Returns true if the job's caller may store a job of `bytes` bytes. If the job is practice, first
 /// removes the caller's oldest finished practice jobs, until there is room for the job.
-bool make_room_for_job(SQLite::Database& db, const sandbox::Job& job, std::int64_t bytes,
-                       const JobLimits& limits);
+bool make_room_for_job(SQLite::Database& db, Statements& statements, const sandbox::Job& job,
+                       std::int64_t bytes, const JobLimits& limits);
 
 }  // namespace assay::server

@@ -89,6 +89,14 @@ struct OfferedJob {
   Charge charge = {};
 };
 
+/// A job that ended, for finish_all().
+struct JudgedJob {
+  std::string job;
+  tools::JobState state = tools::JobState::finished;
+  sandbox::Verdict verdict;
+  bool refund = false;  // the job's call does not count against the budget
+};
+
 /// A job in the store, whoever owns it and whether it is finished or not.
 struct StoredJob {
   std::string job, run, operator_name, kind, device;  // an empty run: unscored practice
@@ -190,6 +198,10 @@ class Store {
   /// already has a verdict.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
+  /// Stores several verdicts like finish(), in one transaction. Returns the outcome of each. A
+  /// verdict that cannot be stored does not disturb the others.
+  std::vector<Result<sandbox::Verdict>> finish_all(std::vector<JudgedJob> jobs,
+                                                   std::int64_t now_unix_ms);
   /// Returns the finished job, or nothing while the job is unfinished. Errors: not_found if
   /// `principal` has no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job,

@@ -17,12 +17,6 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the document as text. Bytes that are not UTF-8 are replaced by U+FFFD. Without this
-/// replacement, dump() would throw an exception.
-std::string dump(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 std::optional<sandbox::Job> request_of(const std::string& request, std::string source) {
   json document = json::parse(request, nullptr, false);
   if (!document.is_object()) return std::nullopt;
@@ -39,10 +33,10 @@ std::optional<tools::JobState> over_state_from(const std::string& text) {
   return std::nullopt;
 }
 
-void give_back_charge(SQLite::Database& db, const std::string& job) {
-  SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
-  bind_all(back, job);
-  back.exec();
+void give_back_charge(SQLite::Database& db, Statements& statements, const std::string& job) {
+  const auto back = statements.prepared(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
+  bind_all(*back, job);
+  back->exec();
 }
 
 /// The error for a handle that is wrong, or whose job belongs to another principal.
@@ -54,8 +48,8 @@ tl::unexpected<Error> unknown_job() {
 
 /// Checks a job against its run's budget, against the limit of refunds and, if the track accepts
 /// only the first source, against the operator's first source. Does not write anything.
-Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
-                 const Charge& charge, const JobLimits& limits) {
+Acceptance check(SQLite::Database& db, Statements& statements, const sandbox::Job& job,
+                 const std::string& sha256, const Charge& charge, const JobLimits& limits) {
   using Refusal = Acceptance::Refusal;
   Acceptance found;
   if (charge.locks_source) {
@@ -69,47 +63,89 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
       return found;
     }
   }
-  SQLite::Statement count(
+  const auto count = statements.prepared(
       db,
       "SELECT ifnull(sum(kind = ? AND refunded = 0), 0), "
       "ifnull(sum(refunded), 0) FROM tool_calls WHERE run = ? AND operator = ?");
-  bind_all(count, std::string(sandbox::to_string(job.kind)), job.run, job.operator_name);
-  count.executeStep();
-  found.used = count.getColumn(0).getInt64();
+  bind_all(*count, std::string(sandbox::to_string(job.kind)), job.run, job.operator_name);
+  count->executeStep();
+  found.used = count->getColumn(0).getInt64();
   if (charge.limit < 0) return found;
   if (found.used >= charge.limit)
     found.refusal = Refusal::budget;
-  else if (count.getColumn(1).getInt64() >= limits.refunds)
+  else if (count->getColumn(1).getInt64() >= limits.refunds)
     found.refusal = Refusal::refunds;
   return found;
 }
 
 /// Checks and stores one job.
-Acceptance accept_one(SQLite::Database& db, const OfferedJob& offered, const std::string& sha256,
-                      const std::string& document, const JobLimits& limits,
-                      std::int64_t now_unix_ms) {
+Acceptance accept_one(SQLite::Database& db, Statements& statements, const OfferedJob& offered,
+                      const std::string& sha256, const std::string& document,
+                      const JobLimits& limits, std::int64_t now_unix_ms) {
   const sandbox::Job& job = *offered.job;
   Acceptance allowed =
-      job.run.empty() ? Acceptance() : check(db, job, sha256, offered.charge, limits);
+      job.run.empty() ? Acceptance() : check(db, statements, job, sha256, offered.charge, limits);
   if (!allowed.accepted()) return allowed;
   const auto bytes = static_cast<std::int64_t>(job.source.size() + document.size());
-  if (!make_room_for_job(db, job, bytes, limits)) {
+  if (!make_room_for_job(db, statements, job, bytes, limits)) {
     allowed.refusal = Acceptance::Refusal::no_space;
     return allowed;
   }
   const std::string kind(sandbox::to_string(job.kind));
-  SQLite::Statement insert(db,
-                           "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
-  bind_all(insert, job.id, job.run, job.operator_name, kind, offered.device, job.source, sha256,
+  const auto insert = statements.prepared(
+      db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
+  bind_all(*insert, job.id, job.run, job.operator_name, kind, offered.device, job.source, sha256,
            document, now_unix_ms, job.caller);
-  insert.exec();
+  insert->exec();
   if (job.run.empty()) return allowed;
-  SQLite::Statement call(db,
-                         "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, "
-                         "at_unix_ms) VALUES (?,?,?,?,?,?)");
-  bind_all(call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
-  call.exec();
+  const auto call = statements.prepared(
+      db,
+      "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, at_unix_ms) VALUES "
+      "(?,?,?,?,?,?)");
+  bind_all(*call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
+  call->exec();
   return allowed;
+}
+
+/// A judged job whose verdict is written.
+struct Judgement {
+  JudgedJob* job = nullptr;
+  std::vector<sandbox::Artifact> artifacts;
+  std::string document;  // the verdict, as long as it has no list of dropped artifacts
+
+  void drop_artifacts() {
+    job->verdict.artifacts_dropped.clear();
+    for (const sandbox::Artifact& artifact : std::exchange(artifacts, {}))
+      job->verdict.artifacts_dropped.push_back(
+          dropped_artifact(artifact, sandbox::DropReason::not_written));
+    document = json_text(tools::verdict_to_json(job->verdict));
+  }
+};
+
+Status insert_judgement(SQLite::Database& db, Statements& statements, Judgement& judgement,
+                        const ArtifactLimits& limits, std::int64_t now_unix_ms) {
+  const std::string& job = judgement.job->job;
+  sandbox::Verdict& verdict = judgement.job->verdict;
+  const auto update = statements.prepared(
+      db,
+      "UPDATE submissions SET state = ?, finished_unix_ms = ? WHERE job = ? AND finished_unix_ms "
+      "IS NULL");
+  bind_all(*update, std::string(tools::to_string(judgement.job->state)), now_unix_ms, job);
+  if (update->exec() != 1)
+    return fail(ErrorCode::internal,
+                "job " + job + " is not in the store, or has a verdict already");
+  if (!judgement.artifacts.empty()) {
+    verdict.artifacts_dropped = keep_artifacts(db, job, judgement.artifacts, limits, now_unix_ms);
+    judgement.document = json_text(tools::verdict_to_json(verdict));
+  }
+  const auto insert = statements.prepared(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
+  bind_all(*insert, job, std::string(sandbox::to_string(verdict.outcome)),
+           std::string(sandbox::to_string(verdict.error_kind)),
+           std::string(sandbox::to_string(verdict.tier)), verdict.perf, judgement.document,
+           now_unix_ms);
+  insert->exec();
+  if (judgement.job->refund) give_back_charge(db, statements, job);
+  return {};
 }
 
 constexpr const char* kStoredJobColumns =
@@ -160,13 +196,14 @@ Result<std::vector<Acceptance>> Store::accept_all(const std::vector<OfferedJob>&
   for (const OfferedJob& offered : jobs) {
     json request = tools::job_to_json(*offered.job);
     request.erase("source");
-    documents.push_back(dump(request));
+    documents.push_back(json_text(request));
     hashes.push_back(sha256_hex(offered.job->source));
   }
   return connection_->write_durably([&](SQLite::Database& db) -> Result<std::vector<Acceptance>> {
     std::vector<Acceptance> all;
     for (std::size_t i = 0; i < jobs.size(); ++i)
-      all.push_back(accept_one(db, jobs[i], hashes[i], documents[i], limits_.jobs, now_unix_ms));
+      all.push_back(accept_one(db, connection_->statements, jobs[i], hashes[i], documents[i],
+                               limits_.jobs, now_unix_ms));
     return all;
   });
 }
@@ -174,62 +211,68 @@ Result<std::vector<Acceptance>> Store::accept_all(const std::vector<OfferedJob>&
 Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState state,
                                        sandbox::Verdict verdict, bool refund,
                                        std::int64_t now_unix_ms) {
-  const std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
-  const auto store_with = [&](const std::vector<sandbox::Artifact>& offered) {
-    return connection_->write_durably([&](SQLite::Database& db) -> Status {
-      SQLite::Statement update(db,
-                               "UPDATE submissions SET state = ?, finished_unix_ms = ? "
-                               "WHERE job = ? AND finished_unix_ms IS NULL");
-      bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
-      if (update.exec() != 1)
-        return fail(ErrorCode::internal,
-                    "job " + job + " is not in the store, or has a verdict already");
-      if (!offered.empty())
-        verdict.artifacts_dropped =
-            keep_artifacts(db, job, offered, limits_.artifacts, now_unix_ms);
-      SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
-      bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
-               std::string(sandbox::to_string(verdict.error_kind)),
-               std::string(sandbox::to_string(verdict.tier)), verdict.perf,
-               dump(tools::verdict_to_json(verdict)), now_unix_ms);
-      insert.exec();
-      if (!refund) return {};
-      give_back_charge(db, job);
-      return {};
-    });
-  };
-  Status stored = store_with(artifacts);
-  if (!stored && !artifacts.empty()) {
-    // The write with the artifacts failed, perhaps because the disk is full. A verdict is small, so
-    // it may still fit without the artifacts.
-    verdict.artifacts_dropped.clear();
-    for (const sandbox::Artifact& artifact : artifacts)
-      verdict.artifacts_dropped.push_back(
-          dropped_artifact(artifact, sandbox::DropReason::not_written));
-    stored = store_with({});
+  std::vector<JudgedJob> one;
+  one.push_back({job, state, std::move(verdict), refund});
+  return std::move(finish_all(std::move(one), now_unix_ms).front());
+}
+
+std::vector<Result<sandbox::Verdict>> Store::finish_all(std::vector<JudgedJob> jobs,
+                                                        std::int64_t now_unix_ms) {
+  std::vector<Judgement> offered;
+  for (JudgedJob& job : jobs) {
+    std::vector<sandbox::Artifact> artifacts = std::exchange(job.verdict.artifacts, {});
+    offered.push_back({&job, std::move(artifacts), json_text(tools::verdict_to_json(job.verdict))});
   }
-  if (!stored) return fail(stored.error());
-  return verdict;
+  const auto write = [&](std::vector<Judgement*> chosen) {
+    return connection_->write_all_durably(
+        chosen.size(), [&](std::size_t i, SQLite::Database& db) -> Status {
+          return insert_judgement(db, connection_->statements, *chosen[i], limits_.artifacts,
+                                  now_unix_ms);
+        });
+  };
+  std::vector<Judgement*> all;
+  for (Judgement& one : offered) all.push_back(&one);
+  std::vector<Status> stored = write(all);
+  // If a write with artifacts failed, the disk may be full. A verdict is small, so it may still fit
+  // without the artifacts.
+  std::vector<Judgement*> again;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < offered.size(); ++i) {
+    if (stored[i] || offered[i].artifacts.empty()) continue;
+    offered[i].drop_artifacts();
+    again.push_back(&offered[i]);
+    places.push_back(i);
+  }
+  const std::vector<Status> second = write(again);
+  for (std::size_t n = 0; n < places.size(); ++n) stored[places[n]] = second[n];
+  std::vector<Result<sandbox::Verdict>> verdicts;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (stored[i])
+      verdicts.emplace_back(std::move(jobs[i].verdict));
+    else
+      verdicts.emplace_back(fail(stored[i].error()));
+  }
+  return verdicts;
 }
 
 Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job,
                                                        const std::string& principal) {
   return connection_->with([&](SQLite::Database& db) -> Result<std::optional<FinishedJob>> {
-    SQLite::Statement query(db,
-                            "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms, "
-                            "s.run FROM submissions s LEFT JOIN verdicts v ON v.job = s.job "
-                            "WHERE s.job = ? AND s.caller = ?");
-    bind_all(query, job, principal);
-    if (!query.executeStep()) return unknown_job();
-    if (query.getColumn(1).isNull()) return std::optional<FinishedJob>();
-    const auto state = over_state_from(query.getColumn(0).getString());
+    const auto query = connection_->statements.prepared(
+        db,
+        "SELECT s.state, v.document, s.finished_unix_ms - s.queued_unix_ms, s.run FROM submissions "
+        "s LEFT JOIN verdicts v ON v.job = s.job WHERE s.job = ? AND s.caller = ?");
+    bind_all(*query, job, principal);
+    if (!query->executeStep()) return unknown_job();
+    if (query->getColumn(1).isNull()) return std::optional<FinishedJob>();
+    const auto state = over_state_from(query->getColumn(0).getString());
     if (!state)
       return fail(ErrorCode::corrupt, "job " + job + " has a verdict and an unknown state");
-    ASSAY_TRY(verdict, verdict_of(query.getColumn(1).getString(), job));
-    return std::optional(FinishedJob{.run = query.getColumn(3).getString(),
+    ASSAY_TRY(verdict, verdict_of(query->getColumn(1).getString(), job));
+    return std::optional(FinishedJob{.run = query->getColumn(3).getString(),
                                      .state = *state,
                                      .verdict = std::move(verdict),
-                                     .elapsed_ms = query.getColumn(2).getInt64()});
+                                     .elapsed_ms = query->getColumn(2).getInt64()});
   });
 }
 
@@ -327,7 +370,7 @@ Status Store::begin_again(const std::string& job, bool refund) {
     SQLite::Statement update(db, "UPDATE submissions SET attempts = attempts + 1 WHERE job = ?");
     bind_all(update, job);
     update.exec();
-    if (refund) give_back_charge(db, job);
+    if (refund) give_back_charge(db, connection_->statements, job);
     return {};
   });
 }

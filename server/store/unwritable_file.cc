@@ -115,6 +115,7 @@ Status Store::Connection::make_writable() {
   }
   std::string why;
   try {
+    statements.clear();
     // The old connection must be closed first, because it may hold an exclusive lock.
     db = SQLite::Database(":memory:", SQLite::OPEN_READWRITE);
     SQLite::Database writing(path.string(), SQLite::OPEN_READWRITE, kBusyTimeoutMs);

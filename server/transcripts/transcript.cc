@@ -8,6 +8,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/json_depth.h"
 #include "base/text.h"
 
 namespace assay::transcripts {
@@ -238,16 +239,9 @@ Result<Transcript> transcript_from(const json& document, const TranscriptLimits&
 }
 
 Result<Transcript> parse_transcript(std::string_view text, const TranscriptLimits& limits) {
-  bool deep = false;
-  const json document = json::parse(
-      text,
-      [&](int depth, json::parse_event_t, json&) {
-        deep = deep || depth > limits.depth;
-        return depth <= limits.depth;
-      },
-      false);
-  if (deep || document.is_discarded()) return refuse("it is no JSON");
-  return transcript_from(document, limits);
+  const Result<json> document = parse_json(text, limits.depth);
+  if (!document) return refuse("it " + document.error().message);
+  return transcript_from(*document, limits);
 }
 
 }  // namespace assay::transcripts

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -71,8 +72,7 @@ def judged(url: str, store: Path, tmp_path_factory: pytest.TempPathFactory) -> A
             assay.Evaluation("vector_add", source=SOURCE, mode=mode, run=run, idempotency_key=key)
             for mode, key in (("test", "a"), ("test", "b"), ("grade", "c"))
         ]
-        for one in graded:
-            client.evaluate(one)
+        graded_id = [client.evaluate(one).id for one in graded][-1]
         simulated = client.start_run("tester", "sim:7 (no model)").run
         client.evaluate(
             assay.Evaluation("relu", source="# fake: pass\nORACLE = 1\n", run=simulated)
@@ -96,6 +96,18 @@ def judged(url: str, store: Path, tmp_path_factory: pytest.TempPathFactory) -> A
     (bench / "transcripts/vector_add.1.jsonl").write_text(
         "".join(json.dumps(one) + "\n" for one in steps)
     )
+    kept = {
+        "format": "assay.transcript/1",
+        "left_out": 2,
+        "steps": [
+            {"kind": "prompt", "at_s": 0, "name": "user", "text": f"mail carol@example.org {KEY}"},
+            {"kind": "answer", "at_s": 1, "name": "submit", "text": "hidden_large", "job": graded_id},
+        ],
+    }  # fmt: skip
+    with sqlite3.connect(store) as db:
+        db.execute(
+            "INSERT INTO transcripts VALUES (?, 'vector_add', ?, 1)", (run, json.dumps(kept))
+        )
     named = folder / "values.txt"
     named.write_text(COMPANY + "\n")
     return SimpleNamespace(
@@ -149,17 +161,33 @@ def test_no_secret_handle_or_hidden_case_is_in_a_file(dataset: Path, judged: Any
     [transcript] = read.transcripts()
     steps = transcript["steps"]
     assert [one["kind"] for one in steps] == ["prompt", "reply", "tool_result", "note"]
-    assert "[redacted: api key]" in steps[0]["data"] and steps[1]["text"] == "see /home/user/x"
+    assert (steps[0]["text"], steps[0]["data"]) == ("key [secret]", '{"role":"system"}')
+    assert steps[1]["text"] == "see /home/user/x"
     assert steps[2]["text"] == f"run {transcript['run']}"  # the same pseudonym
-    assert json.loads(steps[2]["data"])["structured"]["cases"] == [
-        {"hidden": True, "id": "hidden", "outcome": None}
-    ]
+    assert steps[2]["tool"] == "submit" and steps[2]["data"] == ""
+    assert transcript["sample"] == 1 and transcript["left_out"] == 0
     for row in read.verdicts():
         for case in json.loads(row["verdict"])["cases"]:
             if case["hidden"]:
                 assert set(case) == {"hidden", "id", "outcome"}
     counts = read.manifest["redactions"]
-    assert counts["api key"] == 2 and counts["token of Assay"] == 1 and counts["named value"] == 1
+    assert counts["api key"] == 1 and counts["token of Assay"] == 1 and counts["named value"] == 1
+    assert counts["secret in a transcript"] == 1
+
+
+def test_the_store_has_transcripts_too(judged: Any) -> None:
+    out = judged.folder / "stored"
+    done = export(judged.store, "dataset", str(out), "--run", judged.run)
+    assert done.returncode == 0, done.stderr
+    read = read_dataset(out)
+    [transcript] = read.transcripts()
+    assert (transcript["sample"], transcript["cost_usd"], transcript["left_out"]) == (None, None, 2)
+    assert (transcript["outcome"], transcript["error_kind"]) == ("pass", "none")
+    first, second = transcript["steps"]
+    assert first["text"] == "mail [redacted: address] [redacted: api key]"
+    assert second["text"] == "[redacted: hidden case]" and second["kind"] == "tool_result"
+    [grade] = [row for row in read.verdicts() if row["kind"] == "grade"]
+    assert json.loads(second["data"]) == {"job": grade["job"]}
 
 
 def test_equal_rows_are_written_once(dataset: Path, judged: Any) -> None:
@@ -197,14 +225,14 @@ def test_bad_input_is_named_and_writes_nothing(judged: Any, tmp_path: Path) -> N
     bad_bench = tmp_path / "bench"
     (bad_bench / "transcripts").mkdir(parents=True)
     (bad_bench / "journal.jsonl").write_text((judged.bench / "journal.jsonl").read_text())
-    (bad_bench / "transcripts/vector_add.1.jsonl").write_text('{"kind":"thought"}\n')
+    (bad_bench / "transcripts/vector_add.1.jsonl").write_text('{"kind": \n')
     for words, status, text in (
         ((), 64, "--run RUN, --all"),
         (("--run", "run_" + "0" * 26), 67, "run"),
         (("--all", "--sources", "some"), 64, "models"),
         (("--all", "--redact", str(tmp_path / "none")), 66, "none"),
         (("--all", "--redact", str(tmp_path / "short.txt")), 65, "short.txt:1"),
-        (("--all", "--bench", str(bad_bench)), 65, "prompt, reply, tool_call"),
+        (("--all", "--bench", str(bad_bench)), 65, "vector_add.1.jsonl"),
         (("--run", judged.simulated), 66, "--sources all"),
     ):
         done = export(judged.store, "dataset", str(out), *words)

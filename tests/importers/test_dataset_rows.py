@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 for folder in ("importers/dataset", "python"):
     sys.path.insert(0, str(ROOT / folder))
 
-import dataset_rows  # noqa: E402
 from dataset_rows import Rows, normal_form  # noqa: E402
 from redaction import Redactor  # noqa: E402
 
@@ -144,38 +143,36 @@ def test_a_long_cpp_source_is_read_in_linear_time(piece: str) -> None:
     normal_form(piece * (400_000 // len(piece)), "cuda")
 
 
-def transcript_of(path: Path, content: bytes) -> list[dict[str, Any]]:
-    path.write_bytes(content)
-    rows = Rows({"operators": []}, Redactor(), keep_duplicates=False)
+def test_a_transcript_becomes_one_row() -> None:
+    redactor = Redactor()
+    rows = Rows({"operators": [{"name": "a", "hidden_ids": ["odd"]}]}, redactor, False)
+    steps = [
+        {"kind": "prompt", "at_s": 0, "name": "system", "text": "[secret] and [secret]"},
+        {"kind": "reply", "at_s": 1, "name": "stop", "text": "x", "input_tokens": 3},
+        {"kind": "call", "at_s": 1, "name": "submit", "text": "code: x"},
+        {"kind": "answer", "at_s": 2, "name": "submit", "text": "odd fails", "is_error": True},
+        {"kind": "note", "at_s": 2, "text": "end"},
+    ]
     names = ("run", "agent", "model", "outcome", "error_kind")
     rows.add_transcript(
         {
             **dict.fromkeys(names, ""),
-            "path": str(path),
             "operator": "a",
-            "sample": 1,
+            "sample": None,
             "cost_usd": None,
+            "transcript": {"format": "assay.transcript/1", "steps": steps, "left_out": 2},
         }
     )
-    steps: list[dict[str, Any]] = rows.transcripts[0]["steps"]
-    return steps
-
-
-def test_only_the_last_line_of_a_transcript_may_be_incomplete(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "a.1.jsonl"
-    line = b'{"kind": "note", "text": "a"}\n'
-    # The C++ reader ignores a last line without its end too.
-    for end in (b"", line[:-1], b'{"kind": "no', b'{"kind": "note", "text": "\xc3'):
-        assert [one["text"] for one in transcript_of(path, line + end)] == ["a"]
-    for bad in (b"{}\n", b"\n", b'{"kind": "no\n', b"[" * 100_000 + b"\n"):
-        with pytest.raises(ValueError, match=r"a\.1\.jsonl:2: "):
-            transcript_of(path, line + bad + line)
-    monkeypatch.setattr(dataset_rows, "TRANSCRIPT_FILE_BYTES", len(line))
-    assert len(transcript_of(path, line)) == 1
-    with pytest.raises(ValueError, match="has more than 30 bytes"):
-        transcript_of(path, line + b"x")
+    [row] = rows.transcripts
+    assert row["left_out"] == 2 and row["sample"] is None
+    assert [tuple(one.values()) for one in row["steps"]] == [
+        ("prompt", "", "[secret] and [secret]", '{"role":"system"}'),
+        ("reply", "", "x", '{"input_tokens":3,"stop_reason":"stop"}'),
+        ("tool_call", "submit", "code: x", ""),
+        ("tool_result", "submit", "[redacted: hidden case] fails", '{"is_error":true}'),
+        ("note", "", "end", ""),
+    ]
+    assert redactor.counts == {"secret in a transcript": 2, "hidden case": 1}
 
 
 def test_verdicts_of_two_suites_are_two_rows_without_a_digest() -> None:

@@ -17,6 +17,7 @@
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
+#include "server/commands/export/chosen_runs.h"
 #include "server/commands/export/export_dataset.h"
 #include "server/commands/export/export_harbor.h"
 #include "server/commands/export/export_run.h"
@@ -53,27 +54,15 @@ struct Handle {
   bool named = false;  // the user has named this job
 };
 
-/// Returns the handles of all jobs that the options name. Runs that were judged elsewhere are left
-/// out; `imported` gets their handles.
+/// Returns the handles of all jobs that the options name, without those of runs that were judged
+/// elsewhere.
 Result<std::vector<Handle>> handles_of(const ExportOptions& options, Store& store,
-                                       std::set<std::string>& imported) {
+                                       std::vector<std::string>& left_out) {
   std::vector<Handle> handles;
   for (const std::string& job : options.jobs) handles.push_back({job, "assay", true});
-  std::vector<tools::RunInfo> runs;
-  if (options.all) {
-    ASSAY_TRY(known, store.runs());
-    runs = std::move(known);
-  }
-  for (const std::string& run : options.runs) {
-    ASSAY_TRY(info, store.run(run, std::nullopt));
-    runs.push_back(std::move(info));
-  }
-  for (const tools::RunInfo& run : runs) {
-    ASSAY_TRY(provenance, store.provenance(run.handle));
-    if (!provenance.empty()) {
-      imported.insert(run.handle);
-      continue;
-    }
+  ASSAY_TRY(runs, choose_runs(store, options.all, options.runs));
+  if (runs.imported > 0) left_out.push_back(imported_runs_text(runs.imported));
+  for (const tools::RunInfo& run : runs.runs) {
     ASSAY_TRY(graded, store.graded(run.handle));
     for (const GradedJob& one : graded)
       handles.push_back({one.job, run.request.agent + "-" + run.request.model, false});
@@ -107,9 +96,7 @@ Result<Chosen> choose_jobs(const ExportOptions& options, Store& store,
                            const operators::Catalog& catalog) {
   Chosen chosen;
   std::set<std::string> seen;
-  std::set<std::string> imported;
-  ASSAY_TRY(handles, handles_of(options, store, imported));
-  if (!imported.empty()) chosen.left_out.push_back(imported_runs_text(imported.size()));
+  ASSAY_TRY(handles, handles_of(options, store, chosen.left_out));
   for (const Handle& handle : handles) {
     if (!seen.insert(handle.job).second) continue;
     ASSAY_TRY(job, store.stored_job(handle.job));

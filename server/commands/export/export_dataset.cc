@@ -1,6 +1,6 @@
-// Implements `assay export dataset OUT`. This file reads the store and the journals of benches; a
-// script in importers/dataset redacts, removes duplicates and writes the files. The script gets
-// public verdicts only, so nothing about hidden cases leaves Assay.
+// Implements `assay export dataset OUT`. This file reads the store, and the journals and
+// transcripts of benches; a script in importers/dataset redacts, removes duplicates and writes the
+// files. The script gets public verdicts only, so nothing about hidden cases leaves Assay.
 #include "server/commands/export/export_dataset.h"
 
 #include <algorithm>
@@ -22,9 +22,11 @@
 #include "server/app/workspace.h"
 #include "server/bench/journal.h"
 #include "server/bench/run.h"
+#include "server/commands/export/chosen_runs.h"
 #include "server/commands/export/export_script.h"
 #include "server/report/model/label.h"
 #include "server/runs/services.h"
+#include "server/transcripts/transcript.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/public_verdict.h"
 
@@ -38,6 +40,9 @@ constexpr const char* kExportDataset = "export dataset";
 constexpr const char* kDatasetScript = "importers/dataset/export_dataset.py";
 constexpr const char* kOwnLicence = "Apache-2.0";
 constexpr const char* kModels = "models";
+/// A dataset has more of a bench's transcript than a store keeps.
+constexpr transcripts::TranscriptLimits kBenchLimits = {
+    .step_bytes = 4U << 20, .all_bytes = 64U << 20, .steps = 100'000};
 
 struct ExportDatasetOptions {
   std::string out, store, suite, caller, licence, redact;
@@ -64,14 +69,20 @@ class DatasetInput {
       for (const operators::Operator& op : catalog_.all())
         ASSAY_RETURN_IF_ERROR(add_jobs({}, op.name));
     }
-    for (const std::string& folder : options_.benches)
-      ASSAY_RETURN_IF_ERROR(add_transcripts(folder));
+    for (const std::string& folder : options_.benches) {
+      const Status added = add_bench(folder);
+      bad_bench_ = !added && added.error().code != ErrorCode::not_found;
+      if (!added) return added;
+    }
+    for (const auto& [handle, run] : runs_) ASSAY_RETURN_IF_ERROR(add_stored_transcripts(run));
     return input_.add({{"left_out",
                         {{"unfinished", unfinished_},
                          {"without a model", without_model_},
                          {"infrastructure", infrastructure_}}}});
   }
-  std::size_t imported_runs() const { return imported_.size(); }
+  std::size_t imported_runs() const { return imported_runs_; }
+  /// Returns true if write() failed because a file of a bench is damaged or too large.
+  bool bad_bench() const { return bad_bench_; }
 
  private:
   Status write_header() {
@@ -102,21 +113,9 @@ class DatasetInput {
   }
 
   Status choose_runs() {
-    std::vector<tools::RunInfo> chosen;
-    if (options_.all) {
-      ASSAY_TRY(known, store_.runs());
-      chosen = std::move(known);
-    }
-    for (const std::string& handle : options_.runs) {
-      ASSAY_TRY(run, store_.run(handle, std::nullopt));
-      chosen.push_back(std::move(run));
-    }
-    for (tools::RunInfo& run : chosen) {
-      ASSAY_TRY(provenance, store_.provenance(run.handle));
-      if (!provenance.empty()) {
-        imported_.insert(run.handle);
-        continue;
-      }
+    ASSAY_TRY(chosen, server::choose_runs(store_, options_.all, options_.runs));
+    imported_runs_ = chosen.imported;
+    for (tools::RunInfo& run : chosen.runs) {
       if (has_shown_sources(run)) {
         runs_.emplace(run.handle, std::move(run));
         continue;
@@ -180,7 +179,15 @@ class DatasetInput {
     return {};
   }
 
-  Status add_transcripts(const std::string& folder) {
+  /// What is known of an attempt besides its transcript.
+  struct Attempt {
+    json sample = {};  // null: unknown
+    std::string outcome = {}, error_kind = {};
+    json cost_usd = {};  // null: unknown
+  };
+
+  /// Adds the transcripts of the benches in the folder.
+  Status add_bench(const std::string& folder) {
     ASSAY_TRY(benches, bench::find_benches(folder));
     for (const bench::RecordedBench& recorded : benches) {
       for (const auto& [sample, started] : recorded.journal.runs) {
@@ -190,28 +197,56 @@ class DatasetInput {
           const fs::path path = bench::transcript_path(recorded.directory, sample, name);
           std::error_code error;
           if (!fs::exists(path, error)) continue;
-          ASSAY_RETURN_IF_ERROR(add_transcript(recorded, run->second, sample, name, path));
+          ASSAY_TRY(transcript, transcripts::read_bench_transcript(path, redactor_, kBenchLimits));
+          Attempt attempt = {.sample = sample};
+          const auto end = recorded.journal.finished.find({sample, name});
+          if (end != recorded.journal.finished.end()) {
+            attempt.outcome = end->second.outcome;
+            attempt.error_kind = end->second.error_kind;
+            if (end->second.cost_usd) attempt.cost_usd = *end->second.cost_usd;
+          }
+          ASSAY_RETURN_IF_ERROR(add_transcript(run->second, name, attempt, transcript));
         }
       }
     }
     return {};
   }
 
-  Status add_transcript(const bench::RecordedBench& recorded, const tools::RunInfo& run,
-                        std::int64_t sample, const std::string& name, const fs::path& path) {
-    const auto end = recorded.journal.finished.find({sample, name});
-    const bool ended = end != recorded.journal.finished.end();
-    const bool priced = ended && end->second.cost_usd.has_value();
+  /// Adds the transcripts that the store keeps of the run, except those that a bench had.
+  Status add_stored_transcripts(const tools::RunInfo& run) {
+    std::map<std::string, Attempt> attempts;
+    ASSAY_TRY(graded, store_.graded(run.handle));
+    for (const GradedJob& job : graded) {
+      if (!job.verdict) continue;
+      const tools::PublicVerdict shown =
+          tools::public_verdict(*job.verdict, catalog_.find(job.operator_name));
+      attempts[job.operator_name] = {
+          .outcome = std::string(sandbox::to_string(shown.verdict().outcome)),
+          .error_kind = std::string(sandbox::to_string(shown.verdict().error_kind))};
+    }
+    for (const std::string& name : run.operators) {
+      if (exported_.count({run.handle, name}) > 0) continue;
+      ASSAY_TRY(document, store_.transcript(run.handle, name));
+      if (!document) continue;
+      ASSAY_TRY(transcript, transcripts::parse_transcript(*document));
+      ASSAY_RETURN_IF_ERROR(add_transcript(run, name, attempts[name], transcript));
+    }
+    return {};
+  }
+
+  Status add_transcript(const tools::RunInfo& run, const std::string& name, const Attempt& attempt,
+                        const transcripts::Transcript& transcript) {
+    if (!exported_.emplace(run.handle, name).second) return {};
     return input_.add({{"transcript",
-                        {{"path", path.string()},
-                         {"run", run.handle},
+                        {{"run", run.handle},
                          {"agent", run.request.agent},
                          {"model", run.request.model},
                          {"operator", name},
-                         {"sample", sample},
-                         {"outcome", ended ? end->second.outcome : ""},
-                         {"error_kind", ended ? end->second.error_kind : ""},
-                         {"cost_usd", priced ? json(*end->second.cost_usd) : json()}}}});
+                         {"sample", attempt.sample},
+                         {"outcome", attempt.outcome},
+                         {"error_kind", attempt.error_kind},
+                         {"cost_usd", attempt.cost_usd},
+                         {"transcript", transcripts::transcript_json(transcript)}}}});
   }
 
   const ExportDatasetOptions& options_;
@@ -219,8 +254,11 @@ class DatasetInput {
   Store& store_;
   ScriptInput& input_;
   std::map<std::string, tools::RunInfo> runs_;
-  std::set<std::string> imported_;  // the runs that were judged elsewhere
+  bool bad_bench_ = false;
+  std::size_t imported_runs_ = 0;                           // the runs that were judged elsewhere
+  std::set<std::pair<std::string, std::string>> exported_;  // run and operator of a transcript
   std::vector<SuiteId> suites_;
+  const transcripts::Redactor redactor_ = transcripts::Redactor::of_environment();
   std::int64_t unfinished_ = 0, without_model_ = 0, infrastructure_ = 0;
 };
 
@@ -242,7 +280,8 @@ int export_as_dataset(const ExportDatasetOptions& options) {
   if (!input) return print_error(kExportDataset, kUnavailable, input.error().message);
   DatasetInput reader(options, workspace->catalog, (*services)->store(), *input);
   if (const Status written = reader.write(); !written)
-    return print_error(kExportDataset, status_of_report_error(written.error()),
+    return print_error(kExportDataset,
+                       reader.bad_bench() ? kBadData : status_of_report_error(written.error()),
                        written.error().message);
   if (reader.imported_runs() > 0) stderr_line(imported_runs_text(reader.imported_runs()));
   std::vector<std::string> words = {"--out",       options.out, "--title",
@@ -272,7 +311,8 @@ void add_export_dataset(CLI::App& group, int& status) {
                       "the client whose practice is exported (default: jobs without a token)");
   command
       ->add_option("--bench", options->benches,
-                   "the --out of a bench, whose transcripts are exported; may be repeated")
+                   "the --out of a bench, whose transcripts are exported in place of those in the "
+                   "store; may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option("--sources", options->sources,

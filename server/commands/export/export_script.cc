@@ -37,11 +37,6 @@ Result<std::string> ScriptInput::path() {
   return "/proc/self/fd/" + std::to_string(::fileno(file_.get()));
 }
 
-std::string imported_runs_text(std::size_t runs) {
-  return "left out: " + std::to_string(runs) +
-         " runs whose verdicts were imported from a file, because they were not judged here";
-}
-
 int run_export_script(const std::string& command, const Paths& paths, const std::string& script,
                       ScriptInput input, const std::vector<std::string>& words) {
   const Result<std::string> path = input.path();

@@ -40,9 +40,6 @@ class ScriptInput {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
-/// Returns the line that says how many runs are left out because they were judged elsewhere.
-std::string imported_runs_text(std::size_t runs);
-
 /// Replaces this process with the script, which gets `--input PATH` and then `words`. Returns only
 /// after an error, which is printed with the name of `command`.
 int run_export_script(const std::string& command, const Paths& paths, const std::string& script,

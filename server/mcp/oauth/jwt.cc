@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/base64.h"
+#include "base/json_depth.h"
 #include "base/text.h"
-#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 namespace {

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/json_depth.h"
+
 namespace assay::mcp {
 namespace {
 
@@ -66,27 +68,6 @@ tl::expected<Message, json> check(json message) {
 }
 
 }  // namespace
-
-bool deeper_than(std::string_view bytes, int max_depth) {
-  int depth = 0;
-  bool in_string = false;
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const char c = bytes[i];
-    if (in_string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{') {
-      if (++depth > max_depth) return true;
-    } else if (c == ']' || c == '}') {
-      --depth;
-    }
-  }
-  return false;
-}
 
 tl::expected<Message, json> parse_message(std::string_view bytes, const MessageLimits& limits) {
   if (static_cast<std::int64_t>(bytes.size()) > limits.max_bytes) {

@@ -40,10 +40,6 @@ struct Message {
 tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes,
                                                     const MessageLimits& limits = {});
 
-/// Returns true when brackets nest deeper than `max_depth`. The function scans the bytes once and
-/// skips brackets in strings. It does not check that the JSON is well-formed.
-bool deeper_than(std::string_view bytes, int max_depth);
-
 /// The JSON-RPC error that a client receives instead of a result.
 struct RpcError {
   int code = kInternalError;

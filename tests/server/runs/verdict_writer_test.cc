@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <vector>
 
 #include "tests/catch.h"
 #include "tests/server/store/failing_store.h"
@@ -94,4 +95,20 @@ TEST_CASE("a stop ends the attempts") {
   CHECK(writer.store(job, stored::verdict_of(job), stop.get_token()).error_kind ==
         ErrorKind::internal_error);
   CHECK(setup.clock.waits == 1);
+}
+
+TEST_CASE("a verdict that cannot be stored does not disturb those that are stored with it") {
+  WriterFixture setup;
+  VerdictWriter writer(*setup.store.store, setup.clock);
+  const sandbox::Job first = setup.accepted_job(), last = setup.accepted_job();
+  const sandbox::Job unknown = setup.store.job();  // the store has no such job
+  std::vector<VerdictWriter::Judged> judged;
+  for (const sandbox::Job* job : {&first, &unknown, &last})
+    judged.push_back({job, stored::verdict_of(*job)});
+  const std::vector<Verdict> shown = writer.store_all(judged, {});
+  REQUIRE(shown.size() == 3);
+  CHECK(shown[0].outcome == Outcome::pass);
+  CHECK(shown[1].error_kind == ErrorKind::internal_error);
+  CHECK(shown[2].outcome == Outcome::pass);
+  CHECK((*setup.store.store->finished_job(last.id, ""))->verdict.outcome == Outcome::pass);
 }

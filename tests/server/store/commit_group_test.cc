@@ -68,6 +68,21 @@ TEST_CASE("writes that arrive during a commit become one commit") {
   for (const Status& result : results) CHECK(result);
 }
 
+TEST_CASE("several writes of one call become one commit, and each gets its status") {
+  std::vector<std::size_t> commits;
+  CommitGroup group([&](const CommitGroup::Writes& writes) {
+    commits.push_back(writes.size());
+    writes[1]->status = fail(ErrorCode::unavailable, "the second one");
+  });
+  const std::vector<Status> results = group.commit_all({keep_all, keep_all, keep_all});
+  CHECK(commits == std::vector<std::size_t>{3});
+  CHECK(results[0]);
+  CHECK_FALSE(results[1]);
+  CHECK(results[2]);
+  CHECK(group.commit_all({}).empty());
+  CHECK(commits.size() == 1);
+}
+
 TEST_CASE("each thread gets the status of its own write") {
   std::latch first_commits(1), others_wait(1);
   bool first = true;

@@ -72,9 +72,6 @@ TEST_CASE("jsonrpc: size and depth are capped before parsing") {
   const std::string deep = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" +
                            std::string(100'000, '[') + std::string(100'000, ']') + "}}";
   CHECK(code_of(deep) == kInvalidRequest);
-  CHECK_FALSE(deeper_than(R"({"a":"[[[[\"[[["})", 1));
-  CHECK(deeper_than("[[]]", 1));
-  CHECK_FALSE(deeper_than("[][][]", 1));
   // The nesting is exactly as deep as the limit allows, because params is already level 2.
   const std::string nested = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" +
                              std::string(62, '[') + std::string(62, ']') + "}}";

@@ -26,7 +26,7 @@ def test_a_pytorch_for_rocm_that_does_not_match_names_the_remedy(
     ):
         torch_device("hip:0")
     with_rocm(monkeypatch, ["gfx942"], gpus=0)
-    with pytest.raises(RuntimeError, match="not seen by torch .* for ROCm 6.4.* fits the kernel"):
+    with pytest.raises(RuntimeError, match=r"not seen by torch .* for ROCm 6\.4.* fits the kernel"):
         torch_device("hip:0")
 
 

@@ -17,6 +17,7 @@
 
 #include "sandbox/launcher/driver/hip_api.h"
 #include "tests/hip_over_cuda/cuda_calls.h"
+#include "tests/hip_over_cuda/results.h"
 
 #define ASSAY_EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -33,38 +34,6 @@ constexpr int kSharedWithoutOptInBytes = 48 << 10;
 constexpr int kVersion = kFirstDescriptorByValue;
 constexpr std::uint32_t kEveryBit = 0xFFFFFFFF;
 
-// Results that have the same number and the same meaning in both APIs.
-constexpr HipResult kSameNumbers[] = {0,   1,   2,   3,   4,   100, 101, 200, 201, 209, 214, 218,
-                                      300, 301, 302, 303, 304, 400, 500, 600, 700, 701, 702, 704,
-                                      708, 709, 710, 712, 713, 719, 720, 800, 801, 999};
-// Faults of device code that only CUDA tells apart.
-constexpr cu::CUresult kOtherFaults[] = {cuda::kHardwareStackError, cuda::kIllegalInstruction,
-                                         cuda::kMisalignedAddress,  cuda::kInvalidAddressSpace,
-                                         cuda::kInvalidPc,          cuda::kTensorMemoryLeak};
-
-struct ResultName {
-  HipResult result;
-  const char* name;
-};
-constexpr ResultName kNames[] = {{0, "hipSuccess"},
-                                 {1, "hipErrorInvalidValue"},
-                                 {2, "hipErrorOutOfMemory"},
-                                 {3, "hipErrorNotInitialized"},
-                                 {4, "hipErrorDeinitialized"},
-                                 {100, "hipErrorNoDevice"},
-                                 {101, "hipErrorInvalidDevice"},
-                                 {200, "hipErrorInvalidImage"},
-                                 {209, "hipErrorNoBinaryForGpu"},
-                                 {214, "hipErrorECCNotCorrectable"},
-                                 {500, "hipErrorNotFound"},
-                                 {700, "hipErrorIllegalAddress"},
-                                 {701, "hipErrorLaunchOutOfResources"},
-                                 {702, "hipErrorLaunchTimeOut"},
-                                 {709, "hipErrorContextIsDestroyed"},
-                                 {710, "hipErrorAssert"},
-                                 {719, "hipErrorLaunchFailure"},
-                                 {801, "hipErrorNotSupported"}};
-
 struct FunctionState {
   int static_shared_bytes = 0;
   int allowed_shared_bytes = 0;  // dynamic bytes for which the function has opted in
@@ -73,26 +42,12 @@ struct FunctionState {
 struct Runtime {
   std::mutex mutex;
   std::map<HipFunction, FunctionState> functions;
-  std::set<void*> signals;           // memory of hipExtMallocWithFlags
-  cu::CUresult last = cu::kSuccess;  // the last error of CUDA, for hipGetErrorString
+  std::set<void*> signals;  // memory of hipExtMallocWithFlags
 };
 
 Runtime& runtime() {
   static Runtime& one = *new Runtime;  // never destroyed, because exit handlers may use it
   return one;
-}
-
-HipResult result_of(cu::CUresult result) {
-  if (result == cu::kSuccess) return kSuccess;
-  const std::lock_guard lock(runtime().mutex);
-  runtime().last = result;
-  for (const HipResult same : kSameNumbers) {
-    if (same == result) return same;
-  }
-  for (const cu::CUresult fault : kOtherFaults) {
-    if (fault == result) return kLaunchFailure;
-  }
-  return kUnknown;
 }
 
 cu::CUdeviceptr address(void* memory) { return reinterpret_cast<cu::CUdeviceptr>(memory); }
@@ -142,18 +97,13 @@ ASSAY_EXPORT HipResult hipDriverGetVersion(int* version) {
   if (!cuda_calls().problem.empty()) return kNoDevice;
   return *version = kVersion, kSuccess;
 }
-ASSAY_EXPORT const char* hipGetErrorName(HipResult result) {
-  for (const ResultName& one : kNames) {
-    if (one.result == result) return one.name;
-  }
-  return "hipErrorUnknown";
-}
+ASSAY_EXPORT const char* hipGetErrorName(HipResult result) { return name_of(result); }
 ASSAY_EXPORT const char* hipGetErrorString(HipResult result) {
   const char* text = nullptr;
   if (!cuda_calls().problem.empty()) return cuda_calls().problem.c_str();
-  const std::lock_guard lock(runtime().mutex);
-  if (result == kSuccess || runtime().last == cu::kSuccess ||
-      cuda_calls().cuGetErrorString(runtime().last, &text) != cu::kSuccess || text == nullptr)
+  const cu::CUresult last = last_error();
+  if (result == kSuccess || last == cu::kSuccess ||
+      cuda_calls().cuGetErrorString(last, &text) != cu::kSuccess || text == nullptr)
     return hipGetErrorName(result);
   return text;
 }

@@ -21,7 +21,7 @@ from harness.wire.device_memory import DeviceMemory
 from harness.wire.driver_api import DriverApi, DriverError
 from harness.wire.frames import Channel
 
-ROOT = Path(__file__).resolve().parent.parent.parent.parent
+ROOT = Path(__file__).resolve().parents[4]
 BUILD = Path(os.environ.get("ASSAY_BUILD", str(ROOT / "build/release")))
 LAUNCHER = BUILD / "bin/assay-launcher-hip-over-cuda"
 STAND_IN = BUILD / "hip_over_cuda/libamdhip64.so.7"

@@ -76,6 +76,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "sandbox/record",
     ),
     "sandbox/judging": (
+        "base",
         "sandbox/job",
         "sandbox/launch",
         "sandbox/pool",

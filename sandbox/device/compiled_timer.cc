@@ -9,7 +9,7 @@
 namespace assay::sandbox {
 
 Result<std::string> CompiledTimer::path_of(const Job& job) {
-  const Result<JudgeReady> ready = judge_.ready(Deadline::after_ms(kStartWallMs));
+  const Result<JudgeReady> ready = judge(job.operator_dir).ready(Deadline::after_ms(kStartWallMs));
   if (!ready) return fail(ready.error());
   return compiled_times_path(state_dir_, ready->device_name, job.operator_name,
                              operator_revision(job.operator_dir));
@@ -18,10 +18,11 @@ Result<std::string> CompiledTimer::path_of(const Job& job) {
 Result<CompiledTimes> CompiledTimer::time(const Job& job) {
   const Result<std::string> path = path_of(job);
   if (!path) return fail(path.error());
-  const Result<JudgeReady> ready = judge_.ready(Deadline::after_ms(kStartWallMs));
+  const Result<JudgeReady> ready = judge(job.operator_dir).ready(Deadline::after_ms(kStartWallMs));
   if (!ready) return fail(ready.error());
   // Only the costs of the cases are needed. They decide which cases a grade times.
-  const Result<PreparedJob> prepared = judge_.describe(job, Deadline::after_ms(kPrepareWallMs));
+  const Result<PreparedJob> prepared =
+      judge(job.operator_dir).describe(job, Deadline::after_ms(kPrepareWallMs));
   if (!prepared) return fail(prepared.error());
   std::vector<CaseCost> costs;
   for (const PreparedCase& one : prepared->cases) costs.push_back({one.cost_bytes, one.cost_flops});
@@ -35,7 +36,7 @@ Result<CompiledTimes> CompiledTimer::time(const Job& job) {
 
 CompiledTime CompiledTimer::time_case(const std::string& operator_dir, const CaseRequest& one) {
   Result<CompiledTime> timed =
-      judge_.time_compiled(operator_dir, one, Deadline::after_ms(kCompileWallMs));
+      judge(operator_dir).time_compiled(operator_dir, one, Deadline::after_ms(kCompileWallMs));
   if (timed) return std::move(*timed);
   const std::string& message = timed.error().message;
   return {

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "base/result.h"
+#include "sandbox/gpu/suite_judges.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/job.h"
-#include "sandbox/pool/judge.h"
 #include "sandbox/pool/process.h"
 #include "sandbox/timing/compiled_times.h"
 
@@ -23,7 +23,7 @@ namespace assay::sandbox {
 class CompiledTimer {
  public:
   CompiledTimer(const SandboxConfig& config, const std::string& device)
-      : state_dir_(config.state_dir), judge_(config, spawner_, device) {}
+      : state_dir_(config.state_dir), judges_(config, spawner_, {.device = device}) {}
 
   /// Returns the path of the file that stores the times of the job's operator. Error: the judge
   /// does not start.
@@ -40,11 +40,12 @@ class CompiledTimer {
   // takes minutes to compile.
   static constexpr std::int64_t kCompileWallMs = 150'000;
 
+  Judge& judge(const std::string& operator_dir) { return judges_.of(operator_dir).judge(0); }
   CompiledTime time_case(const std::string& operator_dir, const CaseRequest& one);
 
   const std::string state_dir_;
   Spawner spawner_;
-  Judge judge_;
+  SuiteJudges judges_;
 };
 
 }  // namespace assay::sandbox

@@ -8,11 +8,14 @@
 #include <utility>
 #include <vector>
 
+#include "sandbox/device/interpreted_choice.h"
 #include "sandbox/device/provenance.h"
 #include "sandbox/device/public_compile.h"
+#include "sandbox/gpu/suite_judges.h"
 #include "sandbox/job/operator_revision.h"
 #include "sandbox/job/target.h"
 #include "sandbox/job/verdict_builder.h"
+#include "sandbox/judging/judge_retries.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/judging/program_order.h"
 #include "sandbox/pool/reference_process.h"
@@ -29,45 +32,8 @@ constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "device cpu: nothing was run";
 constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
-/// Says why a case of an imported operator cannot be judged here. Only these have an adapter. If
-/// they have an oracle too, the benchmark's own kernel is both oracle and reference.
-constexpr const char* kReferenceNeedsGpu = "its reference, the benchmark's own kernel, needs a GPU";
 constexpr int kMaxConcurrency = 8;
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
-
-/// Returns the exact reason why a public case is skipped. All hidden cases share one vague reason,
-/// because an exact reason would reveal the case's dtype or size.
-SkippedCases skipped(const Job& job, const CaseRequest& one) {
-  if (one.interpreter)
-    return {{one.id},
-            0,
-            SkipReason::too_many,
-            "more than " + std::to_string(kMaxCasesPerCandidate) + " cases"};
-  if (one.dtype == "bfloat16" || one.dtype.starts_with("float8"))
-    return {{one.id}, 0, SkipReason::dtype, one.dtype + ", which the interpreter cannot run"};
-  if (!job.adapter.empty() && job.baseline == Baseline::oracle)
-    return {{one.id}, 0, SkipReason::reference, kReferenceNeedsGpu};
-  return {{one.id}, 0, SkipReason::too_large, "too large for the interpreter"};
-}
-
-/// Returns the cases that the interpreter can run. Adds the other cases to the verdict as skipped.
-std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
-  std::vector<CaseRequest> chosen;
-  for (const CaseRequest& one : job.cases) {
-    if (one.interpreter && chosen.size() < kMaxCasesPerCandidate) {
-      chosen.push_back(one);
-    } else if (!one.hidden) {
-      verdict.skipped_cases.push_back(skipped(job, one));
-    }
-  }
-  const auto hidden = std::count_if(job.cases.begin(), job.cases.end(), [](const CaseRequest& one) {
-    return one.hidden && !one.interpreter;
-  });
-  if (hidden > 0)
-    verdict.skipped_cases.push_back(
-        {{}, hidden, SkipReason::hidden, "too large or of a type that the interpreter cannot run"});
-  return chosen;
-}
 
 /// Returns true if the submission is Triton in Python. The interpreter cannot run other dialects or
 /// languages.
@@ -182,7 +148,7 @@ class CpuJob {
     steps.imported();
     run.enter(Stage::queue);
     Result<PreparedJob> prepared = judge_.prepare(small, run.deadline(small.limits.judge_wall_ms));
-    if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
+    if (!prepared) return run.fail_by_judge(prepared.error(), "preparing inputs");
     add_seeds(run.verdict().provenance, prepared->cases);
     full.set_inputs(*prepared);
     const bool judged = interpret_and_judge(run, small, *prepared, {full, request, steps});
@@ -274,7 +240,7 @@ class CpuJob {
     const bool artifacts = run.job().want_artifacts;
     Result<PreparedJob> prepared =
         describer_.describe(largest, run.deadline(largest.limits.judge_wall_ms));
-    if (!prepared) return run.fail_infrastructure(prepared.error(), "describing cases");
+    if (!prepared) return run.fail_by_judge(prepared.error(), "describing cases");
     std::optional<CandidateResults> results = record_cases(
         run, pool_,
         {*prepared,
@@ -327,7 +293,7 @@ class CpuDevice final : public Device {
   explicit CpuDevice(const SandboxConfig& config)
       : target_(config.compile_target),
         pool_(without_recording_limit(config), spawner_),
-        judge_(config, spawner_, "cpu"),
+        judges_(config, spawner_, {.device = "cpu"}),
         recordings_(kRecordingCacheBytes) {}
 
   DeviceInfo info() const override {
@@ -363,10 +329,13 @@ class CpuDevice final : public Device {
       run.fail(ErrorKind::unsupported, kNoSuchCheck);
     } else if (job.reference) {
       Judge judge(std::make_unique<ReferenceProcess>(pool_, job.limits, *job.reference));
-      CaseDescriber describer(judge);
-      required = CpuJob(pool_, judge, describer, recordings_, target_).execute(run);
+      required = by_own_judge(run, judge);
     } else {
-      required = CpuJob(pool_, judge_, describer_, recordings_, target_).execute(run);
+      JudgeGroup& judges = judges_.of(job.operator_dir);
+      retries_.execute(run,
+                       {.shared = [&] { required = by(run, judges.judge(0), judges.describer()); },
+                        .alone = [&] { required = alone(run, judges); },
+                        .free_memory = [] {}});
     }
     add_pool_facts(run.verdict().provenance, pool_.facts());
     run.conclude(required);
@@ -374,11 +343,28 @@ class CpuDevice final : public Device {
   }
 
  private:
+  std::vector<std::string> by(JobExecution& run, Judge& judge, CaseDescriber& describer) {
+    return CpuJob(pool_, judge, describer, recordings_, target_).execute(run);
+  }
+
+  std::vector<std::string> by_own_judge(JobExecution& run, Judge& judge) {
+    CaseDescriber describer(judge);
+    return by(run, judge, describer);
+  }
+
+  std::vector<std::string> alone(JobExecution& run, JudgeGroup& judges) {
+    run.enter(Stage::queue);
+    const Result<JudgeGroup::Alone> own = judges.judge_alone(run.deadline(kForeverMs));
+    if (own) return by_own_judge(run, *own->judge);
+    run.fail_infrastructure(own.error(), "waiting for a judge");
+    return {};
+  }
+
   const std::string target_;
   Spawner spawner_;
   CandidatePool pool_;
-  Judge judge_;
-  CaseDescriber describer_{judge_};
+  SuiteJudges judges_;
+  JudgeRetries retries_;
   RecordingCache recordings_;
 };
 

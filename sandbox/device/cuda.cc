@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,8 @@
 
 namespace assay::sandbox {
 namespace {
+
+constexpr std::int64_t kFreeMemoryMs = 30'000;  // time limit for other processes to free memory
 
 class CudaDevice final : public Device {
  public:
@@ -73,7 +76,10 @@ class CudaDevice final : public Device {
     provenance.device_name = ready->device.name;
     provenance.driver = ready->device.driver;
     provenance.operator_revision = operator_revision(job.operator_dir);
-    execute_by_kind(run, ready->device);
+    gpu_.retries.execute(run,
+                         {.shared = [&] { execute_by_kind(run, ready->device, nullptr); },
+                          .alone = [&] { execute_alone(run, ready->device); },
+                          .free_memory = [&] { gpu_.free_memory(run.deadline(kFreeMemoryMs)); }});
     add_pool_facts(provenance, gpu_.lazy_candidates().facts());
     add_compiled_times(run.verdict(), gpu_.config.state_dir);
     if (run.verdict().tier == Tier::host) add_pool_facts(provenance, gpu_.host.facts());
@@ -85,34 +91,47 @@ class CudaDevice final : public Device {
   }
 
  private:
-  void execute_by_kind(JobExecution& run, const DeviceFacts& facts) {
+  void execute_alone(JobExecution& run, const DeviceFacts& facts) {
+    run.enter(Stage::queue);
+    const Result<JudgeGroup::Alone> alone =
+        gpu_.judges_of(run.job()).judge_alone(run.deadline(kForeverMs));
+    if (!alone)
+      run.fail_infrastructure(alone.error(), "waiting for a judge");
+    else
+      execute_by_kind(run, facts, alone->judge.get());
+  }
+
+  /// If `alone` is not null, it is a judge that serves only this job.
+  void execute_by_kind(JobExecution& run, const DeviceFacts& facts, Judge* alone) {
     const Job& job = run.job();
+    std::optional<CaseDescriber> own;
+    if (alone != nullptr) own.emplace(*alone);
+    CaseDescriber& describer = own ? *own : gpu_.describer(job);
     if (job.reference && (!may_be_check(job.kind) || !job.targets.empty())) {
       run.fail(ErrorKind::unsupported, kNoSuchCheck);
     } else if (job.kind == JobKind::compile && !job.plans.empty()) {
       run.fail(ErrorKind::unsupported,
                "a stored launch plan is compiled already; test, profile and grade can replay it");
     } else if (job.kind == JobKind::compile) {
-      compile_job(run, {gpu_.recorder(run), gpu_.describer(), facts.target});
+      compile_job(run, {gpu_.recorder(run), describer, facts.target});
       run.verdict().tier_reason = "nothing was run";
     } else if (job.kind == JobKind::profile && profile_target(job, facts.target) != facts.target &&
                !job.cases.empty()) {
       run.verdict().tier_reason = "nothing was run";
-      profile_for_other_target(run, facts, profile_target(job, facts.target));
+      profile_for_other_target(run, facts, profile_target(job, facts.target), describer);
     } else {
-      GpuJob(gpu_, facts, run).execute();
+      GpuJob(gpu_, facts, run, alone).execute();
     }
   }
 
   /// Adds the profile of a job whose target is not this device's target. The profile is computed
   /// from the compiled kernels, because this device can run kernels only for its own target.
   void profile_for_other_target(JobExecution& run, const DeviceFacts& facts,
-                                const std::string& target) {
+                                const std::string& target, CaseDescriber& describer) {
     const Job& job = run.job();
-    Result<PreparedJob> prepared =
-        gpu_.describer().describe(job, run.deadline(job.limits.judge_wall_ms));
+    Result<PreparedJob> prepared = describer.describe(job, run.deadline(job.limits.judge_wall_ms));
     if (!prepared) {
-      run.fail_infrastructure(prepared.error(), "describing cases");
+      run.fail_by_judge(prepared.error(), "describing cases");
       return;
     }
     std::optional<CandidateResults> recorded = gpu_.recorder(run).record(

@@ -4,7 +4,8 @@
 //   Linter linter(config, "cpu");
 //   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);  // seed 1
 //
-// All operators of a Linter are checked by the same judge process. Not thread-safe.
+// All operators of a suite are checked by the same judge process; that of an imported suite is in a
+// jail. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sandbox/gpu/suite_judges.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/job.h"
-#include "sandbox/pool/judge.h"
 #include "sandbox/pool/process.h"
 
 namespace assay::sandbox {
@@ -22,17 +23,19 @@ namespace assay::sandbox {
 class Linter {
  public:
   Linter(const SandboxConfig& config, const std::string& device)
-      : judge_(config, spawner_, device) {}
+      : judges_(config, spawner_, {.device = device}) {}
 
   Result<std::vector<LintCheck>> lint(const std::string& operator_dir,
                                       const std::vector<CaseRequest>& cases, std::uint32_t seed) {
-    return judge_.lint(operator_dir, cases, seed, Deadline::after_ms(kLintWallMs));
+    return judges_.of(operator_dir)
+        .judge(0)
+        .lint(operator_dir, cases, seed, Deadline::after_ms(kLintWallMs));
   }
 
  private:
   static constexpr std::int64_t kLintWallMs = 300'000;
   Spawner spawner_;
-  Judge judge_;
+  SuiteJudges judges_;
 };
 
 }  // namespace assay::sandbox

@@ -30,7 +30,7 @@ Compiled compile(JobExecution run, const Compilers& compilers) {
     Result<PreparedJob> prepared =
         compilers.describer.describe(job, run.deadline(job.limits.judge_wall_ms));
     if (!prepared) {
-      run.fail_infrastructure(prepared.error(), "describing cases");
+      run.fail_by_judge(prepared.error(), "describing cases");
       return end();
     }
     compiled.results =

@@ -12,7 +12,7 @@ bool passes_early_check(GpuContext& gpu, const std::string& target, JobExecution
   Job open = run.job();
   std::erase_if(open.cases, [](const CaseRequest& one) { return one.hidden; });
   const std::optional<PreparedJob> described =
-      open.cases.empty() ? std::nullopt : gpu.describer().values_of_earlier_job(open);
+      open.cases.empty() ? std::nullopt : gpu.describer(open).values_of_earlier_job(open);
   const PreparedJob no_cases;
   run.enter(Stage::record);
   JobExecution auxiliary = run.auxiliary(open);

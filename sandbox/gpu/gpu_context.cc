@@ -1,12 +1,7 @@
 #include "sandbox/gpu/gpu_context.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
-
-#include "sandbox/jail/amd_nodes.h"
-#include "sandbox/jail/gpu_nodes.h"
 
 namespace assay::sandbox {
 namespace {
@@ -31,18 +26,11 @@ std::string device_name(const CudaOptions& options) {
   return (options.driver == "hip" ? "hip:" : "cuda:") + std::to_string(options.index);
 }
 
-/// Returns the device files that CUDA opens for this GPU, if they exist on this machine.
-GpuAccess gpu_access(const CudaOptions& options) {
-  GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
-  if (options.driver == "hip") access.devices = amd_device_files();
-  if (options.driver != "cuda") return access;
-  const std::string node = gpu_node(options.index).value_or("");
-  access.ordinal = gpu_ordinal(node).value_or(0);
-  for (const std::string& path :
-       {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), node}) {
-    if (::access(path.c_str(), F_OK) == 0) access.devices.push_back(path);
-  }
-  return access;
+/// Returns what the candidates of the host tier may use. The fake driver has no device files.
+GpuAccess host_access(const CudaOptions& options) {
+  const bool real = options.driver == "cuda" || options.driver == "hip";
+  return real ? gpu_access(device_name(options)).value_or(GpuAccess{})
+              : GpuAccess{.index = options.index, .ordinal = 0, .devices = {}};
 }
 
 /// Returns the maximum number of jobs at a time. A job keeps its candidates while it waits for a
@@ -64,14 +52,11 @@ JudgeQueue::Limits judge_limits(int judges) {
   return {.judges = judges, .loaders = std::max(1, judges - judges / 4)};
 }
 
-std::vector<std::unique_ptr<Judge>> start_judges(const SandboxConfig& config, Spawner& spawner,
-                                                 const CudaOptions& options,
-                                                 const std::string& name) {
-  std::vector<std::unique_ptr<Judge>> judges;
-  const std::string& device = options.judge_device.empty() ? name : options.judge_device;
-  for (int i = 0; i < judge_count(config, options); ++i)
-    judges.push_back(std::make_unique<Judge>(config, spawner, device, i));
-  return judges;
+JudgeSettings judge_settings(const SandboxConfig& config, const CudaOptions& options,
+                             const std::string& name) {
+  return {.device = options.judge_device.empty() ? name : options.judge_device,
+          .limits = judge_limits(judge_count(config, options)),
+          .describes = !has_test_judge(options)};
 }
 
 }  // namespace
@@ -82,17 +67,20 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
       name(device_name(options)),
       jobs(job_count(config)),
       scheduler({.sharers = config.gpu_sharers}),
-      judge_queue(judge_limits(judge_count(config, options))),
       launchers(config, spawner, options.index, options.driver),
-      host(config, spawner, gpu_access(options)),
-      judges(start_judges(config, spawner, options, name)),
+      host(config, spawner, host_access(options)),
+      judges(config, spawner, judge_settings(config, options, name)),
       candidates_(with_yielding_candidates(config), spawner),
       submissions_(kRecordingCacheBytes),
-      oracles_(kRecordingCacheBytes),
-      describer_(has_test_judge(options) ? *judges.front()
-                                         : shape_judge_.emplace(config, spawner, "cpu")) {
+      oracles_(kRecordingCacheBytes) {
   if (config.records)
     own_recorder_.emplace(candidates_.get(), LocalRecorder::Caches{submissions_, oracles_});
+}
+
+void GpuContext::free_memory(const Deadline& deadline) {
+  // If a launcher does not end in time, the only harm is that its memory stays in use.
+  (void)launchers.end_those_of_runs(deadline);
+  judges.free_memory(deadline);
 }
 
 std::optional<LauncherReady> GpuContext::wait_until_ready(JobExecution& run) {

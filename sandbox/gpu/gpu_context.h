@@ -11,20 +11,17 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "sandbox/gpu/host_tier.h"
-#include "sandbox/gpu/judge_queue.h"
 #include "sandbox/gpu/scheduler.h"
+#include "sandbox/gpu/suite_judges.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/job_execution.h"
-#include "sandbox/pool/judge.h"
+#include "sandbox/judging/judge_retries.h"
 #include "sandbox/pool/launcher_pool.h"
 #include "sandbox/pool/lazy_candidate_pool.h"
-#include "sandbox/record/case_describer.h"
 #include "sandbox/record/recorder.h"
 #include "sandbox/timing/timing_session.h"
 
@@ -46,10 +43,12 @@ class GpuContext {
   /// of the device and the isolation layers of its jail. Returns nothing if the run's verdict has
   /// become an error.
   std::optional<LauncherReady> wait_until_ready(JobExecution& run);
-  /// Returns the describer, which describes cases without making inputs. On a real GPU, the
-  /// describer has its own judge, which does not use the GPU. So a job that is only recorded does
-  /// not wait while inputs of another job are made, and does not disturb a job that is timed.
-  CaseDescriber& describer() { return describer_; }
+  /// Returns the judges of the job's operator, and the describer that describes its cases without
+  /// making inputs. On a real GPU, the describer has its own judge, which does not use the GPU. So
+  /// a job that is only recorded does not wait while inputs of another job are made, and does not
+  /// disturb a job that is timed.
+  JudgeGroup& judges_of(const Job& job) { return judges.of(job.operator_dir); }
+  CaseDescriber& describer(const Job& job) { return judges_of(job).describer(); }
   /// Returns the candidates without the GPU. If the device records nothing itself
   /// (SandboxConfig::records), they start with the first call: the reference of a check is one.
   CandidatePool& candidates() { return candidates_.get(); }
@@ -59,26 +58,26 @@ class GpuContext {
   Recorder& recorder(const JobExecution& run) {
     return run.recorder() != nullptr ? *run.recorder() : *own_recorder_;
   }
+  /// Frees the device memory that no running job needs: it ends the launchers that are kept for
+  /// runs, and the judges give back what they keep.
+  void free_memory(const Deadline& deadline);
 
   const SandboxConfig config;
   const CudaOptions options;
   const std::string name;  // "cuda:0", "hip:0" or "emulated"
   const int jobs;          // maximum number of jobs that the device runs at a time
   GpuScheduler scheduler;
-  JudgeQueue judge_queue;
   MeasurementCache measurements;
   Spawner spawner;
   LauncherPool launchers;
   HostTier host;
-  // The judges. JudgeQueue::Turn::judge() returns an index into this list.
-  const std::vector<std::unique_ptr<Judge>> judges;
+  SuiteJudges judges;
+  JudgeRetries retries;
 
  private:
   LazyCandidatePool candidates_;
   RecordingCache submissions_, oracles_;
   std::optional<LocalRecorder> own_recorder_;  // if SandboxConfig::records is true
-  std::optional<Judge> shape_judge_;
-  CaseDescriber describer_;
 };
 
 }  // namespace assay::sandbox

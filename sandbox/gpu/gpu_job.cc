@@ -70,7 +70,7 @@ bool GpuJob::describe() {
   run_.enter(Stage::judge);
   Result<std::optional<PreparedJob>> found = describer().describe_without_inputs(
       run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
-  if (!found) return run_.fail_infrastructure(found.error(), "describing cases");
+  if (!found) return run_.fail_by_judge(found.error(), "describing cases");
   if (*found) prepared_ = std::move(**found);
   return true;
 }

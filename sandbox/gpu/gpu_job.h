@@ -25,8 +25,10 @@ namespace assay::sandbox {
 
 class GpuJob {
  public:
-  GpuJob(GpuContext& gpu, const DeviceFacts& facts, JobExecution& run)
-      : gpu_(gpu), facts_(facts), run_(run) {
+  /// If `alone` is given, it is a judge that serves only this job.
+  GpuJob(GpuContext& gpu, const DeviceFacts& facts, JobExecution& run, Judge* alone = nullptr)
+      : gpu_(gpu), facts_(facts), run_(run), alone_(alone) {
+    if (alone != nullptr) own_describer_.emplace(*alone);
     if (!run.job().reference) return;
     own_judge_.emplace(std::make_unique<ReferenceProcess>(gpu.candidates(), run.job().limits,
                                                           *run.job().reference));
@@ -88,12 +90,15 @@ class GpuJob {
   void describe(const std::string& plan, std::vector<KernelCounters> counters = {},
                 std::map<std::string, std::string> missing = {});
 
-  CaseDescriber& describer() { return own_describer_ ? *own_describer_ : gpu_.describer(); }
+  CaseDescriber& describer() {
+    return own_describer_ ? *own_describer_ : gpu_.describer(run_.job());
+  }
 
   GpuContext& gpu_;
   const DeviceFacts& facts_;
   JobExecution& run_;
-  // The judge of a check, which has no GPU, and its describer.
+  Judge* const alone_;  // a judge that serves only this job, or null
+  // The judge of a check, which has no GPU, and the describer of a job that has a judge of its own.
   std::optional<Judge> own_judge_;
   std::optional<CaseDescriber> own_describer_;
   Judge* judge_ = nullptr;  // set by prepare()
@@ -101,7 +106,7 @@ class GpuJob {
   // the cases with inputs.
   PreparedJob prepared_;
   std::optional<GpuScheduler::MemorySlot> memory_;
-  std::optional<JudgeQueue::Turn> turn_;  // set by prepare()
+  std::optional<JudgeQueue::Turn> turn_;  // set by prepare(), unless the job has a judge of its own
   std::optional<GpuScheduler::Guard> guard_;
   std::vector<UniqueFd> outputs_;  // set by make_outputs(), one for each case
   std::optional<LaunchSession> session_;

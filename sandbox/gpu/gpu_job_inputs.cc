@@ -41,12 +41,9 @@ void GpuJob::unlock() {
 /// computing references for a job that has released the lock.
 bool GpuJob::lock_idle_gpu() {
   if (!lock(Mode::exclusive)) return false;
-  for (const std::unique_ptr<Judge>& judge : gpu_.judges) {
-    const Status idle = judge->settle(run_.job().id, run_.deadline(kSettleMs));
-    if (!idle)
-      return run_.fail_infrastructure(idle.error(),
-                                      "waiting for the judge to be done with the GPU");
-  }
+  const Status idle = gpu_.judges.settle(run_.job().id, run_.deadline(kSettleMs));
+  if (!idle)
+    return run_.fail_infrastructure(idle.error(), "waiting for the judge to be done with the GPU");
   return true;
 }
 
@@ -54,10 +51,14 @@ bool GpuJob::prepare() {
   if (judge_ != nullptr) return true;
   if (own_judge_) return prepare_by(*own_judge_);
   run_.enter(Stage::queue);
-  Result<JudgeQueue::Turn> turn = gpu_.judge_queue.wait_for_judge(
-      {run_.job().operator_name, run_.job().shared_code}, run_.deadline(kForeverMs));
-  if (!turn) return run_.fail_infrastructure(turn.error(), "waiting for a judge");
-  turn_.emplace(std::move(*turn));
+  if (alone_ == nullptr) {
+    Result<JudgeQueue::Turn> turn =
+        gpu_.judges_of(run_.job())
+            .queue.wait_for_judge({run_.job().operator_name, run_.job().shared_code},
+                                  run_.deadline(kForeverMs));
+    if (!turn) return run_.fail_infrastructure(turn.error(), "waiting for a judge");
+    turn_.emplace(std::move(*turn));
+  }
   Result<GpuScheduler::MemorySlot> memory =
       gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
   if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
@@ -69,22 +70,24 @@ bool GpuJob::prepare() {
 /// submissions may run. It also computes the references of the public cases in this turn. It
 /// compiles kernels for them, and the operator's other jobs would wait for this otherwise.
 bool GpuJob::load_or_prepare() {
-  const bool is_long = turn_->is_long();
-  if (is_long) {
+  const bool is_long = !turn_ || turn_->is_long();
+  if (turn_ && is_long) {
     if (Status begun = turn_->begin_load(run_.deadline(kForeverMs)); !begun)
       return run_.fail_infrastructure(begun.error(), "waiting for a judge");
   }
   if (!lock(is_long ? Mode::load : Mode::prepare)) return false;
   const std::int64_t begin_ns = system_clock().monotonic_ns();
-  const bool made = prepare_by(*gpu_.judges[turn_->judge()]);
+  const bool made = prepare_by(turn_ ? gpu_.judges_of(run_.job()).judge(turn_->judge()) : *alone_);
   if (made && is_long) {
     for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
       if (!run_.job().cases[i].hidden && !compute_reference(i, /*timed=*/false)) break;
     }
   }
   guard_.reset();  // the reservation stays: the references and the launches follow
-  turn_->add_time(std::chrono::nanoseconds(system_clock().monotonic_ns() - begin_ns));
-  turn_->prepared(made);
+  if (turn_) {
+    turn_->add_time(std::chrono::nanoseconds(system_clock().monotonic_ns() - begin_ns));
+    turn_->prepared(made);
+  }
   return made && run_.verdict().error_kind == ErrorKind::none;
 }
 
@@ -93,7 +96,7 @@ bool GpuJob::prepare_by(Judge& judge) {
   Result<PreparedJob> prepared =
       judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   judge_ = &judge;  // also after a cancellation, because the judge completes the inputs
-  if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
+  if (!prepared) return run_.fail_by_judge(prepared.error(), "preparing inputs");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
     if (!is_as_described(prepared_.cases[i], prepared->cases[i]))
       return run_.fail(ErrorKind::internal_error,
@@ -123,7 +126,7 @@ bool GpuJob::compute_reference(std::size_t i, bool timed) {
   run_.enter(Stage::judge);
   const Status computed = judge_->compute_references({job.id, prepared_.cases[i].id}, timed,
                                                      run_.deadline(job.limits.judge_wall_ms));
-  return computed ? true : run_.fail_infrastructure(computed.error(), "computing references");
+  return computed ? true : run_.fail_by_judge(computed.error(), "computing references");
 }
 
 }  // namespace assay::sandbox

@@ -84,7 +84,7 @@ ErrorKind kind_of(HostJudged::Broken broken) {
 bool ended_by_itself(JobExecution& run, const Observed& observed) {
   if (observed.error) {
     run.clear_error();
-    return run.fail_infrastructure(*observed.error, "judging on the host tier");
+    return run.fail_by_judge(*observed.error, "judging on the host tier");
   }
   if (observed.cases.empty() || observed.cases.back().broken == HostJudged::Broken::ended)
     return true;

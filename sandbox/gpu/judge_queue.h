@@ -139,6 +139,9 @@ class JudgeQueue {
   /// is cancelled; resource_exhausted if the deadline passes.
   Result<Turn> wait_for_judge(const Wanted& wanted, const Deadline& deadline);
 
+  /// The number of judges.
+  int judges() const { return limits_.judges; }
+
   /// Waits until exactly `count` calls of wait_for_judge() are waiting. Returns false if the
   /// deadline passes first. Tests use this function to put threads in a defined order.
   bool wait_for_waiters(std::size_t count, const Deadline& deadline) const;

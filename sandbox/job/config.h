@@ -74,6 +74,12 @@ struct SandboxConfig {
   /// If true, a device may run the device code of submissions outside of every jail, as the device
   /// `emulated` does. If false, make_device() refuses such a device.
   bool allow_unjailed = false;
+  /// The folders of suites with imported operators. Their references are code of others, so each of
+  /// these suites has judges of its own, and they run in a jail (sandbox/pool/jailed_judge.h).
+  std::vector<std::string> imported_suites = {};
+  /// The folder of the suite that the judges of a pool can read. It is set only in the
+  /// configuration of a pool of jailed judges.
+  std::string judged_suite = {};
   std::optional<GpuAccess> gpu = {};  // set only in the configuration of the host tier's pool
   int parked_candidates = 2;
   /// If true, candidates run at low CPU priority, so that they do not delay the launchers and the

@@ -8,6 +8,19 @@
 #include "sandbox/job/verdict_builder.h"
 
 namespace assay::sandbox {
+namespace {
+
+/// Returns the trouble behind an error of a judge, if the job may run again because of it.
+std::optional<JudgeTrouble> trouble_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::unavailable: return JudgeTrouble::ended;
+    case ErrorCode::not_found: return JudgeTrouble::forgotten;
+    case ErrorCode::resource_exhausted: return JudgeTrouble::no_memory;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
 
 JobExecution::JobExecution(const Job& job, JobMonitor& monitor)
     : job_(job),
@@ -61,6 +74,35 @@ bool JobExecution::fail_infrastructure(const Error& error, const std::string& do
   return fail(ErrorKind::internal_error, doing + ": " + error.message);
 }
 
+bool JobExecution::fail_by_judge(const Error& error, const std::string& doing) {
+  const std::optional<JudgeTrouble> trouble = trouble_of(error.code);
+  int none = 0;
+  if (trouble) trouble_->compare_exchange_strong(none, 1 + static_cast<int>(*trouble));
+  const bool is_gone = trouble == JudgeTrouble::ended || trouble == JudgeTrouble::forgotten;
+  if (alone_ && is_gone && !monitor_.stop.stop_requested())
+    return fail(ErrorKind::reference_error, Stage::judge,
+                "the operator's own code ended its judge, also a judge of this job alone; " +
+                    doing + ": " + error.message);
+  return fail_infrastructure(error, doing);
+}
+
+std::optional<JudgeTrouble> JobExecution::judge_trouble() const {
+  const int noted = *trouble_;
+  return noted == 0 ? std::nullopt : std::optional(static_cast<JudgeTrouble>(noted - 1));
+}
+
+void JobExecution::begin_again(bool alone) {
+  close_stage();
+  Verdict again = begin_verdict(job_);
+  again.stage_ms = std::move(verdict_.stage_ms);
+  again.provenance = std::move(verdict_.provenance);
+  again.tier_reason = std::move(verdict_.tier_reason);
+  again.tells_hidden = verdict_.tells_hidden;
+  verdict_ = std::move(again);
+  *trouble_ = 0;
+  alone_ = alone;
+}
+
 JobExecution JobExecution::auxiliary() const { return auxiliary(job_); }
 
 JobExecution JobExecution::auxiliary(const Job& job) const {
@@ -68,6 +110,8 @@ JobExecution JobExecution::auxiliary(const Job& job) const {
   other.silent_ = true;
   other.verdict_.tells_hidden = verdict_.tells_hidden;
   other.shortage_ = shortage_;
+  other.trouble_ = trouble_;
+  other.alone_ = alone_;
   return other;
 }
 

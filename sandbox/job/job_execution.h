@@ -23,6 +23,13 @@
 
 namespace assay::sandbox {
 
+/// Why a judge could not do its part of a job.
+enum class JudgeTrouble {
+  ended,      // its process ended, or was ended, while it worked for this job
+  forgotten,  // its process has replaced one that ended while it worked for another job
+  no_memory,  // the device had too little free memory, perhaps because other jobs used it
+};
+
 class JobExecution {
  public:
   JobExecution(const Job& job, JobMonitor& monitor);
@@ -62,6 +69,17 @@ class JobExecution {
   /// cancelled, `unsupported` if this device cannot do what the job needs, and otherwise
   /// `internal_error`.
   bool fail_infrastructure(const Error& error, const std::string& doing);
+  /// Ends the job with an error of a judge (sandbox/pool/judge.h), and records the trouble behind
+  /// it. A judge of this job alone ends only because of the operator's own code, so the error kind
+  /// is then `reference_error`. Otherwise it is the one of fail_infrastructure().
+  bool fail_by_judge(const Error& error, const std::string& doing);
+  /// The first trouble since the start, or since begin_again(). Auxiliary executions of the job
+  /// share it. Thread-safe.
+  std::optional<JudgeTrouble> judge_trouble() const;
+  /// Removes what the verdict has of the cases and of an error, so that the job can run again. Set
+  /// `alone` if the job has a judge of its own from now on. The monitor is still told nothing that
+  /// it must not be told (tell_hidden).
+  void begin_again(bool alone);
   /// Removes the error that ended the job, so that the job can continue, for example on the host
   /// tier.
   void clear_error();
@@ -91,6 +109,9 @@ class JobExecution {
   const Job& job_;
   JobMonitor& monitor_;
   bool silent_ = false;
+  bool alone_ = false;  // the job has a judge of its own
+  // 0, or 1 plus the number of the JudgeTrouble
+  std::shared_ptr<std::atomic<int>> trouble_ = std::make_shared<std::atomic<int>>(0);
   Verdict verdict_;
   std::shared_ptr<std::atomic<bool>> shortage_ = std::make_shared<std::atomic<bool>>(false);
   Stage stage_ = Stage::queue;

@@ -58,7 +58,7 @@ CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outpu
       judge.compare({run.job().id, request.id}, {.tensors = outputs.outputs, .fd = outputs.fd},
                     run.deadline(run.job().limits.judge_wall_ms), outputs.keep);
   if (!compared) {
-    run.fail_infrastructure(compared.error(), "judging case '" + request.id + "'");
+    run.fail_by_judge(compared.error(), "judging case '" + request.id + "'");
     return nullptr;
   }
   CaseRecord record = std::move(compared->record);
@@ -94,7 +94,7 @@ bool attribute(JobExecution& run, Judge& judge, const InterpretedRuns& runs,
         .without = {.tensors = runs.without.outputs(i), .fd = runs.without.file(i)}};
     Result<Attributed> whose =
         judge.attribute({run.job().id, id}, outputs, run.deadline(run.job().limits.judge_wall_ms));
-    if (!whose) return run.fail_infrastructure(whose.error(), "attributing case '" + id + "'");
+    if (!whose) return run.fail_by_judge(whose.error(), "attributing case '" + id + "'");
     if (!whose->ok) not_its_work(run.verdict(), run.verdict().cases[i], whose->reason);
     if (runs.full.is_layout(i) && (runs.full.reordered(i) || runs.without.reordered(i)))
       not_its_work(run.verdict(), run.verdict().cases[i], kReordered);
@@ -148,7 +148,7 @@ bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
       .without = {.tensors = without->outputs, .fd = file ? file.get() : -1}};
   const Result<Attributed> found = judge.attribute({run.job().id, record.id}, runs,
                                                    run.deadline(run.job().limits.judge_wall_ms));
-  if (!found) return run.fail_infrastructure(found.error(), "attributing case '" + record.id + "'");
+  if (!found) return run.fail_by_judge(found.error(), "attributing case '" + record.id + "'");
   if (!found->ok) not_its_work(run.verdict(), record, found->reason);
   return true;
 }

@@ -59,7 +59,7 @@ bool check_order(JobExecution& run, CandidatePool& pool, Judge& judge,
       judge.compare({brief.id, id}, {.tensors = reversed.outputs(at), .fd = reversed.file(at)},
                     run.deadline(brief.limits.judge_wall_ms));
   if (!compared)
-    return run.fail_infrastructure(compared.error(), "judging case '" + id + "' in reverse order");
+    return run.fail_by_judge(compared.error(), "judging case '" + id + "' in reverse order");
   if (compared->kind == ErrorKind::none) return true;
   CaseRecord& record = verdict.cases[at];
   record.outcome = Outcome::fail;

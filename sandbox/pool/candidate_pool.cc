@@ -93,10 +93,11 @@ std::unique_ptr<Candidate> CandidatePool::pop_parked() {
 }
 
 std::optional<int> CandidatePool::free_slot() const {
-  // Each slot has its own user id and cgroup, so the two pools of one server must use different
+  // Each slot has its own user id and cgroup, so the pools of one device must use different
   // slots.
-  const int first = config_.gpu ? kSlots : 0;
-  for (int slot = first; slot < first + kSlots; ++slot) {
+  const int first = !config_.judged_suite.empty() ? 2 * kSlots : config_.gpu ? kSlots : 0;
+  const int slots = config_.judged_suite.empty() ? kSlots : kJudgeSlots;
+  for (int slot = first; slot < first + slots; ++slot) {
     if (used_slots_.count(slot) == 0) return slot;
   }
   return std::nullopt;

@@ -39,7 +39,9 @@ struct PoolFacts {
 class CandidatePool {
  public:
   /// The maximum number of candidates of one pool, including parked candidates.
-  static constexpr int kSlots = kMaxSlots / 2;
+  static constexpr int kSlots = (kMaxSlots - 64) / 2;
+  /// The maximum number of judges of one pool of jailed judges, including parked ones.
+  static constexpr int kJudgeSlots = kMaxSlots - 2 * kSlots;
 
   CandidatePool(const SandboxConfig& config, Spawner& spawner);
   ~CandidatePool();

@@ -1,5 +1,7 @@
 #include "sandbox/pool/judge.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -10,6 +12,20 @@ namespace {
 
 constexpr std::int64_t kJudgeStartMs = 120'000;
 constexpr std::int64_t kReleaseMs = 1'000;  // time limit for sending the release of a job
+
+/// Returns an error that is not one of the judge's work on a request, so the job that asked does
+/// not run again.
+Error not_of_request(const Error& error) {
+  if (error.code == ErrorCode::cancelled) return error;
+  return {ErrorCode::internal, error.message};
+}
+
+bool is_used_by_argument(const std::vector<PreparedCase>& cases, std::int64_t fd) {
+  return std::any_of(cases.begin(), cases.end(), [&](const PreparedCase& one) {
+    return std::any_of(one.arguments.begin(), one.arguments.end(),
+                       [&](const Argument& argument) { return argument.fd == fd; });
+  });
+}
 
 }  // namespace
 
@@ -33,10 +49,18 @@ Result<JudgeReady> Judge::ready(const Deadline& deadline) {
 
 Status Judge::ensure_started(const Deadline& deadline) {
   if (process_->alive()) return {};
+  has_worked_ = false;
+  if (process_->socket() >= 0) last_end_ = process_->how_it_ended().value_or("");
   Result<JudgeReady> facts = process_->start(deadline);
   if (!facts) return fail(facts.error());
   ready_ = std::move(*facts);
   return {};
+}
+
+/// Ends the process. The next request starts a new one.
+void Judge::stop_process() {
+  process_->stop();
+  has_worked_ = false;
 }
 
 /// Turns an error of the process of a check into an error of its reference, and keeps the error.
@@ -53,13 +77,18 @@ Error Judge::of_reference(const Error& error) {
   return *failure_;
 }
 
-/// Returns the answer. If the answer of the process of a check is malformed, the reference has
-/// taken control of the process, so the error is one of the reference.
+/// Returns the answer. If the answer of a process that is not trusted is malformed, the code that
+/// it executes has taken control of it. Then the error is one of the reference of a check, or that
+/// of a judge that ended.
 template <class T>
 Result<T> Judge::told(Result<T> answer) const {
-  if (answer || !process_->has_own_reference()) return answer;
-  return fail(ErrorCode::reference, "the reference failed: its process sent a malformed answer: " +
-                                        answer.error().message);
+  if (answer || process_->is_trusted()) return answer;
+  if (process_->has_own_reference())
+    return fail(
+        ErrorCode::reference,
+        "the reference failed: its process sent a malformed answer: " + answer.error().message);
+  return fail(ErrorCode::unavailable,
+              "the judge sent a malformed answer: " + answer.error().message);
 }
 
 Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds,
@@ -74,15 +103,19 @@ Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vecto
                                  const std::string& job, const std::string& case_id,
                                  const Deadline& deadline) {
   const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
-  if (!turn) return fail(turn.error());
+  if (!turn) return fail(not_of_request(turn.error()));
   if (failure_) return fail(*failure_);
   send_releases_now();  // ends a process that cannot take them, so that a new one is started
-  if (Status started = ensure_started(deadline); !started) return fail(started.error());
+  if (Status started = ensure_started(deadline); !started)
+    return fail(not_of_request(started.error()));
+  has_worked_ = true;
   const bool own = process_->has_own_reference();
   if (Status sent = send_frame(process_->socket(), request, {}, fds, deadline); !sent) {
     if (own && sent.error().code != ErrorCode::cancelled) return fail(of_reference(sent.error()));
-    process_->stop();
-    return fail(sent.error());
+    const bool cancelled = sent.error().code == ErrorCode::cancelled;
+    stop_process();
+    return fail(cancelled ? ErrorCode::cancelled : ErrorCode::unavailable,
+                "the judge took no request: " + sent.error().message);
   }
   while (true) {
     Result<Frame> reply = receive_frame(process_->socket(), deadline);
@@ -92,18 +125,20 @@ Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vecto
       if (reply.error().code != ErrorCode::cancelled) {
         if (own) return fail(of_reference(reply.error()));
         const std::optional<std::string> end = process_->how_it_ended();
-        process_->stop();
-        return fail(reply.error().code,
+        last_end_ = end.value_or(reply.error().message);
+        stop_process();
+        return fail(ErrorCode::unavailable,
                     "the judge did not answer: " + end.value_or(reply.error().message));
       }
       return reply;
     }
     if (!answers(*reply, job, case_id)) continue;
     if (reply->type() == "judge_error") {
-      const Error error = parse_judge_error(*reply);
+      Error error = parse_judge_error(*reply);
+      if (error.code == ErrorCode::not_found && !last_end_.empty())
+        error.message += "; the judge before it ended: " + last_end_;
       if (own) return fail(of_reference(error));
-      if (error.code == ErrorCode::unavailable)
-        process_->stop();  // the next request starts a new process
+      if (error.code == ErrorCode::unavailable) stop_process();
       return fail(error);
     }
     return reply;
@@ -113,19 +148,20 @@ Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vecto
 Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& request,
                                          const Deadline& deadline) {
   Result<Frame> reply = ask(request, {}, job.id, {}, deadline);
-  // Operator code of an earlier job may have broken the judge's CUDA context. The error then says
-  // nothing about this job, so the request is repeated once with a new process.
-  if (!reply && reply.error().code == ErrorCode::unavailable)
-    reply = ask(request, {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
   Result<Prepared> prepared =
       request.at("type") == "describe" ? parse_described(*reply) : parse_prepared(*reply);
   if (!prepared) return fail(told(std::move(prepared)).error());
-  if (process_->has_own_reference()) {
+  if (!process_->is_trusted()) {
     // The process could truncate a file that is not sealed while another process reads it.
-    for (const UniqueFd& file : reply->fds) {
-      if (const Result<std::uint64_t> sealed = check_foreign_memfd(file.get()); !sealed)
-        return fail(ErrorCode::reference, "the reference failed: " + sealed.error().message);
+    const std::int64_t shared = prepared->device ? prepared->device->fd : -1;
+    if (is_used_by_argument(prepared->cases, shared))
+      return fail(
+          told<PreparedJob>(fail(ErrorCode::corrupt, "an argument is in device memory")).error());
+    for (std::size_t i = 0; i < reply->fds.size(); ++i) {
+      if (static_cast<std::int64_t>(i) == shared) continue;  // memory of the device, not a file
+      const Result<std::uint64_t> sealed = check_foreign_memfd(reply->fds[i].get());
+      if (!sealed) return fail(told<PreparedJob>(fail(sealed.error())).error());
     }
   }
   return told(complete(job, request, std::move(*prepared), std::move(reply->fds)));
@@ -180,7 +216,7 @@ Result<HostJudged> Judge::host_case(const CaseName& of, const HostRounds& rounds
                            limits.import_wall_ms + limits.run_wall_ms, limits.gpu_memory_bytes),
           {rounds.line}, of.job, of.case_id, deadline);
   if (!reply) return fail(reply.error());
-  return parse_host_judged(*reply);
+  return told(parse_host_judged(*reply));
 }
 
 Result<Attributed> Judge::attribute(const CaseName& of, const AttributionRuns& runs,
@@ -203,7 +239,7 @@ Result<std::string> Judge::refresh(const std::string& job, const std::string& ca
                                    const Deadline& deadline) {
   Result<Frame> reply = ask(refresh_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
-  return parse_refreshed(*reply);
+  return told(parse_refreshed(*reply));
 }
 
 Status Judge::compute_references(const CaseName& of, bool timed, const Deadline& deadline) {
@@ -212,7 +248,14 @@ Status Judge::compute_references(const CaseName& of, bool timed, const Deadline&
   return reply ? parse_referenced(*reply) : fail(reply.error());
 }
 
+Status Judge::free_memory(const Deadline& deadline) {
+  if (!has_worked_) return {};
+  const Result<Frame> reply = ask(free_memory_header(), {}, {}, {}, deadline);
+  return reply ? parse_freed(*reply) : fail(reply.error());
+}
+
 Status Judge::settle(const std::string& job, const Deadline& deadline) {
+  if (!has_worked_) return {};
   const Result<Frame> reply = ask(settle_header(job), {}, job, {}, deadline);
   return reply ? parse_settled(*reply) : fail(reply.error());
 }
@@ -222,7 +265,7 @@ Result<std::vector<double>> Judge::time_reference(const std::string& job,
                                                   const Deadline& deadline) {
   Result<Frame> reply = ask(time_reference_header(job, case_id), {}, job, case_id, deadline);
   if (!reply) return fail(reply.error());
-  return parse_timed_reference(*reply);
+  return told(parse_timed_reference(*reply));
 }
 
 Result<CompiledTime> Judge::time_compiled(const std::string& operator_dir, const CaseRequest& one,
@@ -239,7 +282,7 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
   Result<Frame> reply =
       ask(lint_header(operator_dir, process_->device(), cases, seed), {}, {}, {}, deadline);
   if (!reply) return fail(reply.error());
-  return parse_linted(*reply);
+  return told(parse_linted(*reply));
 }
 
 void Judge::release(const std::string& job, std::optional<FifoSemaphore::Slot> memory) {
@@ -277,7 +320,7 @@ void Judge::send_releases_now() {
     if (process_->socket() < 0) return;
     const Status sent = send_frame(process_->socket(), release_header(one.job), {}, {},
                                    Deadline::after_ms(kReleaseMs));
-    if (!sent) process_->stop();  // the process could not read the next request either
+    if (!sent) stop_process();  // the process could not read the next request either
   }
 }
 

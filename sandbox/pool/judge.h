@@ -9,12 +9,19 @@
 //       judge.compare({job.id, "small"}, {.tensors = outputs, .fd = output_fd}, deadline);
 //   judge.release(job.id);
 //
-// Thread-safe. The judge answers one request at a time, in the order of arrival. The constructor
-// starts a thread, which starts the process. If the process ends or misses a deadline, the next
-// request starts a new process. The new process does not know the jobs that the old process had
-// prepared.
+// Thread-safe. The judge answers one request at a time, in the order of arrival. The first request
+// starts the process; one of the constructors starts a thread that does this earlier. If the
+// process ends or misses a deadline, the next request starts a new process. The new process does
+// not know the jobs that the old process had prepared.
+//
+// Errors of requests, besides `cancelled`: `unavailable` if the process ended while it worked on
+// the request, or was ended because it missed the deadline or had a broken GPU context; `not_found`
+// if the process does not know the job, because it replaced a process that ended;
+// `resource_exhausted` if the device has too little free memory; `unsupported` if the case needs a
+// GPU; `reference` for the reference of a check; `internal` for everything else.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -69,7 +76,7 @@ class Judge {
   /// `device` is "cpu" or "cuda:N". The process sees only GPU N, under the number 0, because
   /// imported code uses the number 0. `number` distinguishes the judges of one device.
   Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number = 0);
-  /// Uses the given process, which is started by the first request.
+  /// Uses the given process, which is started by the first request or by ready().
   explicit Judge(std::unique_ptr<JudgeProcess> process);
   ~Judge();
   Judge(const Judge&) = delete;
@@ -108,8 +115,11 @@ class Judge {
   /// Waits until the judge has computed the references of a case. If the computation fails, this
   /// call succeeds, and compare() returns the error later. Set `timed` if the case will be timed.
   Status compute_references(const CaseName& of, bool timed, const Deadline& deadline);
+  /// Makes the judge give device memory back that no job uses. Does nothing if the process has had
+  /// no request yet.
+  Status free_memory(const Deadline& deadline);
   /// Waits until the judge has finished its work on the device. The judge may still compute
-  /// references after prepare() has returned.
+  /// references after prepare() has returned. Does nothing if the process has had no request yet.
   Status settle(const std::string& job, const Deadline& deadline);
   /// Times PyTorch's own implementation of the operator for one case, on the judge's device.
   /// Returns the times in nanoseconds.
@@ -132,6 +142,7 @@ class Judge {
 
  private:
   Status ensure_started(const Deadline& deadline);
+  void stop_process();
   Error of_reference(const Error& error);
   template <class T>
   Result<T> told(Result<T> answer) const;
@@ -152,6 +163,8 @@ class Judge {
   FifoSemaphore turn_{1, "the judge was busy for all of the time allowed"};
   const std::unique_ptr<JudgeProcess> process_;
   std::optional<JudgeReady> ready_;
+  std::string last_end_;                  // how the last process ended, if it ended by itself
+  std::atomic<bool> has_worked_ = false;  // whether the process has had a request
   /// The first error of the reference of a check. Every later request gets the same error, so a
   /// reference that hangs is waited for only once.
   std::optional<Error> failure_;

@@ -1,9 +1,13 @@
 #include "sandbox/pool/judge_process.h"
 
+#include <cstdint>
 #include <utility>
 
 namespace assay::sandbox {
 namespace {
+
+// The time in which a process that has closed its socket ends.
+constexpr std::int64_t kEndOfJudgeMs = 500;
 
 std::string judge_log(const SandboxConfig& config, std::string device, int number) {
   for (char& c : device) {
@@ -49,7 +53,7 @@ Result<JudgeReady> TrustedJudgeProcess::start(const Deadline& deadline) {
 }
 
 std::optional<std::string> TrustedJudgeProcess::how_it_ended() {
-  const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
+  const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(kEndOfJudgeMs));
   return status ? std::optional(assay::describe(*status)) : std::nullopt;
 }
 

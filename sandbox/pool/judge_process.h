@@ -1,6 +1,7 @@
 // JudgeProcess is the process behind a Judge (sandbox/pool/judge.h). TrustedJudgeProcess is the
-// judge of operators, which runs without a jail. The judge of a check is a ReferenceProcess
-// (sandbox/pool/reference_process.h).
+// judge of operators that the maintainer trusts, and runs without a jail. The judge of an imported
+// suite is a JailedJudgeProcess (sandbox/pool/jailed_judge.h). The judge of a check is a
+// ReferenceProcess (sandbox/pool/reference_process.h).
 //
 //   TrustedJudgeProcess process(config, spawner, "cpu", 0);
 //   Result<JudgeReady> ready = process.start(deadline);
@@ -37,6 +38,9 @@ class JudgeProcess {
   virtual void stop() = 0;
   /// The name by which the process knows its device: "cpu" or "cuda:0".
   virtual const std::string& device() const = 0;
+  /// Returns false if the process executes code of others. Then the files that it sends are
+  /// checked, and a malformed answer is no defect of Assay.
+  virtual bool is_trusted() const { return true; }
   /// Returns true if the process executes code that only the caller of one check trusts.
   virtual bool has_own_reference() const { return false; }
 };

@@ -218,6 +218,7 @@ Result<CompiledTime> parse_timed_compiled(const Frame& frame);
 Result<std::string> parse_refreshed(const Frame& frame);
 Status parse_referenced(const Frame& frame);
 Status parse_settled(const Frame& frame);
+Status parse_freed(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 /// Returns the error of a `judge_error`. Its code is unavailable if the judge's CUDA context is
 /// broken, so that every later request will fail; resource_exhausted if the device has too little
@@ -254,6 +255,7 @@ nlohmann::json attribute_kept_header(const std::string& job, const std::string& 
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json references_header(const std::string& job, const std::string& case_id, bool timed);
 nlohmann::json settle_header(const std::string& job);
+nlohmann::json free_memory_header();
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one,
                                     bool eager);

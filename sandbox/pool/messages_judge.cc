@@ -231,17 +231,20 @@ Result<std::string> parse_refreshed(const Frame& frame) {
 Error parse_judge_error(const Frame& frame) {
   HeaderReader in(frame.header, "judge_error");
   const std::string reason = in.optional_text("reason");
-  const ErrorCode code = reason == "context_lost" ? ErrorCode::unavailable
-                         : reason == "no_memory"  ? ErrorCode::resource_exhausted
-                         : reason == "needs_gpu"  ? ErrorCode::unsupported
-                         : reason == "reference"  ? ErrorCode::reference
-                                                  : ErrorCode::internal;
+  const ErrorCode code = reason == "context_lost"  ? ErrorCode::unavailable
+                         : reason == "no_memory"   ? ErrorCode::resource_exhausted
+                         : reason == "unknown_job" ? ErrorCode::not_found
+                         : reason == "needs_gpu"   ? ErrorCode::unsupported
+                         : reason == "reference"   ? ErrorCode::reference
+                                                   : ErrorCode::internal;
   return {.code = code, .message = in.optional_text("message")};
 }
 
 Status parse_referenced(const Frame& frame) { return expect_type(frame, "referenced"); }
 
 Status parse_settled(const Frame& frame) { return expect_type(frame, "settled"); }
+
+Status parse_freed(const Frame& frame) { return expect_type(frame, "freed"); }
 
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame) {
   if (Status type = expect_type(frame, "linted"); !type) return fail(type.error());
@@ -347,6 +350,8 @@ json references_header(const std::string& job, const std::string& case_id, bool 
 }
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
+
+json free_memory_header() { return {{"type", "free_memory"}}; }
 
 json time_compiled_header(const std::string& operator_dir, const CaseRequest& one, bool eager) {
   return {{"type", "time_compiled"},

@@ -34,6 +34,7 @@ class ReferenceProcess final : public JudgeProcess {
   std::optional<std::string> how_it_ended() override;
   void stop() override;
   const std::string& device() const override { return device_; }
+  bool is_trusted() const override { return false; }
   bool has_own_reference() const override { return true; }
 
  private:

@@ -55,6 +55,7 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
          {std::string("--bind"), native, std::string("--env"), "ASSAY_NATIVE_DIR=" + native})
       argv.push_back(argument);
   }
+  if (!config.judged_suite.empty()) argv.insert(argv.end(), {"--bind", config.judged_suite});
   if (config.gpu) {
     for (const std::string& device : config.gpu->devices)
       argv.insert(argv.end(), {"--device", device});
@@ -95,7 +96,7 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawn
   static std::atomic<unsigned> started{0};
   const unsigned which = config.spawn ? started++ % kZygoteLogs : 0;
   if (config.gpu) zygote->devices_ = config.gpu->devices;
-  zygote->log_ = config.state_dir + "/zygote" +
+  zygote->log_ = config.state_dir + (config.judged_suite.empty() ? "/zygote" : "/judge-zygote") +
                  (config.gpu ? "-gpu" + std::to_string(config.gpu->index) : "") +
                  (which == 0 ? "" : "-" + std::to_string(which)) + ".log";
   zygote->socket_ = std::move(sockets->ours);

@@ -140,7 +140,7 @@ void compile_job(JobExecution& run, const CompileTools& tools) {
   Result<PreparedJob> prepared =
       tools.describer.describe(chosen, run.deadline(job.limits.judge_wall_ms));
   if (!prepared) {
-    run.fail_infrastructure(prepared.error(), "describing cases");
+    run.fail_by_judge(prepared.error(), "describing cases");
     return;
   }
   const std::vector<std::string> targets =

@@ -204,7 +204,7 @@ std::optional<std::string> TimingSession::refresh(std::size_t i) {
   Result<std::string> seed =
       parts_.judge.refresh(run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
   if (!seed) {
-    run_.fail_infrastructure(seed.error(), "making new inputs for case '" + id + "'");
+    run_.fail_by_judge(seed.error(), "making new inputs for case '" + id + "'");
     return std::nullopt;
   }
   if (!seed->empty()) run_.verdict().provenance.seeds[id] += "," + *seed;
@@ -337,8 +337,8 @@ bool TimingSession::still_right(CaseRecord& record, const Launched& launched, in
       parts_.judge.compare({run_.job().id, record.id}, {.tensors = launched.outputs, .fd = output},
                            run_.deadline(run_.job().limits.judge_wall_ms), keep);
   if (!again)
-    return run_.fail_infrastructure(again.error(),
-                                    "judging the timed output of case '" + record.id + "'");
+    return run_.fail_by_judge(again.error(),
+                              "judging the timed output of case '" + record.id + "'");
   if (again->kind == ErrorKind::none) return true;
   record.outcome = Outcome::fail;
   // The submission may have got hidden cases by now, so this public record says only how many

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -143,9 +144,24 @@ sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation iso
   config.sanitizer = find_sanitizer(paths.python);
   config.state_dir = paths.state.string();
   config.isolation = isolation;
+  config.imported_suites = paths.imported_suites;
   config.cuda_toolkit = environment("ASSAY_CUDA_TOOLKIT");
   config.cuda_home = environment("CUDA_HOME");
   return config;
+}
+
+void add_imported_folders(const operators::Catalog& catalog, const std::string& suite,
+                          Paths& paths) {
+  std::vector<std::string>& folders = paths.imported_suites;
+  std::error_code error;
+  const std::string root = suite.empty() ? "" : fs::canonical(suite, error).string();
+  for (const operators::Operator& op : catalog.all()) {
+    if (!op.imported) continue;
+    const std::string own = op.directory.string();
+    const std::string folder = !root.empty() && own.starts_with(root + "/") ? root : own;
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end())
+      folders.push_back(folder);
+  }
 }
 
 std::optional<Workspace> open_workspace(const std::string& command, int& status,
@@ -173,6 +189,7 @@ std::optional<Workspace> open_workspace(const std::string& command, int& status,
     status = print_error(command, kBadConfig, catalog.error().message);
     return std::nullopt;
   }
+  add_imported_folders(*catalog, suite, *paths);
   return Workspace{std::move(*paths), std::move(*catalog)};
 }
 

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "operators/catalog.h"
@@ -28,6 +29,8 @@ struct Paths {
   std::filesystem::path state;
   std::filesystem::path data;  // contains the Python of `assay setup`
   bool installed = false;      // not in a build folder of a source tree
+  // The folders of suites with imported operators; open_workspace() sets them.
+  std::vector<std::string> imported_suites = {};
 
   std::filesystem::path operators() const { return root / "operators"; }
   std::filesystem::path default_store() const { return state / "assay.db"; }
@@ -56,6 +59,12 @@ struct Workspace {
   Paths paths;
   operators::Catalog catalog;
 };
+
+/// Adds the folders with imported operators to Paths::imported_suites: that of the suite, and those
+/// of operators that are links to folders outside of it. `suite` is empty for Assay's own
+/// operators.
+void add_imported_folders(const operators::Catalog& catalog, const std::string& suite,
+                          Paths& paths);
 
 /// Finds the paths, creates the state directory and loads the catalog. After that, only the user of
 /// this process can access the state directory. `suite` is a folder with the

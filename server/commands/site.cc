@@ -151,10 +151,12 @@ int run_site(const SiteCommandOptions& options) {
   int status = kPass;
   const Result<site::ShownSources> sources = site::shown_sources_from(options.sources);
   if (!sources) return print_error(kSite, kUsage, sources.error().message);
-  const std::optional<Workspace> workspace = open_workspace(kSite, status);
+  std::optional<Workspace> workspace = open_workspace(kSite, status);
   if (!workspace) return status;
   const std::vector<operators::Catalog> others = load_suites(options.suites, status);
   if (status != kPass) return status;
+  for (std::size_t i = 0; i < others.size(); ++i)
+    add_imported_folders(others[i], options.suites[i], workspace->paths);
   std::vector<const operators::Catalog*> catalogs = {&workspace->catalog};
   for (const operators::Catalog& catalog : others) catalogs.push_back(&catalog);
   std::vector<site::DataStore> stores;

@@ -183,6 +183,9 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
              "compute the result each time.";
     case ErrorKind::unsupported: return after_unsupported(verdict);
     case ErrorKind::reference_error:
+      if (op != nullptr)
+        return "The operator's own reference failed, so nothing is known about the kernel: choose "
+               "another operator, and report this one to whoever runs the server.";
       return "The reference failed, so nothing is known about the kernel: repair the reference.";
     case ErrorKind::cancelled:
       return "The job was cancelled; send the code again if you still want the result.";

@@ -83,6 +83,10 @@ def serve(channel: Channel, layers: Layers) -> int:
             from harness.judging import reference_judge  # a submission's process never needs it
 
             return reference_judge.serve(channel, frame)
+        if frame.type == "judge":
+            from harness.judging import jailed_judge
+
+            return jailed_judge.serve(channel, frame)
         if frame.type != "job":
             raise FrameError(f"expected a job, got {frame.type!r}")
         _run_job(channel, frame)

@@ -9,6 +9,7 @@ memfd, the result is `output_mismatch`."""
 from __future__ import annotations
 
 import contextlib
+import faulthandler
 import os
 import socket
 import traceback
@@ -24,13 +25,13 @@ from harness.imported.golden_speed import fastest_kernels
 from harness.judging.case_state import CaseState
 from harness.judging.compare import Result
 from harness.judging.compiled_reference import time_compiled
+from harness.judging.failures import UnknownJob, reason_of
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, open_shared_buffers, place
 from harness.judging.torch_device import torch_device
-from harness.operator import NeedsGpu, Operator
-from harness.wire.device_memory import OUT_OF_MEMORY
+from harness.operator import Operator
 from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
@@ -48,22 +49,15 @@ REASON_CHARS = 2000  # the maximum length of an error message that quotes untrus
 
 def serve(socket_fd: int, device: str) -> None:
     """Answers requests until the supervisor closes the socket. May then raise a ConnectionError."""
-    channel = Channel.from_fd(socket_fd)
+    faulthandler.enable()  # the log then says where a reference ended the process
+    serve_on(Channel.from_fd(socket_fd), device)
+
+
+def serve_on(channel: Channel, device: str) -> None:
     judge = Judge(device)
     channel.send({"type": "ready", "torch": torch.__version__, "device_name": judge.device_name})
     while (frame := judge.next_frame(channel)) is not None:
         judge.answer(channel, frame)
-
-
-def context_is_lost(device: torch.device) -> bool:
-    """Returns True if a kernel has destroyed the CUDA context, for example by an illegal memory
-    access. Then all later CUDA calls fail."""
-    try:
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
-    except Exception:
-        return True
-    return False
 
 
 def fill(buffers: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
@@ -126,6 +120,7 @@ class Judge:
             "refresh": self._refresh,
             "references": self._references,
             "settle": self._settle,
+            "free_memory": self._free_memory,
             "time_reference": self._time_reference,
             "time_compiled": self._time_compiled,
             "host_case": self._host_case,
@@ -162,12 +157,10 @@ class Judge:
 
     def failure(self, error: Exception) -> dict[str, str]:
         """Returns `message` and `reason` of a `judge_error` (docs/reference/frames.md)."""
-        reason = "context_lost" if context_is_lost(self.device) else "defect"
-        if isinstance(error, OUT_OF_MEMORY):
-            reason = "no_memory"
-        if isinstance(error, NeedsGpu):
-            reason = "needs_gpu"
-        return {"message": f"{type(error).__name__}: {error}"[:REASON_CHARS], "reason": reason}
+        return {
+            "message": f"{type(error).__name__}: {error}"[:REASON_CHARS],
+            "reason": reason_of(error, self.device),
+        }
 
     def _operator(self, folder: str) -> Operator:
         """Returns the operator in this folder. Loads it if it is not loaded, or if its files have
@@ -253,7 +246,7 @@ class Judge:
     def _state(self, header: dict[str, Any]) -> CaseState:
         states = self._jobs.get(str(header.get("job")), {})
         if header.get("case") not in states:
-            raise FrameError(
+            raise UnknownJob(
                 f"job {header.get('job')!r} has no prepared case {header.get('case')!r}"
             )
         return states[header["case"]]
@@ -376,6 +369,13 @@ class Judge:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return {"type": "settled", "job": frame.header["job"]}, []
+
+    def _free_memory(self, frame: Frame) -> Reply:
+        if self._pool is not None:
+            self._pool.free_unused()
+        if self.device.type == "cuda":
+            torch.cuda.empty_cache()
+        return {"type": "freed"}, []
 
     def _release(self, frame: Frame) -> None:
         forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())

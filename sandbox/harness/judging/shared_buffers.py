@@ -71,6 +71,11 @@ class SharedBuffersPool:
         else:
             self._free.append(buffers)
 
+    def free_unused(self) -> None:
+        """Frees all buffers that no job has."""
+        while self._free:
+            self._free.pop().free()
+
 
 def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:
     """Returns the offsets of pieces that are stored one after the other, and the total size."""

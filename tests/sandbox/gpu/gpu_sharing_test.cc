@@ -56,7 +56,7 @@ class SharedGpu {
       : context_(config, {.index = 0, .driver = "fake", .judge_device = "cpu"}) {}
 
   GpuScheduler& scheduler() { return context_.scheduler; }
-  JudgeQueue& judge_queue() { return context_.judge_queue; }
+  JudgeQueue& judge_queue() { return context_.judges.of("").queue; }
   int jobs() const { return context_.jobs; }
 
   Verdict execute(const Job& job, JobMonitor& monitor) {

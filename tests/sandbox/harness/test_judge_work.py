@@ -63,9 +63,9 @@ def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
     timed = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).header
     assert timed["type"] == "timed_reference" and timed["median_ns"] > 0
     judge.channel.send({"type": "release", "job": "job_1"})
-    assert (
-        judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).type == "judge_error"
-    )
+    forgotten = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"})
+    assert (forgotten.type, forgotten.header["reason"]) == ("judge_error", "unknown_job")
+    assert judge.ask({"type": "free_memory"}).header == {"type": "freed"}
 
 
 def test_a_judge_reports_that_it_has_settled(judge: JudgeClient, operator: Path) -> None:

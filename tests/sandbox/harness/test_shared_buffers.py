@@ -261,6 +261,8 @@ def test_shared_buffers_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) 
         pool.give(one)
     assert [one.size for one in (first, second, third)] == [1400, 1400, 0]
     assert pool.take() is second
+    pool.free_unused()  # the second buffers belong to a job
+    assert [one.size for one in (first, second)] == [0, 1400]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a driver")

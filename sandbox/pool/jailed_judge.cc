@@ -1,0 +1,68 @@
+#include "sandbox/pool/jailed_judge.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/log.h"
+
+namespace assay::sandbox {
+namespace {
+
+// The time in which a process that has closed its socket ends.
+constexpr std::int64_t kEndOfJailedJudgeMs = 500;
+constexpr std::int64_t kPercentOfProcessor = 100;
+constexpr std::size_t kLoggedOfStderr = 1'500;  // bytes; the innermost stack frames come first
+
+Limits judge_limits() {
+  Limits limits;
+  limits.memory_bytes = kJudgeMemoryBytes;
+  limits.processes = kJudgeProcesses;
+  limits.tmp_bytes = kJudgeTmpBytes;
+  const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+  limits.cpu_percent = kPercentOfProcessor * std::max<std::int64_t>(processors, 1);
+  return limits;
+}
+
+}  // namespace
+
+SandboxConfig judge_pool_config(SandboxConfig config, const std::string& suite,
+                                std::optional<GpuAccess> gpu) {
+  config.judged_suite = suite;
+  config.gpu = std::move(gpu);
+  config.job_limits = judge_limits();
+  config.parked_candidates = 1;
+  config.candidates_yield = false;
+  return config;
+}
+
+Result<JudgeReady> JailedJudgeProcess::start(const Deadline& deadline) {
+  stop();
+  Result<std::unique_ptr<Candidate>> candidate = pool_.take(judge_limits(), deadline);
+  if (!candidate) return fail(candidate.error());
+  candidate_ = std::move(*candidate);
+  const nlohmann::json header = {{"type", "judge"}, {"device", device_}};
+  const Status sent = send_frame(candidate_->socket(), header, {}, {}, deadline);
+  Result<Frame> frame = sent ? receive_frame(candidate_->socket(), deadline) : fail(sent.error());
+  Result<JudgeReady> facts = frame ? parse_judge_ready(*frame) : fail(frame.error());
+  if (facts) return facts;
+  const std::optional<std::string> end = how_it_ended();
+  stop();
+  return fail(facts.error().code, "the judge did not become ready: " + facts.error().message +
+                                      (end ? "; " + *end : ""));
+}
+
+std::optional<std::string> JailedJudgeProcess::how_it_ended() {
+  if (!candidate_) return std::nullopt;
+  const bool out_of_memory = candidate_->out_of_memory();
+  const std::optional<ExitStatus> status = candidate_->end(kEndOfJailedJudgeMs);
+  if (candidate_->was_killed()) return std::nullopt;
+  if (out_of_memory)
+    return "it used more than " + std::to_string(kJudgeMemoryBytes) + " bytes (kJudgeMemoryBytes)";
+  // An agent may read how the judge ended, but not what the reference or the interpreter wrote.
+  if (const std::string text = candidate_->stderr_text(); !text.empty())
+    log::warning("a judge of an imported suite ended",
+                 {{"device", device_}, {"stderr", text.substr(0, kLoggedOfStderr)}});
+  return status ? assay::describe(*status) : std::string("its process ended");
+}
+
+}  // namespace assay::sandbox

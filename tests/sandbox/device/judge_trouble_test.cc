@@ -1,0 +1,127 @@
+// Tests jobs whose judge ends or lacks device memory. The launchers run the fake driver, and the
+// judges work on the CPU.
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "sandbox/device/cuda.h"
+#include "tests/catch.h"
+#include "tests/sandbox/device/cuda_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+/// A job of an operator whose inputs() executes the Python text of a file, if the file exists.
+class ScriptedOperator {
+ public:
+  explicit ScriptedOperator(const std::string& name)
+      : job_(copy_job(JobKind::test, kCopy)),
+        script_(real_config().state_dir + "/" + name + ".py") {
+    set("");
+    const std::filesystem::path folder =
+        std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators" / name;
+    std::filesystem::create_directories(folder);
+    for (const char* file : {"spec.toml", "oracle.py"})
+      std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
+                                 std::filesystem::copy_options::overwrite_existing);
+    std::string reference = kReference;
+    reference.insert(reference.find("    return {\"x\""),
+                     "    exec(open('" + script_ + "').read())\n");
+    std::ofstream(folder / "reference.py") << reference;
+    job_.operator_name = name;
+    job_.operator_dir = folder.string();
+  }
+  void set(const std::string& script) const { std::ofstream(script_) << script; }
+  Job job() const {
+    static int count = 0;
+    Job job = job_;
+    job.id += "_" + std::to_string(++count);
+    return job;
+  }
+
+ private:
+  Job job_;
+  std::string script_;
+};
+
+std::unique_ptr<Device> fake_gpu(const SandboxConfig& config) {
+  Result<std::unique_ptr<Device>> made =
+      make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  REQUIRE(made);
+  return std::move(*made);
+}
+
+constexpr const char* kAbort = "import os; os.abort()";
+constexpr const char* kSickContext =
+    "import harness.judging.failures as failures\nfailures.context_is_lost = lambda device: True\n"
+    "raise RuntimeError('CUDA error: an illegal memory access was encountered')";
+
+}  // namespace
+
+TEST_CASE("an operator that ends its judge gets a named error, and disturbs no other job") {
+  SandboxConfig config = real_config();
+  config.gpu_sharers = 2;
+  const std::unique_ptr<Device> device = fake_gpu(config);
+  const ScriptedOperator ending("ends_its_judge");
+  JobMonitor quiet;
+  REQUIRE(device->execute(ending.job(), quiet).outcome == Outcome::pass);
+  // The other job has its inputs when its judge ends, and the judge has not compared the outputs.
+  ending.set(kAbort);
+  Verdict ended;
+  bool launched = false;
+  JobMonitor monitor;
+  monitor.stage_changed = [&](Stage stage) {
+    if (stage != Stage::launch || std::exchange(launched, true)) return;
+    ended = device->execute(ending.job(), quiet);
+  };
+  const Verdict other = device->execute(copy_job(JobKind::test, kCopy), monitor);
+  INFO(ended.summary << " " << ended.detail);
+  CHECK(ended.error_kind == ErrorKind::reference_error);
+  CHECK(ended.detail.find("SIGABRT") != std::string::npos);
+  INFO(other.summary << " " << other.detail);
+  CHECK(other.outcome == Outcome::pass);
+
+  // A broken GPU context ends a judge too.
+  ending.set(kSickContext);
+  const Verdict sick = device->execute(ending.job(), quiet);
+  INFO(sick.summary << " " << sick.detail);
+  CHECK(sick.error_kind == ErrorKind::reference_error);
+  CHECK(sick.detail.find("illegal memory access") != std::string::npos);
+  ending.set("");
+  CHECK(device->execute(ending.job(), quiet).outcome == Outcome::pass);
+}
+
+TEST_CASE("a judge without device memory makes kept launchers end, and its job runs again") {
+  SandboxConfig config = real_config();
+  config.parked_launchers = 1;
+  const std::string pids = config.state_dir + "/judge_without_memory",
+                    script = config.state_dir + "/judge_without_memory.sh";
+  std::filesystem::remove(pids);
+  std::ofstream(script) << "#!/bin/sh\necho $$ >> " << shell_word(pids) << "\nexec "
+                        << shell_word(config.launcher) << " \"$@\"\n";
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  config.launcher = script;
+  const std::unique_ptr<Device> device = fake_gpu(config);
+  const ScriptedOperator hungry("needs_memory");
+  JobMonitor monitor;
+  Job first = hungry.job();
+  first.run = "run_first";  // its launcher, the first one that started, is kept
+  REQUIRE(device->execute(first, monitor).outcome == Outcome::pass);
+  hungry.set("import os, torch\nif os.path.exists('/proc/' + open('" + pids +
+             "').readline().strip()):\n    raise torch.cuda.OutOfMemoryError('out of memory')");
+  Job second = hungry.job();
+  second.run = "run_second";
+  const Verdict verdict = device->execute(second, monitor);
+  INFO(verdict.summary << " " << verdict.detail);
+  CHECK(verdict.outcome == Outcome::pass);
+
+  hungry.set("import torch\nraise torch.cuda.OutOfMemoryError('out of memory')");
+  const Verdict full = device->execute(hungry.job(), monitor);
+  CHECK(full.error_kind == ErrorKind::internal_error);
+  CHECK(full.detail.find("out of memory") != std::string::npos);
+}

@@ -37,6 +37,7 @@ ENDS = [
     ("vector_add", "half_stores", Outcome.REFUSED),
     ("relu", "input_changed", Outcome.REFUSED),
     ("softmax_last_dim", "maximum_skipped", Outcome.REFUSED),
+    ("lora_linear", "bfloat_operand", Outcome.REFUSED),
     ("vector_add", "cache_by_address", Outcome.UNTRIGGERED),
     ("vector_add", "side_stream", Outcome.NO_GAIN),
     ("vector_add", "large_only", Outcome.UNREACHED),

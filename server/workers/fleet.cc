@@ -160,8 +160,8 @@ Result<Verdict> Fleet::run(const Lease& lease, const sandbox::Job& job, std::int
         [&](sandbox::Frame frame) {
           // A cancellation must not end a send, because a frame that is sent in part breaks the
           // stream.
-          const Status sent = seat.stream->send({std::move(frame.header), std::move(frame.payload)},
-                                                Deadline::after_ms(kSendMs));
+          Status sent = seat.stream->send({std::move(frame.header), std::move(frame.payload)},
+                                          Deadline::after_ms(kSendMs));
           if (!sent) seat.stream->hang_up();
           return sent;
         },

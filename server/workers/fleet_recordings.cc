@@ -35,7 +35,7 @@ Status Fleet::carry(const Lease& lease, const RecordingErrand& errand, sandbox::
     seat.stream->hang_up();
     return fail(ErrorCode::unavailable, "worker " + seat.name + ": " + sent.error().message);
   };
-  const Status carried = [&]() -> Status {
+  Status carried = [&]() -> Status {
     ASSAY_RETURN_IF_ERROR(pass_on(record_job_message(errand.job, errand.tag.attempt)));
     ASSAY_RETURN_IF_ERROR(pass_on({std::move(order.header), std::move(order.payload)}));
     while (true) {

@@ -46,7 +46,7 @@ RemoteDevice::RemoteDevice(const PoolSettings& settings, const WorkerRevision& r
       examiner_(fleet_, std::move(make_health_job)) {}
 
 sandbox::EngineNote RemoteDevice::engine() const {
-  const sandbox::EngineNote note = fleet_.engine();
+  sandbox::EngineNote note = fleet_.engine();
   if (note.state != sandbox::EngineState::none || !records_) return note;
   return records_->fleet().engine();
 }

@@ -135,6 +135,23 @@ int print_page(const std::vector<tools::Scorecard>& runs, const std::string& tit
   return print(*page);
 }
 
+/// Sets where the runs of the reports were imported from. A form that has no place for it, such as
+/// CSV, is accompanied by a line on stderr.
+Status note_imported_runs(std::vector<Report*> reports, const std::filesystem::path& store,
+                          const operators::Catalog& catalog) {
+  ASSAY_TRY(services, open_store_to_read(store, catalog));
+  for (Report* report : reports) {
+    for (const std::string& run : report->samples) {
+      ASSAY_TRY(provenance, services->store().provenance(run));
+      if (provenance.empty()) continue;
+      stderr_line("the verdicts of " + run +
+                  " were imported from a file: " + escape_text(provenance));
+      report->imported.emplace(run, std::move(provenance));
+    }
+  }
+  return {};
+}
+
 int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat format,
                    const ReportOptions& options, const std::filesystem::path& store,
                    const Workspace& workspace) {
@@ -142,6 +159,10 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
   if (!comparison)
     return print_error(kReport, status_of_report_error(comparison.error()),
                        comparison.error().message);
+  std::vector<Report*> reports;
+  for (Report& report : comparison->reports) reports.push_back(&report);
+  if (const Status noted = note_imported_runs(reports, store, workspace.catalog); !noted)
+    return print_error(kReport, status_of_report_error(noted.error()), noted.error().message);
   if (format == ReportFormat::html)
     return print_page(runs,
                       std::to_string(comparison->reports.size()) + " agents or models compared",
@@ -212,19 +233,6 @@ void note_other_suites(const std::vector<tools::Scorecard>& runs,
   }
 }
 
-/// Says which runs were judged elsewhere, and by whom.
-Status note_imported_runs(const std::vector<tools::Scorecard>& cards,
-                          const std::filesystem::path& store, const operators::Catalog& catalog) {
-  ASSAY_TRY(services, open_store_to_read(store, catalog));
-  for (const tools::Scorecard& card : cards) {
-    ASSAY_TRY(provenance, services->store().provenance(card.run.handle));
-    if (!provenance.empty())
-      stderr_line("the verdicts of " + card.run.handle +
-                  " were imported from a file: " + escape_text(provenance));
-  }
-  return {};
-}
-
 int run_report(const ReportOptions& options) {
   const std::optional<ReportFormat> format = report_format_from(options.format);
   if (!format)
@@ -246,13 +254,13 @@ int run_report(const ReportOptions& options) {
   if (!runs)
     return print_error(kReport, status_of_report_error(runs.error()), runs.error().message);
   note_other_suites(*runs, workspace->catalog);
-  if (const Status noted = note_imported_runs(*runs, store, workspace->catalog); !noted)
-    return print_error(kReport, status_of_report_error(noted.error()), noted.error().message);
   if (!report::is_one_configuration(*runs))
     return run_comparison(*runs, *format, options, store, *workspace);
   Result<Report> report = report::make_report(*runs, &workspace->catalog);
   if (!report)
     return print_error(kReport, status_of_report_error(report.error()), report.error().message);
+  if (const Status noted = note_imported_runs({&*report}, store, workspace->catalog); !noted)
+    return print_error(kReport, status_of_report_error(noted.error()), noted.error().message);
   if (*format == ReportFormat::html)
     return print_page(*runs, title_of(*report), options, store, *workspace);
   if (!options.bench.empty()) {

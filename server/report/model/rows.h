@@ -89,6 +89,9 @@ using Groups = std::map<std::string, metrics::Summary>;
 struct Report {
   tools::RunInfo run;                      // the first run
   std::vector<std::string> samples;        // the handles of all runs, by sample number
+  /// Where the verdicts of runs were imported from, by handle. A run that was judged here is not in
+  /// it. make_report() leaves it empty, because scorecards do not know it.
+  std::map<std::string, std::string> imported;
   std::vector<tools::Usage> sample_usage;  // the usage of each run, in the same order
   tools::Usage usage;  // the sum over the runs; its cost is known if every run's cost is known
   AnsweredBy answered_by = AnsweredBy::model;

@@ -148,6 +148,9 @@ std::string report_as_table(const Report& report) {
   const bool suites = report.suites.size() > 1;
   if (suites) text += std::string(kSuitesNote) + "\n";
   if (report.scripted()) text += std::string(note_of(report.answered_by)) + "\n";
+  for (const auto& [run, provenance] : report.imported)
+    text +=
+        "the verdicts of " + run + " were imported from a file: " + escape_text(provenance) + "\n";
   std::vector<const Metric*> columns;
   std::vector<TextRow> lines = {{"operator", "outcome", "error kind"}};
   for (const Metric& metric : report.metrics) {

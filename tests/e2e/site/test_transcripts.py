@@ -171,6 +171,9 @@ def test_an_imported_run_is_not_exported_as_judged_here(assay: Run, tmp_path: Pa
     key.chmod(0o600)
     report = assay("report", "--run", run, "--store", str(store))
     assert report.returncode == 0 and "imported from a file: Judged elsewhere." in report.stderr
+    assert f"the verdicts of {run} were imported from a file: Judged elsewhere." in report.stdout
+    document = assay("report", "--run", run, "--store", str(store), "--format", "json")
+    assert json.loads(document.stdout)["run"]["imported"] == {run: "Judged elsewhere."}
     bundle = tmp_path / "run.json"
     words = ["--key", str(key), "--out", str(bundle), "--store", str(store)]
     refused = assay("export", "run", run, *words)

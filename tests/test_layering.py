@@ -234,7 +234,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "server/bundle": ("base", "sandbox/job", "server/transcripts", "tools/json", "tools/model"),
     "server/site": ("base", "operators", "server/app", "server/report/model", "server/report/text")
-    + ("sandbox/job", "server/bundle", "server/mcp/http", "server/mcp/protocol")
+    + ("sandbox/job", "server/bundle", "server/mcp/core", "server/mcp/http", "server/mcp/protocol")
     + ("server/runs", "server/store", "server/transcripts", "tools/answer", "tools/json")
     + ("tools/model",),
     "server/edge": (

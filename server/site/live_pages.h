@@ -19,7 +19,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "base/share_limiter.h"
+#include "server/mcp/core/share_limiter.h"
 #include "server/mcp/http/http_pages.h"
 #include "server/runs/services.h"
 #include "server/site/bundle.h"

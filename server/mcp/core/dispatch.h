@@ -19,7 +19,6 @@
 #include <string>
 
 #include "base/json.h"
-#include "base/share_limiter.h"
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/call_observer.h"
 #include "server/mcp/core/change_notifier.h"
@@ -29,6 +28,7 @@
 #include "server/mcp/core/resource.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/core/session.h"
+#include "server/mcp/core/share_limiter.h"
 #include "server/mcp/core/signed_state.h"
 #include "server/mcp/core/task_table.h"
 #include "server/mcp/core/tool.h"

@@ -14,7 +14,7 @@
 #include <string>
 #include <tl/expected.hpp>
 
-#include "base/share_limiter.h"
+#include "server/mcp/core/share_limiter.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_request.h"
 #include "server/mcp/http/http_response.h"

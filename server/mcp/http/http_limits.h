@@ -16,7 +16,7 @@
 
 #include "base/mutex.h"
 #include "base/rate_limiter.h"
-#include "base/share_limiter.h"
+#include "server/mcp/core/share_limiter.h"
 #include "server/mcp/http/http_request.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/http/listener.h"

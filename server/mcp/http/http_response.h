@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/share_limiter.h"
+#include "server/mcp/core/share_limiter.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_record.h"

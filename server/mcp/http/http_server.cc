@@ -19,9 +19,9 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
+#include "server/mcp/core/share_limiter.h"
 #include "server/mcp/http/body_reader.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_admission.h"

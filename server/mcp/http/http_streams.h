@@ -20,8 +20,8 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "base/share_limiter.h"
 #include "server/mcp/core/dispatch.h"
+#include "server/mcp/core/share_limiter.h"
 #include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_application.h"
 #include "server/mcp/http/http_endpoint.h"

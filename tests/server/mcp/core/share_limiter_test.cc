@@ -1,4 +1,4 @@
-#include "base/share_limiter.h"
+#include "server/mcp/core/share_limiter.h"
 
 #include <atomic>
 #include <thread>

@@ -11,7 +11,7 @@ from harness.imported import golden_speed
 from harness.triton_adapter import autotuner
 from triton.runtime.autotuner import Autotuner
 
-SANDBOX = Path(__file__).resolve().parents[3] / "sandbox"
+SANDBOX = Path(__file__).resolve().parents[4] / "sandbox"
 WITHOUT_TRITON = """
 import sys
 sys.path.insert(0, {path!r})

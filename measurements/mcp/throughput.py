@@ -115,7 +115,7 @@ def load(
                 }
             )
             if answer.get("outcome") != "pass":
-                wrong.append(json.dumps(answer)[:300])
+                wrong.append(f"{operator}: {answer.get('summary') or json.dumps(answer)[:300]}")
 
     threads = [threading.Thread(target=work, args=[index], daemon=True) for index in range(agents)]
     for thread in threads:

@@ -10,8 +10,8 @@ namespace assay::sandbox {
 namespace {
 
 // The number of threads that start and end launchers. When jobs wait, a thread starts a launcher
-// for each of them. An H200 creates 8.6 contexts a second one after the other, and 20 when 12
-// processes create them at the same time (docs/measurements/server.md).
+// for each of them. An H200 creates and ends 10 contexts a second one after the other, and 14 with
+// six processes (docs/measurements/server.md).
 constexpr int kThreads = 8;
 constexpr std::int64_t kLauncherStartMs = 30'000;
 constexpr auto kLauncherRetryPause = std::chrono::seconds(2);

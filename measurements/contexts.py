@@ -8,9 +8,9 @@ machine.
 Every submission gets its own context, so this rate limits the number of small jobs per second. For
 each GPU, some processes fork children one after the other; a child only creates a context and ends.
 Meanwhile another process keeps a context on each GPU, as the judges of a server do. Without it, the
-driver would set the GPU up again for each context. In the result, `parts` contains the time of each step of creating a context, measured
-without other processes. It is measured with one and with eight hardware queues
-(CUDA_DEVICE_MAX_CONNECTIONS; eight is the driver's default)."""
+driver would set the GPU up again for each context. In the result, `parts` contains the time of each
+step of creating a context, measured without other processes. It is measured with one and with eight
+hardware queues (CUDA_DEVICE_MAX_CONNECTIONS; eight is the driver's default)."""
 
 from __future__ import annotations
 

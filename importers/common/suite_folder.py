@@ -18,6 +18,7 @@ import os
 import shutil
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -67,9 +68,10 @@ class SuiteFolder:
         settings: dict[str, Any],
         name: SuiteName,
         limits: dict[str, Any] | None = None,
-        names: set[str] | None = None,
+        belongs: Callable[[str], bool] = lambda file: True,
     ) -> None:
-        """`names` are the files of this import, if files of another import may stay in the folder.
+        """`belongs` says whether a file of an earlier import is one that this import replaces or
+        removes. Other files stay in the folder.
         `settings` are what the operators depend on besides their file, such as the target. Files
         that were imported with other settings are imported again. So are files that reached a
         limit, if `limits` are others now."""
@@ -77,7 +79,7 @@ class SuiteFolder:
         self._settings = settings
         self._name = name
         self._limits = limits or {}
-        self._names = names
+        self._belongs = belongs
         self._lock = threading.Lock()
         self._reports: dict[str, dict[str, Any]] = {}
 
@@ -94,7 +96,12 @@ class SuiteFolder:
             shutil.rmtree(self.folder / STAGING, ignore_errors=True)
             (self.folder / STAGING).mkdir()
             earlier = self._earlier()
-            self._refuse_mixture(earlier)
+            if self._has_another_version():
+                self._refuse_mixture(earlier)
+                for report in earlier:
+                    self._remove(report["operators"])
+                earlier = []
+                self._write_reports()
             self._write_name()
         except BlockingIOError as error:
             raise UnusableSuite(
@@ -184,23 +191,32 @@ class SuiteFolder:
                 BAD_DATA, f"{path} is damaged ({error}); name a new folder, or remove this one"
             ) from error
 
-    def _refuse_mixture(self, earlier: list[dict[str, Any]]) -> None:
-        """A suite has the files of one revision, because its version says which."""
-        staying = [one["file"] for one in earlier if one["file"] not in (self._names or ())]
-        if self._names is None or not staying or not (self.folder / NAME).is_file():
-            return
+    def _has_another_version(self) -> bool:
+        return (
+            bool(self._version() and self._name.version) and self._version() != self._name.version
+        )
+
+    def _version(self) -> str:
+        """Returns the version of the suite that is in the folder, or an empty text."""
+        if not (self.folder / NAME).is_file():
+            return ""
         try:
             about = tomllib.loads((self.folder / NAME).read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise UnusableSuite(
                 BAD_DATA, f"{self.folder / NAME} is damaged ({error}); name a new folder"
             ) from error
-        old, new = str(about.get("version", "")), self._name.version
-        if old and new and old != new:
+        return str(about.get("version", ""))
+
+    def _refuse_mixture(self, earlier: list[dict[str, Any]]) -> None:
+        """A suite has the files of one revision, because its version says which."""
+        staying = [one["file"] for one in earlier if not self._belongs(one["file"])]
+        if staying:
             raise UnusableSuite(
                 BAD_DATA,
-                f"{self.folder} has {len(staying)} files of revision {old}, and this checkout is of "
-                f"revision {new}; check {old} out, or name a new folder",
+                f"{self.folder} has {len(staying)} files of revision {self._version()}, and this "
+                f"checkout is of revision {self._name.version}; check {self._version()} out, or "
+                f"name a new folder",
             )
 
     def _write_name(self) -> None:

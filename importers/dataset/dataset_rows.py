@@ -218,7 +218,7 @@ class Rows:
             steps.append(
                 {
                     "kind": KINDS[kind],
-                    "tool": name if kind in TOOL_KINDS else "",
+                    "tool": self._redactor.text(name, hidden) if kind in TOOL_KINDS else "",
                     "text": step.pop("text"),
                     "data": compact(step) if step else "",
                 }

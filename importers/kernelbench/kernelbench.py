@@ -99,12 +99,17 @@ def run(options: argparse.Namespace) -> None:
     name = suite_name("kernelbench", files[0].provenance)
     reached = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
     names = {file.name for file in files}
-    with SuiteFolder(options.out, settings, name, reached, names) as suite:
+    level = file_name(options.level, "")
+
+    def belongs(file: str) -> bool:
+        return file in names or (not options.only and file.startswith(level))
+
+    with SuiteFolder(options.out, settings, name, reached, belongs) as suite:
         if note := revision_note(files[0].provenance, TRIED):
             print(note, flush=True)
         again = options.again or bool(options.only)
         if not options.only:
-            suite.forget_others({file.name for file in files}, file_name(options.level, ""))
+            suite.forget_others(names, level)
         wanted = [file for file in files if again or not suite.has(file)]
         if len(wanted) < len(files):
             print(f"{len(files) - len(wanted)} files were imported earlier; {len(wanted)} are left")

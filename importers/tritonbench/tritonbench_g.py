@@ -94,8 +94,12 @@ def run(options: argparse.Namespace, benchmark: Benchmark, summarised: Summary) 
     settings = {"target": options.target, "importer": importer_digest()}
     limits = {"timeout_s": options.timeout_s, "memory_mib": options.memory_mib}
     name = suite_name(benchmark.command, files[0].provenance)
-    names = {golden.name for golden in files} if options.only else None
-    with SuiteFolder(options.out, settings, name, limits, names) as suite:
+    names = {golden.name for golden in files}
+
+    def belongs(file: str) -> bool:
+        return not options.only or file in names
+
+    with SuiteFolder(options.out, settings, name, limits, belongs) as suite:
         if note := revision_note(files[0].provenance, benchmark.tried):
             print(note, flush=True)
         again = options.again or bool(options.only)

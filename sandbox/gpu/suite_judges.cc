@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <utility>
 
@@ -27,12 +28,21 @@ JudgeGroup::Options trusted(const SandboxConfig& config, Spawner& spawner,
   return made;
 }
 
-JudgeGroup::Options jailed(CandidatePool& pool, const JudgeSettings& settings) {
+/// The judges of a suite start at once only if the device has no other imported suite. With several
+/// suites, the slots may be too few for as many judges as the device has otherwise.
+JudgeGroup::Options jailed(CandidatePool& pool, const SandboxConfig& config,
+                           const JudgeSettings& settings) {
+  const auto suites = static_cast<int>(config.imported_suites.size());
+  JudgeQueue::Limits limits = settings.limits;
+  limits.judges =
+      std::clamp(CandidatePool::kJudgeSlots / suites - kSpareJudgeSlots, 1, settings.limits.judges);
+  limits.loaders = std::min(limits.loaders, limits.judges);
   const std::optional<VisibleGpus> lone = visible_gpus(settings.device);
   const std::string device = lone ? lone->device : settings.device;
-  JudgeGroup::Options made{.limits = settings.limits, .make = [&pool, device](int) {
-                             return std::make_unique<JailedJudgeProcess>(pool, device);
-                           }};
+  JudgeGroup::Options made{
+      .limits = limits,
+      .make = [&pool, device](int) { return std::make_unique<JailedJudgeProcess>(pool, device); },
+      .start = suites == 1};
   if (settings.describes)
     made.make_describing = [&pool] { return std::make_unique<JailedJudgeProcess>(pool, "cpu"); };
   return made;
@@ -59,16 +69,16 @@ std::optional<GpuAccess> gpu_access(const std::string& device) {
 }
 
 SuiteJudges::Suite::Suite(const SandboxConfig& config, Spawner& spawner,
-                          const JudgeSettings& settings, const std::string& suite_folder)
-    : folder(suite_folder),
-      pool(judge_pool_config(config, folder, gpu_access(settings.device)), spawner),
-      group(jailed(pool, settings)) {}
+                          const JudgeSettings& settings, std::size_t number)
+    : folder(config.imported_suites[number]),
+      pool(judge_pool_config(config, number, gpu_access(settings.device)), spawner),
+      group(jailed(pool, config, settings)) {}
 
 SuiteJudges::SuiteJudges(const SandboxConfig& config, Spawner& spawner,
                          const JudgeSettings& settings)
     : trusted_(trusted(config, spawner, settings)) {
-  for (const std::string& folder : config.imported_suites)
-    suites_.push_back(std::make_unique<Suite>(config, spawner, settings, folder));
+  for (std::size_t number = 0; number < config.imported_suites.size(); ++number)
+    suites_.push_back(std::make_unique<Suite>(config, spawner, settings, number));
 }
 
 JudgeGroup& SuiteJudges::of(const std::string& operator_dir) {

@@ -45,7 +45,7 @@ class SuiteJudges {
  private:
   struct Suite {
     Suite(const SandboxConfig& config, Spawner& spawner, const JudgeSettings& settings,
-          const std::string& suite_folder);
+          std::size_t number);
     const std::string folder;
     CandidatePool pool;
     JudgeGroup group;

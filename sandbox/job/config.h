@@ -35,6 +35,9 @@ struct GpuAccess {
   std::vector<std::string> devices;  // the GPU's device files; empty with the fake driver
 };
 
+/// The maximum number of SandboxConfig::imported_suites.
+inline constexpr int kMostImportedSuites = 12;
+
 struct SandboxConfig {
   std::string python;       // interpreter with torch and triton
   std::string harness_dir;  // sandbox/harness
@@ -77,9 +80,10 @@ struct SandboxConfig {
   /// The folders of suites with imported operators. Their references are code of others, so each of
   /// these suites has judges of its own, and they run in a jail (sandbox/pool/jailed_judge.h).
   std::vector<std::string> imported_suites = {};
-  /// The folder of the suite that the judges of a pool can read. It is set only in the
-  /// configuration of a pool of jailed judges.
+  /// The folder of the suite that the judges of a pool can read, and the slots of this pool among
+  /// CandidatePool::kJudgeSlots. They are set only in the configuration of a pool of jailed judges.
   std::string judged_suite = {};
+  int first_judge_slot = 0, judge_slots = 0;
   std::optional<GpuAccess> gpu = {};  // set only in the configuration of the host tier's pool
   int parked_candidates = 2;
   /// If true, candidates run at low CPU priority, so that they do not delay the launchers and the

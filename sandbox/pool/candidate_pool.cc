@@ -95,8 +95,9 @@ std::unique_ptr<Candidate> CandidatePool::pop_parked() {
 std::optional<int> CandidatePool::free_slot() const {
   // Each slot has its own user id and cgroup, so the pools of one device must use different
   // slots.
-  const int first = !config_.judged_suite.empty() ? 2 * kSlots : config_.gpu ? kSlots : 0;
-  const int slots = config_.judged_suite.empty() ? kSlots : kJudgeSlots;
+  const bool judges = !config_.judged_suite.empty();
+  const int first = judges ? 2 * kSlots + config_.first_judge_slot : config_.gpu ? kSlots : 0;
+  const int slots = judges ? config_.judge_slots : kSlots;
   for (int slot = first; slot < first + slots; ++slot) {
     if (used_slots_.count(slot) == 0) return slot;
   }

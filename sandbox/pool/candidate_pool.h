@@ -40,7 +40,8 @@ class CandidatePool {
  public:
   /// The maximum number of candidates of one pool, including parked candidates.
   static constexpr int kSlots = (kMaxSlots - 64) / 2;
-  /// The maximum number of judges of one pool of jailed judges, including parked ones.
+  /// The maximum number of jailed judges of one device, including parked ones. The pools of the
+  /// suites share these slots.
   static constexpr int kJudgeSlots = kMaxSlots - 2 * kSlots;
 
   CandidatePool(const SandboxConfig& config, Spawner& spawner);

@@ -25,9 +25,11 @@ Limits judge_limits() {
 
 }  // namespace
 
-SandboxConfig judge_pool_config(SandboxConfig config, const std::string& suite,
+SandboxConfig judge_pool_config(SandboxConfig config, std::size_t number,
                                 std::optional<GpuAccess> gpu) {
-  config.judged_suite = suite;
+  config.judged_suite = config.imported_suites.at(number);
+  config.judge_slots = CandidatePool::kJudgeSlots / static_cast<int>(config.imported_suites.size());
+  config.first_judge_slot = static_cast<int>(number) * config.judge_slots;
   config.gpu = std::move(gpu);
   config.job_limits = judge_limits();
   config.parked_candidates = 1;

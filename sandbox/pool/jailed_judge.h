@@ -30,9 +30,17 @@ inline constexpr std::int64_t kJudgeMemoryBytes = 32LL << 30;
 inline constexpr std::int64_t kJudgeProcesses = 1'024;
 inline constexpr std::int64_t kJudgeTmpBytes = 4LL << 30;
 
-/// Returns the configuration of the pool that forks the judges of the suite in this folder. `gpu`
-/// is the GPU on which they work.
-SandboxConfig judge_pool_config(SandboxConfig config, const std::string& suite,
+/// The number of slots that a pool of jailed judges needs besides those of its judges: for the
+/// judge that describes cases, a judge of one job alone, a parked process, and a process that is
+/// ending.
+inline constexpr int kSpareJudgeSlots = 4;
+// Each suite has slots for a judge.
+static_assert(kMostImportedSuites * (1 + kSpareJudgeSlots) <= CandidatePool::kJudgeSlots);
+
+/// Returns the configuration of the pool that forks the judges of suite `number` of
+/// `config.imported_suites`. Each of these pools has slots of its own, so that the judges of two
+/// suites never run as the same user. `gpu` is the GPU on which they work.
+SandboxConfig judge_pool_config(SandboxConfig config, std::size_t number,
                                 std::optional<GpuAccess> gpu);
 
 class JailedJudgeProcess final : public JudgeProcess {

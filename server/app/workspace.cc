@@ -150,8 +150,8 @@ sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation iso
   return config;
 }
 
-void add_imported_folders(const operators::Catalog& catalog, const std::string& suite,
-                          Paths& paths) {
+Status add_imported_folders(const operators::Catalog& catalog, const std::string& suite,
+                            Paths& paths) {
   std::vector<std::string>& folders = paths.imported_suites;
   std::error_code error;
   const std::string root = suite.empty() ? "" : fs::canonical(suite, error).string();
@@ -162,6 +162,12 @@ void add_imported_folders(const operators::Catalog& catalog, const std::string& 
     if (std::find(folders.begin(), folders.end(), folder) == folders.end())
       folders.push_back(folder);
   }
+  if (std::ssize(folders) <= sandbox::kMostImportedSuites) return {};
+  return fail(ErrorCode::invalid_argument,
+              std::to_string(folders.size()) + " folders have imported operators, at most " +
+                  std::to_string(sandbox::kMostImportedSuites) +
+                  " can be used together, because each has judges of its own; put the operators " +
+                  "into one suite");
 }
 
 std::optional<Workspace> open_workspace(const std::string& command, int& status,
@@ -189,7 +195,10 @@ std::optional<Workspace> open_workspace(const std::string& command, int& status,
     status = print_error(command, kBadConfig, catalog.error().message);
     return std::nullopt;
   }
-  add_imported_folders(*catalog, suite, *paths);
+  if (const Status added = add_imported_folders(*catalog, suite, *paths); !added) {
+    status = print_error(command, kBadConfig, added.error().message);
+    return std::nullopt;
+  }
   return Workspace{std::move(*paths), std::move(*catalog)};
 }
 

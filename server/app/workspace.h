@@ -62,9 +62,9 @@ struct Workspace {
 
 /// Adds the folders with imported operators to Paths::imported_suites: that of the suite, and those
 /// of operators that are links to folders outside of it. `suite` is empty for Assay's own
-/// operators.
-void add_imported_folders(const operators::Catalog& catalog, const std::string& suite,
-                          Paths& paths);
+/// operators. Errors: invalid_argument if there are more than sandbox::kMostImportedSuites.
+Status add_imported_folders(const operators::Catalog& catalog, const std::string& suite,
+                            Paths& paths);
 
 /// Finds the paths, creates the state directory and loads the catalog. After that, only the user of
 /// this process can access the state directory. `suite` is a folder with the

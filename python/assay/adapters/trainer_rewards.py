@@ -88,7 +88,8 @@ async def verl_reward(
     **_: Any,
 ) -> dict[str, Any]:
     """verl's reward function for one sample, for the reward managers naive, dapo and limited. They
-    call it for many samples at the same time."""
+    call it for many samples at the same time. Each sample is a request of its own, so a sample that
+    arrives after somebody has read a verdict of its group gets other inputs than the group."""
     evaluation = _evaluation(ground_truth, solution_str, (extra_info or {}).get("assay_group"))
     async with AsyncClient(_url(), os.environ.get("ASSAY_TOKEN")) as client:
         results = await client.evaluate_all([evaluation], rewards=[_policy()])

@@ -284,9 +284,10 @@ class CudaDriver final : public GpuDriver {
   }
   LaunchStatus reserve_stacks() override {
     if (stacks_reserved_) return {};
-    stacks_reserved_ = true;
-    return check(api_.cuCtxSetLimit(kLimitStackSize, stack_bytes_),
-                 "reserving memory for the stacks");
+    LaunchStatus reserved =
+        check(api_.cuCtxSetLimit(kLimitStackSize, stack_bytes_), "reserving memory for the stacks");
+    stacks_reserved_ = reserved.has_value();
+    return reserved;
   }
 
  private:

@@ -4,8 +4,7 @@
 //       parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
 //
 // Some arguments have side effects during parsing: --without takes effect at once
-// (sandbox/jail/layer.h), and the paths of --counters, --rocprof and
-// --sanitizer are resolved.
+// (sandbox/jail/layer.h), and the paths of --counters, --rocprof and --sanitizer are resolved.
 #pragma once
 
 #include <optional>

@@ -10,8 +10,7 @@
 // The first form serves frames on descriptor N until the end of the stream. With --counters, the
 // launcher serves frames inside Nsight Compute, which writes its report to standard output at the
 // end. With --rocprof, the launcher serves frames inside AMD's rocprofv3, and prints its report.
-// With
-// --sanitizer, the launcher serves frames inside Compute Sanitizer, and then sends the
+// With --sanitizer, the launcher serves frames inside Compute Sanitizer, and then sends the
 // sanitizer's report in a last frame. The second form prints one line of JSON about the devices.
 // DRIVER is cuda, hip, emulated, fake, fake-sick or fake-full; ISOLATION is strict or best_effort;
 // TOOL is memcheck, racecheck, initcheck or synccheck.

@@ -1,6 +1,5 @@
 // Executes a profiler or a sanitizer, which starts a second launcher inside the jail that the first
-// launcher has built (ncu.h,
-// rocprof.h, sanitizer.h).
+// launcher has built (ncu.h, rocprof.h, sanitizer.h).
 //
 //   const std::string folder = parent_folder("/opt/cuda/bin/ncu");  // "/opt/cuda/bin"
 //   Status failed = become_tool({"/opt/cuda/bin/ncu", "--csv", launcher}, launcher);

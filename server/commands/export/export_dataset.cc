@@ -70,9 +70,7 @@ class DatasetInput {
         ASSAY_RETURN_IF_ERROR(add_jobs({}, op.name));
     }
     for (const std::string& folder : options_.benches) {
-      const Status added = add_bench(folder);
-      bad_bench_ = !added && added.error().code != ErrorCode::not_found;
-      if (!added) return added;
+      ASSAY_RETURN_IF_ERROR(add_bench(folder));
     }
     for (const auto& [handle, run] : runs_) ASSAY_RETURN_IF_ERROR(add_stored_transcripts(run));
     return input_.add({{"left_out",
@@ -188,8 +186,9 @@ class DatasetInput {
 
   /// Adds the transcripts of the benches in the folder.
   Status add_bench(const std::string& folder) {
-    ASSAY_TRY(benches, bench::find_benches(folder));
-    for (const bench::RecordedBench& recorded : benches) {
+    const auto benches = bench::find_benches(folder);
+    if (!benches) return failed_to_read(benches.error());
+    for (const bench::RecordedBench& recorded : *benches) {
       for (const auto& [sample, started] : recorded.journal.runs) {
         const auto run = runs_.find(started.run);
         if (run == runs_.end()) continue;
@@ -197,7 +196,8 @@ class DatasetInput {
           const fs::path path = bench::transcript_path(recorded.directory, sample, name);
           std::error_code error;
           if (!fs::exists(path, error)) continue;
-          ASSAY_TRY(transcript, transcripts::read_bench_transcript(path, redactor_, kBenchLimits));
+          const auto transcript = transcripts::read_bench_transcript(path, redactor_, kBenchLimits);
+          if (!transcript) return failed_to_read(transcript.error());
           Attempt attempt = {.sample = sample};
           const auto end = recorded.journal.finished.find({sample, name});
           if (end != recorded.journal.finished.end()) {
@@ -205,11 +205,17 @@ class DatasetInput {
             attempt.error_kind = end->second.error_kind;
             if (end->second.cost_usd) attempt.cost_usd = *end->second.cost_usd;
           }
-          ASSAY_RETURN_IF_ERROR(add_transcript(run->second, name, attempt, transcript));
+          ASSAY_RETURN_IF_ERROR(add_transcript(run->second, name, attempt, *transcript));
         }
       }
     }
     return {};
+  }
+
+  /// Returns the error of reading a file of a bench, and notes whether the file is to blame.
+  Status failed_to_read(const Error& error) {
+    bad_bench_ = error.code != ErrorCode::not_found;
+    return fail(error);
   }
 
   /// Adds the transcripts that the store keeps of the run, except those that a bench had.

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sandbox/device/cpu.h"
+#include "sandbox/pool/jailed_judge.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cpu_fixture.h"
 
@@ -78,4 +79,19 @@ TEST_CASE("the judge of an imported suite is in a jail, and changes no judge of 
   INFO(ended.summary << " " << ended.detail);
   CHECK(ended.error_kind == ErrorKind::reference_error);
   CHECK(device->execute(in_suite("suite_that_is_honest", ""), monitor).outcome == Outcome::pass);
+}
+
+TEST_CASE("the judges of two suites have no slot in common, also with as many suites as can be") {
+  SandboxConfig config = real_config();
+  for (int i = 0; i < kMostImportedSuites; ++i)
+    config.imported_suites.push_back("/suites/" + std::to_string(i));
+  int next = 0;
+  for (std::size_t i = 0; i < config.imported_suites.size(); ++i) {
+    const SandboxConfig pool = judge_pool_config(config, i, std::nullopt);
+    CHECK(pool.judged_suite == config.imported_suites[i]);
+    CHECK(pool.first_judge_slot == next);
+    CHECK(pool.judge_slots > kSpareJudgeSlots);
+    next += pool.judge_slots;
+  }
+  CHECK(next <= CandidatePool::kJudgeSlots);
 }

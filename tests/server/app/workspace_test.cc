@@ -79,3 +79,18 @@ TEST_CASE("ASSAY_PYTHON may be relative, or a name that PATH has") {
   else
     ::setenv("ASSAY_PYTHON", before.c_str(), 1);
 }
+
+TEST_CASE("a device has judges for a limited number of imported suites") {
+  const Result<Paths> found = find_paths();
+  REQUIRE(found);
+  const auto catalog = operators::Catalog::load(found->operators());
+  REQUIRE(catalog);
+  Paths paths = *found;
+  for (int i = 0; i < sandbox::kMostImportedSuites; ++i)
+    paths.imported_suites.push_back("/suites/" + std::to_string(i));
+  CHECK(add_imported_folders(*catalog, "", paths));
+  paths.imported_suites.emplace_back("/suites/one_more");
+  const Status refused = add_imported_folders(*catalog, "", paths);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message.find("at most 12") != std::string::npos);
+}

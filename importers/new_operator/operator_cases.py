@@ -20,6 +20,10 @@ from operator_request import Input, Refused, Request
 ASCENDING = "ascending"
 LARGEST_BYTES = 256 << 20  # of the tensors of a large case whose sizes the author does not name
 LONGEST_AXIS = 1 << 24
+# The distributions of hidden small cases of matrix products in float16: a rounding of an input to
+# bfloat16 shows, or a sum in float16. Each is named after the function of Rng that makes its inputs.
+PRODUCTS = ("picks", "swells")
+PRODUCT_SIZES = (9, 256, 13)  # m, k, n
 # The sizes of the small cases. No size is a multiple of a usual block, and most are odd. The first
 # row is for operators with one axis, the second for those with two, and so on.
 SMALL = (
@@ -106,9 +110,22 @@ def cases_of(request: Request) -> list[NewCase]:
         distribution = ASCENDING if i == 0 else "typical"
         axes = small[PUBLIC_SMALL + i]
         cases.append(NewCase(f"hidden_small_{i + 1}", True, True, small_dtype, axes, distribution))
+    for distribution in PRODUCTS if is_float16_product(request) else ():
+        axes = product_axes(request)
+        cases.append(NewCase(f"hidden_{distribution}", True, True, dtype, axes, distribution))
     cases.append(NewCase("hidden_odd", True, False, dtype, odd, "typical"))
     cases.append(NewCase("hidden_large", True, False, dtype, large, ASCENDING))
     return cases
+
+
+def is_float16_product(request: Request) -> bool:
+    return request.kind == "matmul" and case_dtype(request.inputs) == "float16"
+
+
+def product_axes(request: Request) -> dict[str, int]:
+    """Returns the axes m, k and n of a matrix product with their sizes, in this order."""
+    a, b = [one.shape for one in request.inputs if one.type == "tensor"]
+    return dict(zip((*a, b[1]), PRODUCT_SIZES, strict=True))
 
 
 def _small_sizes(

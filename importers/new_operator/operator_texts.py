@@ -13,7 +13,14 @@ import re
 
 from harness.operator.own_reference import INTEGERS
 from harness.wire.tensors import DTYPES
-from operator_cases import ASCENDING, NewCase, case_dtype
+from operator_cases import (
+    ASCENDING,
+    PRODUCTS,
+    NewCase,
+    case_dtype,
+    is_float16_product,
+    product_axes,
+)
 from operator_forms import Forms
 from operator_request import Input, Refused, Request
 from operator_sources import fitting_source
@@ -211,6 +218,19 @@ def _inputs(request: Request) -> list[str]:
         lines.append(
             f'    # FILL IN: the distribution "{ASCENDING}" must differ from the usual one.'
         )
+    if is_float16_product(request):
+        sizes = ", ".join(f'axes["{name}"]' for name in product_axes(request))
+        a, b = [one.name for one in request.inputs if one.type == "tensor"]
+        lines.append("    # The losses of bfloat16 inputs and of float16 sums show in these cases.")
+        for distribution in PRODUCTS:
+            # The tolerance is that of typical sums, so the elements that picks() shows are larger.
+            left = "(16.0 * left)" if distribution == "picks" else "left"
+            lines += [
+                f'    if case.distribution == "{distribution}":',
+                f"        left, right = rng.{distribution}({sizes})",
+                f'        made["{a}"] = {left}.to(case.dtype)',
+                f'        made["{b}"] = right.to(case.dtype)',
+            ]
     return [*lines, "    return made"]
 
 

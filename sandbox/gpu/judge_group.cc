@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/log.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -39,8 +41,13 @@ Result<JudgeGroup::Alone> JudgeGroup::judge_alone(const Deadline& deadline) {
   Result<FifoSemaphore::Slot> slot = lonely_.acquire(deadline);
   if (!slot) return fail(slot.error());
   auto judge = std::make_shared<Judge>(make_(queue.judges()));
-  const MutexLock lock(mutex_);
-  alone_ = judge;
+  {
+    const MutexLock lock(mutex_);
+    alone_ = judge;
+  }
+  // The start has a deadline of its own, so that it takes no time from the judge's first request.
+  // An error is repeated by that request, which starts the process again.
+  (void)judge->ready(Deadline::after_ms(kJudgeStartMs, deadline.stop()));
   return Alone{std::move(*slot), std::move(judge)};
 }
 
@@ -52,16 +59,23 @@ std::vector<std::shared_ptr<Judge>> JudgeGroup::all() {
 }
 
 Status JudgeGroup::settle(const std::string& job, const Deadline& deadline) {
+  const std::int64_t each_ms = deadline.remaining_ms();
   for (const std::shared_ptr<Judge>& judge : all()) {
-    const Status idle = judge->settle(job, deadline);
-    if (!idle && idle.error().code != ErrorCode::unavailable) return idle;
+    const Status idle = judge->settle(job, Deadline::after_ms(each_ms, deadline.stop()));
+    if (idle) continue;
+    if (idle.error().code == ErrorCode::cancelled) return idle;
+    // The judge's process was ended, so it has no work on the device.
+    log::warning("a judge did not end its work before a job was timed",
+                 {{"job", job}, {"error", to_string(idle.error().code)}});
   }
   return {};
 }
 
 void JudgeGroup::free_memory(const Deadline& deadline) {
+  const std::int64_t each_ms = deadline.remaining_ms();
   // A judge that does not answer keeps its memory, which is no error of the job that needs more.
-  for (const std::shared_ptr<Judge>& judge : all()) (void)judge->free_memory(deadline);
+  for (const std::shared_ptr<Judge>& judge : all())
+    (void)judge->free_memory(Deadline::after_ms(each_ms, deadline.stop()));
 }
 
 }  // namespace assay::sandbox

@@ -61,12 +61,17 @@ class JudgeGroup {
   /// The judge with this index. JudgeQueue::Turn::judge() returns an index.
   Judge& judge(std::size_t index) { return *judges_[index]; }
   CaseDescriber& describer() { return *describer_; }
-  /// Waits until no other job has a judge of its own, and makes one, which starts with its first
-  /// request. Errors: cancelled; resource_exhausted if the deadline passes.
+  /// Waits until no other job has a judge of its own, makes one, and waits until it has started.
+  /// The deadline does not limit the start, but a cancellation ends it. If the start fails, the
+  /// first request starts the judge again. Errors: cancelled; resource_exhausted if the deadline
+  /// passes.
   Result<Alone> judge_alone(const Deadline& deadline);
-  /// Waits until no judge works on the device. A judge whose process has ended does not work.
+  /// Waits until no judge works on the device. Each judge gets all of the time that the deadline
+  /// leaves at the call, so a judge that is silent takes no time from another one. A judge that
+  /// does not end its work in this time is stopped. An ended process has no work on the device.
+  /// Errors: cancelled.
   Status settle(const std::string& job, const Deadline& deadline);
-  /// Makes all judges give device memory back that no job uses.
+  /// Makes all judges give device memory back that no job uses. Each judge has time as in settle().
   void free_memory(const Deadline& deadline);
 
   JudgeQueue queue;

@@ -90,15 +90,18 @@ JudgeGroup& SuiteJudges::of(const std::string& operator_dir) {
 }
 
 Status SuiteJudges::settle(const std::string& job, const Deadline& deadline) {
+  const std::int64_t each_ms = deadline.remaining_ms();
   ASSAY_RETURN_IF_ERROR(trusted_.settle(job, deadline));
   for (const std::unique_ptr<Suite>& suite : suites_)
-    ASSAY_RETURN_IF_ERROR(suite->group.settle(job, deadline));
+    ASSAY_RETURN_IF_ERROR(suite->group.settle(job, Deadline::after_ms(each_ms, deadline.stop())));
   return {};
 }
 
 void SuiteJudges::free_memory(const Deadline& deadline) {
+  const std::int64_t each_ms = deadline.remaining_ms();
   trusted_.free_memory(deadline);
-  for (const std::unique_ptr<Suite>& suite : suites_) suite->group.free_memory(deadline);
+  for (const std::unique_ptr<Suite>& suite : suites_)
+    suite->group.free_memory(Deadline::after_ms(each_ms, deadline.stop()));
 }
 
 }  // namespace assay::sandbox

@@ -38,7 +38,8 @@ class SuiteJudges {
 
   /// Returns the judges of the operator in this folder.
   JudgeGroup& of(const std::string& operator_dir);
-  /// As the functions of JudgeGroup, for all groups.
+  /// As the functions of JudgeGroup, for all groups. Each judge of each group gets all of the time
+  /// that the deadline leaves at the call.
   Status settle(const std::string& job, const Deadline& deadline);
   void free_memory(const Deadline& deadline);
 

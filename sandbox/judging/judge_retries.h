@@ -3,7 +3,8 @@
 //
 // - The judge's process ended while it worked for the job: the job runs again with a judge of its
 //   own. If that judge ends too, the operator's code is the cause. The verdict is then
-//   `reference_error`, and later jobs of this operator get a judge of their own at once.
+//   `reference_error`, and later jobs of this operator get a judge of their own at once, until one
+//   of them is judged without trouble.
 // - The judge's process was replaced, because another job had ended it: the job runs again.
 // - The device had too little memory: memory is freed, and the job runs again, once.
 //
@@ -38,9 +39,12 @@ class JudgeRetries {
 
  private:
   bool ends_judges(const std::string& operator_key);
+  void note(const std::string& operator_key, JobExecution& run);
+  void forget(const std::string& operator_key);
 
   Mutex mutex_;
-  // The operators whose code has ended a judge of a single job, by folder and revision.
+  // The operators whose code ended the judge of the last job that had a judge of its own, by folder
+  // and revision.
   std::set<std::string> ending_ ASSAY_GUARDED_BY(mutex_);
 };
 

@@ -46,6 +46,8 @@ class CandidatePool {
 
   CandidatePool(const SandboxConfig& config, Spawner& spawner);
   ~CandidatePool();
+  /// Returns SandboxConfig::judged_suite, which is empty unless this is a pool of jailed judges.
+  const std::string& judged_suite() const { return config_.judged_suite; }
   CandidatePool(const CandidatePool&) = delete;
   CandidatePool& operator=(const CandidatePool&) = delete;
 

@@ -1,5 +1,8 @@
 #include "sandbox/pool/jailed_judge.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -12,6 +15,19 @@ namespace {
 constexpr std::int64_t kEndOfJailedJudgeMs = 500;
 constexpr std::int64_t kPercentOfProcessor = 100;
 constexpr std::size_t kLoggedOfStderr = 1'500;  // bytes; the innermost stack frames come first
+
+/// A jailed judge of a server that runs as root is another user, who must be able to read the
+/// suite.
+Status check_readable(const std::string& suite) {
+  struct ::stat facts {};
+  if (::geteuid() != 0 || ::stat(suite.c_str(), &facts) != 0) return {};
+  constexpr mode_t kNeeded = S_IROTH | S_IXOTH;
+  if ((facts.st_mode & kNeeded) == kNeeded) return {};
+  return fail(ErrorCode::unavailable,
+              "the judges of an imported suite run as another user, who "
+              "cannot read it; run: chmod -R o+rX " +
+                  suite);
+}
 
 Limits judge_limits() {
   Limits limits;
@@ -39,6 +55,7 @@ SandboxConfig judge_pool_config(SandboxConfig config, std::size_t number,
 
 Result<JudgeReady> JailedJudgeProcess::start(const Deadline& deadline) {
   stop();
+  ASSAY_RETURN_IF_ERROR(check_readable(pool_.judged_suite()));
   Result<std::unique_ptr<Candidate>> candidate = pool_.take(judge_limits(), deadline);
   if (!candidate) return fail(candidate.error());
   candidate_ = std::move(*candidate);

@@ -4,7 +4,7 @@
 // /tmp, with the caches of compilers, belongs to this process alone. It has no network. If the
 // judge works on a GPU, it has the device files of this GPU.
 //
-//   CandidatePool pool(judge_pool_config(config, "/suites/g", std::nullopt), spawner);
+//   CandidatePool pool(judge_pool_config(config, 0, std::nullopt), spawner);  // of suite 0
 //   Judge judge(std::make_unique<JailedJudgeProcess>(pool, "cpu"));
 //
 // A pool serves one suite, so no judge of the suite can reach the judge of another one. Not

@@ -1,5 +1,7 @@
 #include "sandbox/pool/judge.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +14,11 @@ namespace {
 
 constexpr std::int64_t kJudgeStartMs = 120'000;
 constexpr std::int64_t kReleaseMs = 1'000;  // time limit for sending the release of a job
+// The time in which a request ends whose process has lost its connection.
+constexpr std::int64_t kInterruptMs = 10'000;
+// The number of frames before an answer that answer no request. A judge sends one such frame for
+// each request that was cancelled. A process that sends more of them is out of control.
+constexpr int kMostStrayFrames = 1'000;
 
 /// Returns an error that is not one of the judge's work on a request, so the job that asked does
 /// not run again.
@@ -25,6 +32,35 @@ bool is_used_by_argument(const std::vector<PreparedCase>& cases, std::int64_t fd
     return std::any_of(one.arguments.begin(), one.arguments.end(),
                        [&](const Argument& argument) { return argument.fd == fd; });
   });
+}
+
+/// Checks the files of a process that is not trusted. Such a process could truncate a file that is
+/// not sealed while another process reads it.
+Status check_files(const Prepared& prepared, const std::vector<UniqueFd>& fds) {
+  const std::int64_t shared = prepared.device ? prepared.device->fd : -1;
+  if (is_used_by_argument(prepared.cases, shared))
+    return fail(ErrorCode::corrupt, "an argument is in device memory");
+  for (std::size_t i = 0; i < fds.size(); ++i) {
+    if (static_cast<std::int64_t>(i) == shared) continue;  // memory of the device, not a file
+    const Result<std::uint64_t> sealed = check_foreign_memfd(fds[i].get());
+    if (!sealed) return fail(sealed.error());
+  }
+  return {};
+}
+
+/// Waits for the answer to a request about this job and case. Skips answers to earlier requests.
+/// Errors: as receive_frame(), and corrupt if the process sent too many other frames.
+Result<Frame> receive_answer(int socket, const std::string& job, const std::string& case_id,
+                             const Deadline& deadline) {
+  for (int strays = 0; strays <= kMostStrayFrames; ++strays) {
+    Result<Frame> reply = receive_frame(socket, deadline);
+    if (!reply || answers(*reply, job, case_id)) return reply;
+    // receive_frame() checks the deadline only while no whole frame has arrived.
+    if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
+    if (deadline.expired()) return fail(ErrorCode::resource_exhausted, "the deadline passed");
+  }
+  return fail(ErrorCode::corrupt, "it sent more than " + std::to_string(kMostStrayFrames) +
+                                      " frames that answer no request (kMostStrayFrames)");
 }
 
 }  // namespace
@@ -50,11 +86,16 @@ Result<JudgeReady> Judge::ready(const Deadline& deadline) {
 Status Judge::ensure_started(const Deadline& deadline) {
   if (process_->alive()) return {};
   has_worked_ = false;
-  if (process_->socket() >= 0) last_end_ = process_->how_it_ended().value_or("");
+  note_end();
   Result<JudgeReady> facts = process_->start(deadline);
   if (!facts) return fail(facts.error());
   ready_ = std::move(*facts);
   return {};
+}
+
+/// Notes how a process that is no longer alive has ended.
+void Judge::note_end() {
+  if (process_->socket() >= 0) last_end_ = process_->how_it_ended().value_or("");
 }
 
 /// Ends the process. The next request starts a new one.
@@ -77,94 +118,110 @@ Error Judge::of_reference(const Error& error) {
   return *failure_;
 }
 
-/// Returns the answer. If the answer of a process that is not trusted is malformed, the code that
-/// it executes has taken control of it. Then the error is one of the reference of a check, or that
-/// of a judge that ended.
-template <class T>
-Result<T> Judge::told(Result<T> answer) const {
-  if (answer || process_->is_trusted()) return answer;
+/// Returns the error for an answer that read() refused. If the process is not trusted, the code
+/// that it executes has taken control of it. Then the process is stopped, and the error is one of
+/// the reference of a check, or that of a judge that ended.
+Error Judge::malformed(const Error& error) {
+  if (process_->is_trusted()) return error;
+  const std::string what = "sent a malformed answer: " + error.message;
   if (process_->has_own_reference())
-    return fail(
-        ErrorCode::reference,
-        "the reference failed: its process sent a malformed answer: " + answer.error().message);
-  return fail(ErrorCode::unavailable,
-              "the judge sent a malformed answer: " + answer.error().message);
+    return of_reference({ErrorCode::reference, "its process " + what});
+  last_end_ = "the judge " + what;
+  stop_process();
+  return {ErrorCode::unavailable, last_end_};
 }
 
-Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds,
-                         const std::string& job, const std::string& case_id,
+template <class T>
+Result<T> Judge::ask_for(Result<T> (*parse)(const Frame&), const Request& request,
                          const Deadline& deadline) {
-  Result<Frame> reply = ask_in_turn(request, fds, job, case_id, deadline);
-  send_releases();  // releases that were requested while the judge was busy
-  return reply;
+  Result<T> answer = fail(ErrorCode::internal, "the judge's answer was not read");
+  const Read read = [&](const Frame& frame) -> Status {
+    answer = parse(frame);
+    return answer ? Status{} : fail(answer.error());
+  };
+  if (Status asked = ask(request, read, deadline); !asked) return fail(asked.error());
+  return answer;
 }
 
-Result<Frame> Judge::ask_in_turn(const nlohmann::json& request, const std::vector<int>& fds,
-                                 const std::string& job, const std::string& case_id,
-                                 const Deadline& deadline) {
+Status Judge::ask(const Request& request, const Read& read, const Deadline& deadline) {
+  Status answered = ask_in_turn(request, read, deadline);
+  send_releases();  // releases that were requested while the judge was busy
+  return answered;
+}
+
+Status Judge::ask_in_turn(const Request& request, const Read& read, const Deadline& deadline) {
   const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
   if (!turn) return fail(not_of_request(turn.error()));
   if (failure_) return fail(*failure_);
   send_releases_now();  // ends a process that cannot take them, so that a new one is started
-  if (Status started = ensure_started(deadline); !started)
-    return fail(not_of_request(started.error()));
+  const Status started = ensure_started(deadline);
+  if (!started) return fail(not_of_request(started.error()));
   has_worked_ = true;
+  return ask_now(request, read, deadline);
+}
+
+/// Sends the request and reads the answer. The caller holds the slot of turn_.
+Status Judge::ask_now(const Request& request, const Read& read, const Deadline& deadline) {
   const bool own = process_->has_own_reference();
-  if (Status sent = send_frame(process_->socket(), request, {}, fds, deadline); !sent) {
-    if (own && sent.error().code != ErrorCode::cancelled) return fail(of_reference(sent.error()));
+  set_asked_socket(process_->socket());
+  Status sent = send_frame(process_->socket(), request.header, {}, request.fds, deadline);
+  Result<Frame> reply =
+      sent ? receive_answer(process_->socket(), request.job, request.case_id, deadline)
+           : fail(sent.error());
+  set_asked_socket(-1);  // before the socket is closed
+  if (!sent) {
     const bool cancelled = sent.error().code == ErrorCode::cancelled;
+    if (own && !cancelled) return fail(of_reference(sent.error()));
     stop_process();
     return fail(cancelled ? ErrorCode::cancelled : ErrorCode::unavailable,
                 "the judge took no request: " + sent.error().message);
   }
-  while (true) {
-    Result<Frame> reply = receive_frame(process_->socket(), deadline);
-    if (!reply) {
-      // After a cancellation the judge keeps running, and its late answer is skipped. A judge that
-      // misses a deadline or ends is replaced by a new process.
-      if (reply.error().code != ErrorCode::cancelled) {
-        if (own) return fail(of_reference(reply.error()));
-        const std::optional<std::string> end = process_->how_it_ended();
-        last_end_ = end.value_or(reply.error().message);
-        stop_process();
-        return fail(ErrorCode::unavailable,
-                    "the judge did not answer: " + end.value_or(reply.error().message));
-      }
-      return reply;
-    }
-    if (!answers(*reply, job, case_id)) continue;
-    if (reply->type() == "judge_error") {
-      Error error = parse_judge_error(*reply);
-      if (error.code == ErrorCode::not_found && !last_end_.empty())
-        error.message += "; the judge before it ended: " + last_end_;
-      if (own) return fail(of_reference(error));
-      if (error.code == ErrorCode::unavailable) stop_process();
-      return fail(error);
-    }
-    return reply;
+  if (!reply) {
+    // After a cancellation the judge keeps running, and its late answer is skipped. A judge that
+    // misses a deadline or ends is replaced by a new process.
+    if (reply.error().code == ErrorCode::cancelled) return fail(reply.error());
+    if (own) return fail(of_reference(reply.error()));
+    last_end_ = process_->how_it_ended().value_or(reply.error().message);
+    stop_process();
+    return fail(ErrorCode::unavailable, "the judge did not answer: " + last_end_);
   }
+  if (reply->type() == "judge_error") {
+    Error error = parse_judge_error(*reply);
+    if (error.code == ErrorCode::not_found && !last_end_.empty())
+      error.message += "; the judge before it ended: " + last_end_;
+    if (own) return fail(of_reference(error));
+    if (error.code == ErrorCode::unavailable) stop_process();
+    return fail(error);
+  }
+  if (Status known = read(*reply); !known) return fail(malformed(known.error()));
+  return {};
+}
+
+void Judge::set_asked_socket(int socket) {
+  const MutexLock lock(mutex_);
+  asked_socket_ = socket;
+}
+
+/// Ends the request for which another thread waits, and its process with it. Returns at once.
+void Judge::interrupt() {
+  const MutexLock lock(mutex_);
+  if (asked_socket_ >= 0) ::shutdown(asked_socket_, SHUT_RDWR);
 }
 
 Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& request,
                                          const Deadline& deadline) {
-  Result<Frame> reply = ask(request, {}, job.id, {}, deadline);
-  if (!reply) return fail(reply.error());
-  Result<Prepared> prepared =
-      request.at("type") == "describe" ? parse_described(*reply) : parse_prepared(*reply);
-  if (!prepared) return fail(told(std::move(prepared)).error());
-  if (!process_->is_trusted()) {
-    // The process could truncate a file that is not sealed while another process reads it.
-    const std::int64_t shared = prepared->device ? prepared->device->fd : -1;
-    if (is_used_by_argument(prepared->cases, shared))
-      return fail(
-          told<PreparedJob>(fail(ErrorCode::corrupt, "an argument is in device memory")).error());
-    for (std::size_t i = 0; i < reply->fds.size(); ++i) {
-      if (static_cast<std::int64_t>(i) == shared) continue;  // memory of the device, not a file
-      const Result<std::uint64_t> sealed = check_foreign_memfd(reply->fds[i].get());
-      if (!sealed) return fail(told<PreparedJob>(fail(sealed.error())).error());
-    }
-  }
-  return told(complete(job, request, std::move(*prepared), std::move(reply->fds)));
+  Result<PreparedJob> made = fail(ErrorCode::internal, "the judge's answer was not read");
+  const Read read = [&](Frame& frame) -> Status {
+    Result<Prepared> prepared =
+        request.at("type") == "describe" ? parse_described(frame) : parse_prepared(frame);
+    if (!prepared) return fail(prepared.error());
+    if (!process_->is_trusted()) ASSAY_RETURN_IF_ERROR(check_files(*prepared, frame.fds));
+    made = complete(job, request, std::move(*prepared), std::move(frame.fds));
+    return made ? Status{} : fail(made.error());
+  };
+  if (Status asked = ask({request, {}, job.id, {}}, read, deadline); !asked)
+    return fail(asked.error());
+  return made;
 }
 
 /// Returns the prepared cases if they are the cases of the job.
@@ -203,20 +260,18 @@ Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,
                                 const Deadline& deadline, bool keep) {
   const bool on_device = outputs.fd < 0;
   const std::vector<int> fds = on_device ? std::vector<int>{} : std::vector<int>{outputs.fd};
-  Result<Frame> reply = ask(compare_header(of.job, of.case_id, outputs.tensors, on_device, keep),
-                            fds, of.job, of.case_id, deadline);
-  if (!reply) return fail(reply.error());
-  return told(parse_compared(*reply));
+  return ask_for(parse_compared,
+                 {compare_header(of.job, of.case_id, outputs.tensors, on_device, keep), fds, of.job,
+                  of.case_id},
+                 deadline);
 }
 
 Result<HostJudged> Judge::host_case(const CaseName& of, const HostRounds& rounds,
                                     const Limits& limits, const Deadline& deadline) {
-  Result<Frame> reply =
-      ask(host_case_header(of.job, of.case_id, rounds.time,
-                           limits.import_wall_ms + limits.run_wall_ms, limits.gpu_memory_bytes),
-          {rounds.line}, of.job, of.case_id, deadline);
-  if (!reply) return fail(reply.error());
-  return told(parse_host_judged(*reply));
+  const std::int64_t wall_ms = limits.import_wall_ms + limits.run_wall_ms;
+  const nlohmann::json header =
+      host_case_header(of.job, of.case_id, rounds.time, wall_ms, limits.gpu_memory_bytes);
+  return ask_for(parse_host_judged, {header, {rounds.line}, of.job, of.case_id}, deadline);
 }
 
 Result<Attributed> Judge::attribute(const CaseName& of, const AttributionRuns& runs,
@@ -226,63 +281,80 @@ Result<Attributed> Judge::attribute(const CaseName& of, const AttributionRuns& r
   if (on_device != (without.fd < 0))
     return fail(ErrorCode::invalid_argument,
                 "the outputs of one run are in a memory file, those of the other are not");
-  Result<Frame> reply =
-      on_device ? ask(attribute_kept_header(of.job, of.case_id, without.tensors), {}, of.job,
-                      of.case_id, deadline)
-                : ask(attribute_header(of.job, of.case_id, full.tensors, without.tensors),
-                      {full.fd, without.fd}, of.job, of.case_id, deadline);
-  if (!reply) return fail(reply.error());
-  return told(parse_attributed(*reply));
+  Request request{{}, {}, of.job, of.case_id};
+  if (on_device) {
+    request.header = attribute_kept_header(of.job, of.case_id, without.tensors);
+  } else {
+    request.header = attribute_header(of.job, of.case_id, full.tensors, without.tensors);
+    request.fds = {full.fd, without.fd};
+  }
+  return ask_for(parse_attributed, request, deadline);
 }
 
 Result<std::string> Judge::refresh(const std::string& job, const std::string& case_id,
                                    const Deadline& deadline) {
-  Result<Frame> reply = ask(refresh_header(job, case_id), {}, job, case_id, deadline);
-  if (!reply) return fail(reply.error());
-  return told(parse_refreshed(*reply));
+  return ask_for(parse_refreshed, {refresh_header(job, case_id), {}, job, case_id}, deadline);
 }
 
 Status Judge::compute_references(const CaseName& of, bool timed, const Deadline& deadline) {
-  const Result<Frame> reply =
-      ask(references_header(of.job, of.case_id, timed), {}, of.job, of.case_id, deadline);
-  return reply ? parse_referenced(*reply) : fail(reply.error());
+  return ask({references_header(of.job, of.case_id, timed), {}, of.job, of.case_id},
+             parse_referenced, deadline);
 }
 
 Status Judge::free_memory(const Deadline& deadline) {
   if (!has_worked_) return {};
-  const Result<Frame> reply = ask(free_memory_header(), {}, {}, {}, deadline);
-  return reply ? parse_freed(*reply) : fail(reply.error());
+  return ask({free_memory_header(), {}, {}, {}}, parse_freed, deadline);
 }
 
 Status Judge::settle(const std::string& job, const Deadline& deadline) {
   if (!has_worked_) return {};
-  const Result<Frame> reply = ask(settle_header(job), {}, job, {}, deadline);
-  return reply ? parse_settled(*reply) : fail(reply.error());
+  Status settled = settle_in_turn(job, deadline);
+  send_releases();  // releases that were requested while the judge was busy
+  return settled;
+}
+
+Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
+  Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
+  if (!turn && turn.error().code == ErrorCode::cancelled) return fail(turn.error());
+  if (!has_worked_) return {};
+  if (!turn) {
+    interrupt();
+    const Error busy = turn.error();
+    turn = turn_.acquire(Deadline::after_ms(kInterruptMs, deadline.stop()));
+    if (!turn) return fail(not_of_request(turn.error()));
+    stop_process();
+    return fail(ErrorCode::unavailable, busy.message);
+  }
+  if (!process_->alive()) {
+    note_end();
+    stop_process();  // also what the process has left behind in its jail
+    return {};
+  }
+  Status settled = ask_now({settle_header(job), {}, job, {}}, parse_settled, deadline);
+  // What the judge does on the device is unknown now, so it must not go on.
+  if (!settled && settled.error().code != ErrorCode::cancelled) stop_process();
+  return settled;
 }
 
 Result<std::vector<double>> Judge::time_reference(const std::string& job,
                                                   const std::string& case_id,
                                                   const Deadline& deadline) {
-  Result<Frame> reply = ask(time_reference_header(job, case_id), {}, job, case_id, deadline);
-  if (!reply) return fail(reply.error());
-  return told(parse_timed_reference(*reply));
+  return ask_for(parse_timed_reference, {time_reference_header(job, case_id), {}, job, case_id},
+                 deadline);
 }
 
 Result<CompiledTime> Judge::time_compiled(const std::string& operator_dir, const CaseRequest& one,
                                           const Deadline& deadline, bool eager) {
-  Result<Frame> reply =
-      ask(time_compiled_header(operator_dir, one, eager), {}, {}, one.id, deadline);
-  if (!reply) return fail(reply.error());
-  return told(parse_timed_compiled(*reply));
+  return ask_for(parse_timed_compiled,
+                 {time_compiled_header(operator_dir, one, eager), {}, {}, one.id}, deadline);
 }
 
 Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
                                            const std::vector<CaseRequest>& cases,
                                            std::uint32_t seed, const Deadline& deadline) {
-  Result<Frame> reply =
-      ask(lint_header(operator_dir, process_->device(), cases, seed), {}, {}, {}, deadline);
-  if (!reply) return fail(reply.error());
-  return told(parse_linted(*reply));
+  return ask_for(parse_linted,
+                 {lint_header(operator_dir, process_->device(), cases, seed), {}, {}, {}},
+                 deadline);
 }
 
 void Judge::release(const std::string& job, std::optional<FifoSemaphore::Slot> memory) {

@@ -15,13 +15,15 @@
 // not know the jobs that the old process had prepared.
 //
 // Errors of requests, besides `cancelled`: `unavailable` if the process ended while it worked on
-// the request, or was ended because it missed the deadline or had a broken GPU context; `not_found`
+// the request, or was ended because it missed the deadline, had a broken GPU context, sent a
+// malformed answer although it is not trusted, or kept another job from timing; `not_found`
 // if the process does not know the job, because it replaced a process that ended;
 // `resource_exhausted` if the device has too little free memory; `unsupported` if the case needs a
 // GPU; `reference` for the reference of a check; `internal` for everything else.
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -119,7 +121,10 @@ class Judge {
   /// no request yet.
   Status free_memory(const Deadline& deadline);
   /// Waits until the judge has finished its work on the device. The judge may still compute
-  /// references after prepare() has returned. Does nothing if the process has had no request yet.
+  /// references after prepare() has returned. Does nothing if the process has had no request yet,
+  /// or has ended. If this call fails with another error than `cancelled`, the judge's process was
+  /// ended, also if it worked on a request of another job. Only if the error is `internal` and the
+  /// judge was busy, other jobs had their turns first.
   Status settle(const std::string& job, const Deadline& deadline);
   /// Times PyTorch's own implementation of the operator for one case, on the judge's device.
   /// Returns the times in nanoseconds.
@@ -143,18 +148,29 @@ class Judge {
  private:
   Status ensure_started(const Deadline& deadline);
   void stop_process();
+  void note_end();
   Error of_reference(const Error& error);
+  Error malformed(const Error& error);
+  struct Request {
+    nlohmann::json header;
+    std::vector<int> fds;
+    std::string job, case_id;  // the answer must have them; a case without an ID is not compared
+  };
+  /// Reads an answer that is no error. The caller of read() holds the slot of turn_.
+  using Read = std::function<Status(Frame& answer)>;
   template <class T>
-  Result<T> told(Result<T> answer) const;
+  Result<T> ask_for(Result<T> (*parse)(const Frame&), const Request& request,
+                    const Deadline& deadline);
   Result<PreparedJob> ask_for_cases(const Job& job, const nlohmann::json& request,
                                     const Deadline& deadline);
   static Result<PreparedJob> complete(const Job& job, const nlohmann::json& request,
                                       Prepared prepared, std::vector<UniqueFd> fds);
-  Result<Frame> ask(const nlohmann::json& request, const std::vector<int>& fds,
-                    const std::string& job, const std::string& case_id, const Deadline& deadline);
-  Result<Frame> ask_in_turn(const nlohmann::json& request, const std::vector<int>& fds,
-                            const std::string& job, const std::string& case_id,
-                            const Deadline& deadline);
+  Status ask(const Request& request, const Read& read, const Deadline& deadline);
+  Status ask_in_turn(const Request& request, const Read& read, const Deadline& deadline);
+  Status ask_now(const Request& request, const Read& read, const Deadline& deadline);
+  Status settle_in_turn(const std::string& job, const Deadline& deadline);
+  void set_asked_socket(int socket);
+  void interrupt();
   void send_releases();
   void send_releases_now();
   bool has_releases();
@@ -175,6 +191,8 @@ class Judge {
   };
   /// The jobs that the process must forget and that have not been sent to it.
   std::vector<Release> released_ ASSAY_GUARDED_BY(mutex_);
+  /// The socket of the process that works on a request, or -1.
+  int asked_socket_ ASSAY_GUARDED_BY(mutex_) = -1;
   std::stop_source shutdown_;
   std::thread warm_up_;
 };

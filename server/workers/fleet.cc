@@ -1,6 +1,7 @@
 #include "server/workers/fleet.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/log.h"
 #include "server/workers/fleet_seat.h"
@@ -16,6 +17,14 @@ constexpr std::int64_t kSendMs = 30'000;    // the time that a worker has to rea
 constexpr std::int64_t kCancelMs = 10'000;  // the time that a worker has to end a cancelled job
 /// After so many failed starts in a row, waiting jobs fail instead of waiting for more starts.
 constexpr std::int64_t kPatience = 3;
+
+/// Returns a number that no other execution of this process has. Executions of one job can overlap:
+/// a job may begin again while a worker that records still ends an order of its last execution.
+/// Pools that launch can share a pool that records, so the number does not belong to one pool.
+std::int64_t next_execution() {
+  static std::atomic<std::int64_t> last{0};
+  return ++last;
+}
 
 }  // namespace
 
@@ -148,22 +157,23 @@ void Fleet::drain(Seat& seat) {
     seat.stream->hang_up();
 }
 
-Result<Verdict> Fleet::run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
+Result<Verdict> Fleet::run(const Lease& lease, const sandbox::Job& job,
                            sandbox::JobMonitor& monitor, bool alone) {
   Seat& seat = *lease.seat_;
-  const JobTag tag{job.id, attempt};
+  const JobTag tag{job.id, next_execution()};
   Call call;
   std::optional<RecordingRelay> relay;
   if (records_ != nullptr)
     relay.emplace(
         *records_, RecordingRelay::About{.job = job, .tag = tag, .alone = alone},
-        [&](sandbox::Frame frame) {
+        [&](sandbox::Frame frame) -> Status {
           // A cancellation must not end a send, because a frame that is sent in part breaks the
           // stream.
-          Status sent = seat.stream->send({std::move(frame.header), std::move(frame.payload)},
-                                          Deadline::after_ms(kSendMs));
-          if (!sent) seat.stream->hang_up();
-          return sent;
+          const Status sent = seat.stream->send({std::move(frame.header), std::move(frame.payload)},
+                                                Deadline::after_ms(kSendMs));
+          if (sent) return {};
+          seat.stream->hang_up();
+          return fail(ErrorCode::unavailable, "worker " + seat.name + ": " + sent.error().message);
         },
         [&](const Error& error) {
           const MutexLock lock(mutex_);
@@ -177,7 +187,8 @@ Result<Verdict> Fleet::run(const Lease& lease, const sandbox::Job& job, std::int
     seat.calls[tag] = &call;
   }
   Result<Verdict> verdict = send_and_follow(
-      seat, relay ? launch_message(job, attempt) : job_message(job, attempt), tag, call, monitor);
+      seat, relay ? launch_message(job, tag.attempt) : job_message(job, tag.attempt), tag, call,
+      monitor);
   {
     const MutexLock lock(mutex_);
     seat.calls.erase(tag);

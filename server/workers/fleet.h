@@ -4,7 +4,7 @@
 //   Fleet fleet(settings, revision, "/var/lib/assay/workers");
 //   Result<Fleet::Lease> lease = fleet.take(stop, false);  // waits for a worker
 //   if (!lease) return fail(lease.error());
-//   Result<sandbox::Verdict> verdict = fleet.run(*lease, job, 1, monitor);
+//   Result<sandbox::Verdict> verdict = fleet.run(*lease, job, monitor);
 //   const bool lost = !verdict && verdict.error().code == ErrorCode::unavailable;
 //
 // Threads: the keeper starts and ends workers; each worker has a reader, which receives its
@@ -109,11 +109,11 @@ class Fleet {
   /// if `alone` is true, they record nothing else meanwhile. Errors: unavailable if a worker was
   /// lost, with a message for the operator; resource_exhausted if no worker of `records` starts;
   /// cancelled.
-  Result<sandbox::Verdict> run(const Lease& lease, const sandbox::Job& job, std::int64_t attempt,
+  Result<sandbox::Verdict> run(const Lease& lease, const sandbox::Job& job,
                                sandbox::JobMonitor& monitor, bool alone = false);
   /// Makes the worker do one order of `tag`: sends it the job and the order, and then every frame
   /// of `inbox` that comes from a worker that launches. Gives all other frames to `answer`, until
-  /// the order is done. Errors: unavailable if the worker was lost; cancelled.
+  /// the order is done. Errors: unavailable if the worker was lost; cancelled; those of `answer`.
   Status carry(const Lease& lease, const RecordingErrand& errand, sandbox::Frame order,
                const std::stop_token& stop);
   /// Notes that the worker's health check was right, so that the worker gets jobs.

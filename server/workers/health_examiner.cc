@@ -1,8 +1,10 @@
 #include "server/workers/health_examiner.h"
 
+#include <chrono>
 #include <cmath>
 #include <utility>
 
+#include "base/log.h"
 #include "base/median.h"
 
 namespace assay::server {
@@ -12,6 +14,9 @@ using sandbox::Verdict;
 
 constexpr std::size_t kFewestTimes = 3;  // a median of fewer health checks says too little
 constexpr std::size_t kMostTimes = 64;
+/// The pause after a health check that said nothing about its worker, so that health checks do not
+/// follow each other all the time while no worker records.
+constexpr std::chrono::seconds kPause(1);
 
 }  // namespace
 
@@ -23,6 +28,18 @@ PoolSettings with_health_check(PoolSettings settings, const MakeHealthJob& make_
 HealthExaminer::HealthExaminer(Fleet& fleet, MakeHealthJob make_job)
     : fleet_(fleet), make_job_(std::move(make_job)) {
   if (fleet_.settings().health_check_s > 0) thread_ = std::jthread([this] { examine(); });
+}
+
+bool failed_in_recording(const Verdict& verdict) {
+  if (verdict.provenance.recorder.empty() || verdict.outcome != sandbox::Outcome::error)
+    return false;
+  switch (verdict.stage) {
+    case sandbox::Stage::queue:  // the order waited for a worker that records
+    case sandbox::Stage::import:
+    case sandbox::Stage::compile:
+    case sandbox::Stage::record: return true;
+    default: return false;
+  }
 }
 
 std::string HealthTimes::complaint_about(const Verdict& verdict) {
@@ -50,28 +67,43 @@ std::string HealthTimes::complaint_about(const Verdict& verdict) {
 
 void HealthExaminer::examine() {
   HealthTimes times;
-  for (std::int64_t attempt = 1;; ++attempt) {
-    const Result<Fleet::Lease> lease = fleet_.take_due(stop_.get_token());
-    if (!lease) return;
-    const sandbox::Job job = make_job_(lease->device());
-    sandbox::JobMonitor monitor{.stop = stop_.get_token()};
-    std::string complaint;
-    // A time can be disturbed once, so the health check runs again before it counts.
-    for (int left = 1; left >= 0; --left) {
-      const Result<Verdict> verdict = fleet_.run(*lease, job, attempt, monitor);
-      if (!verdict) {
-        complaint = "its health check has no verdict";
-        break;  // the worker was lost, which the fleet has noticed
-      }
-      complaint = times.complaint_about(*verdict);
-      if (complaint.empty()) {
-        fleet_.accept(*lease);
-        break;
-      }
-      ++attempt;
-      if (left == 0) fleet_.quarantine(*lease, complaint);
+  while (true) {
+    bool decided = false;
+    {
+      const Result<Fleet::Lease> lease = fleet_.take_due(stop_.get_token());
+      if (!lease) return;
+      decided = examine(*lease, times);
+    }
+    if (decided) continue;
+    MutexLock lock(mutex_);
+    pause_.wait_for(lock, stop_.get_token(), kPause, [] { return false; });
+  }
+}
+
+bool HealthExaminer::examine(const Fleet::Lease& lease, HealthTimes& times) {
+  const sandbox::Job job = make_job_(lease.device());
+  sandbox::JobMonitor monitor{.stop = stop_.get_token()};
+  std::string complaint;
+  // A time can be disturbed once, so the health check runs again before it counts.
+  for (int left = 1; left >= 0; --left) {
+    const Result<Verdict> verdict = fleet_.run(lease, job, monitor);
+    // This worker was lost, which the fleet has noticed, or the workers that record could not
+    // serve it, which says nothing about this worker.
+    if (!verdict) return false;
+    complaint = times.complaint_about(*verdict);
+    if (complaint.empty()) {
+      fleet_.accept(lease);
+      return true;
+    }
+    if (failed_in_recording(*verdict)) {
+      log::warning("a health check was not recorded", {{"worker", lease.worker()},
+                                                       {"recorder", verdict->provenance.recorder},
+                                                       {"reason", complaint}});
+      return false;
     }
   }
+  fleet_.quarantine(lease, complaint);
+  return true;
 }
 
 }  // namespace assay::server

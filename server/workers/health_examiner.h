@@ -1,6 +1,7 @@
 // HealthExaminer runs a job with a known answer on each worker of a pool, before the worker's first
 // job and every few minutes. A worker that answers wrongly, or whose time is off, goes into
-// quarantine. RecordPool is a pool of workers that record, with its examiner.
+// quarantine. A failure of the workers that record for it does not count against it. RecordPool is
+// a pool of workers that record, with its examiner.
 //
 //   Fleet fleet(with_health_check(settings, make_health_job), revision, logs);
 //   HealthExaminer examiner(fleet, make_health_job);
@@ -14,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "sandbox/job/device.h"
 #include "server/workers/fleet.h"
 #include "server/workers/pool_settings.h"
@@ -35,6 +37,11 @@ class HealthTimes {
   std::vector<double> earlier_ns_;  // the newest are at the end
 };
 
+/// Returns true if the job ended with an error while another worker recorded it, or before that
+/// worker began. Such a verdict says nothing about the worker that launches, which takes no part in
+/// import, compilation and recording.
+bool failed_in_recording(const sandbox::Verdict& verdict);
+
 /// Makes the health check for a device: a job whose right verdict is a pass. If the device measures
 /// times, the health check is timed.
 using MakeHealthJob = std::function<sandbox::Job(const sandbox::DeviceInfo& device)>;
@@ -53,10 +60,15 @@ class HealthExaminer {
 
  private:
   void examine();
+  /// Runs the health check, and accepts the worker or puts it into quarantine. Returns false if the
+  /// health check says nothing about the worker, which then stays due.
+  bool examine(const Fleet::Lease& lease, HealthTimes& times);
 
   Fleet& fleet_;
   const MakeHealthJob make_job_;  // may be null
   std::stop_source stop_;
+  Mutex mutex_;
+  Condition pause_;  // nothing notifies it; a stop request ends the wait
   std::jthread thread_;
 };
 

@@ -28,7 +28,9 @@ constexpr std::array<std::string_view, 5> kFromRecorder{kRecordingStageType, kRe
 constexpr std::string_view kSubmission = "submission", kOracle = "oracle";
 constexpr std::size_t kMostValues = sandbox::kMaxFrameFds;
 
-/// Appends the bytes of a tensor to `payload`.
+/// Appends the bytes of a tensor to `payload`. The judge of an imported suite is untrusted, so its
+/// ranges are compared with the sizes of its files. Access to a page behind the end of a mapped
+/// file would end this process. Error: corrupt if a range is not inside its file.
 Status append_bytes(std::string& payload, const sandbox::PreparedJob& prepared,
                     const Argument& argument) {
   const int fd = prepared.fds[static_cast<std::size_t>(*argument.fd)].get();
@@ -37,6 +39,12 @@ Status append_bytes(std::string& payload, const sandbox::PreparedJob& prepared,
   if (payload.size() + bytes > sandbox::kMaxPayloadBytes)
     return fail(ErrorCode::invalid_argument,
                 "the values that the recording depends on are larger than a frame");
+  ASSAY_TRY(size, sandbox::check_foreign_memfd(fd));
+  if (offset > size || bytes > size - offset)
+    return fail(ErrorCode::corrupt, "argument " + argument.name + ": " + std::to_string(bytes) +
+                                        " bytes from " + std::to_string(offset) +
+                                        " on are outside its memory of " + std::to_string(size) +
+                                        " bytes");
   ASSAY_TRY(mapped, sandbox::Mapping::map(fd, offset + bytes, false));
   payload.append(reinterpret_cast<const char*>(mapped.data()) + offset, bytes);
   return {};

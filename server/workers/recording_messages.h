@@ -54,7 +54,8 @@ struct RecordingOrder {
   sandbox::RecordOptions options = {};  // `candidates` is above 1 if the worker may use several
   bool asks = false;                    // whether hidden cases wait for `record_hidden`
 };
-/// Errors: io or invalid_argument if the values of structural arguments cannot be sent.
+/// Errors: corrupt if the values of a structural argument are not inside their file; io or
+/// invalid_argument if they cannot be sent.
 Result<Message> record_message(const JobTag& tag, std::int64_t recording,
                                const sandbox::RecordRequest& request);
 /// Errors: corrupt; io if a memory file cannot be made.

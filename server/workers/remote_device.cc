@@ -88,7 +88,7 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
                             " has no worker, because several starts in a row failed; the server's "
                             "log says why");
     }
-    Result<Verdict> verdict = fleet_.run(*lease, job, attempt, monitor, attempt == kMostAttempts);
+    Result<Verdict> verdict = fleet_.run(*lease, job, monitor, attempt == kMostAttempts);
     if (verdict) return std::move(*verdict);
     if (monitor.stop.stop_requested())
       return unfinished(job, ErrorKind::cancelled, "cancelled while it ran on a worker");

@@ -75,8 +75,8 @@ struct WorkerHello {
 nlohmann::json to_json(const WorkerHello& hello);
 Result<WorkerHello> read_hello(const sandbox::Frame& frame);
 
-/// Names one execution of a job. A job that runs again, because a worker was lost, has the next
-/// attempt.
+/// Names one execution of a job. A job that runs again has another attempt. A server numbers all
+/// of its executions, so that no two have the same tag, not even of different jobs.
 struct JobTag {
   std::string job;
   std::int64_t attempt = 0;

@@ -87,7 +87,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (golden / name).write_text(kernel + SEPARATOR + test)
     index = [{"file": "several_calls.py", "comp_instru": "Scales a tensor.", "difficulty": "2"}]
     (golden.parent / "TritonBench_G_v1.json").write_text(json.dumps(index))
-    out = tmp_path_factory.mktemp("suite")
+    out = tmp_path_factory.mktemp("suites") / "suite"  # a jailed judge must be able to read it
     script = ROOT / "importers/tritonbench/tritonbench_g.py"
     scratch = tmp_path_factory.mktemp("scratch")
     command, environment = (

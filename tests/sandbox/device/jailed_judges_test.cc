@@ -1,4 +1,6 @@
 // Tests the judges of imported suites: each suite has judges of its own, in a jail.
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -94,4 +96,17 @@ TEST_CASE("the judges of two suites have no slot in common, also with as many su
     next += pool.judge_slots;
   }
   CHECK(next <= CandidatePool::kJudgeSlots);
+}
+
+TEST_CASE("a suite that the jail's user cannot read is named with the remedy") {
+  if (::geteuid() != 0) return;  // without root, the user of the jail is this user
+  const Job job = in_suite("suite_that_is_private", "");
+  SandboxConfig config = real_config();
+  config.imported_suites = {suite_folder("suite_that_is_private")};
+  std::filesystem::permissions(config.imported_suites[0], std::filesystem::perms::owner_all);
+  const std::unique_ptr<Device> device = make_cpu_device(config);
+  JobMonitor monitor;
+  const Verdict refused = device->execute(job, monitor);
+  CHECK(refused.error_kind == ErrorKind::internal_error);
+  CHECK(refused.detail.find("chmod -R o+rX " + config.imported_suites[0]) != std::string::npos);
 }

@@ -1,16 +1,20 @@
 #include "sandbox/gpu/judge_group.h"
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/mutex.h"
 #include "tests/catch.h"
+#include "tests/sandbox/pool/scripted_judge.h"
 
 using namespace assay;
 using namespace assay::sandbox;
+using assay::sandbox::testing::ScriptedJudge;
 
 namespace {
 
@@ -97,12 +101,53 @@ TEST_CASE("one job at a time has a judge of its own") {
   Starts starts;
   JudgeGroup group(fakes(starts, 2, false));
   {
+    // The judge has started when the job gets it, and its start has a deadline of its own.
+    starts.allow_one();
     const Result<JudgeGroup::Alone> first = group.judge_alone(Deadline::after_ms(0));
     REQUIRE(first);
+    CHECK(starts.wait_for(0) == std::vector{2});
     CHECK_FALSE(group.judge_alone(Deadline::after_ms(0)));
-    starts.allow_one();
-    CHECK(first->judge->ready(Deadline::after_ms(60'000)));
-    CHECK(starts.wait_for(1) == std::vector{2});
+    CHECK(first->judge->ready(Deadline::after_ms(0)));
+    CHECK(starts.wait_for(0) == std::vector{2});
   }
+  starts.allow_one();
   CHECK(group.judge_alone(Deadline::after_ms(0)));
+}
+
+TEST_CASE("judges that cannot settle are stopped, and a silent one takes no time from others") {
+  std::array<ScriptedJudge::Log, 3> logs;
+  std::stop_source stop;
+  const auto script = [&stop](int number) {
+    return [&stop, number](int socket, const nlohmann::json& request) {
+      const bool settles = request.at("type") == "settle";
+      if (request.at("job") == "job_cancelled") {
+        stop.request_stop();
+        return;
+      }
+      if (settles && number == 0) return;  // silent
+      const char* right = settles ? "settled" : "referenced";
+      ScriptedJudge::send(socket, {{"type", settles && number == 1 ? "linted" : right},
+                                   {"job", request.at("job")},
+                                   {"case", "small"}});
+    };
+  };
+  JudgeGroup group({.limits = {.judges = 3, .loaders = 1},
+                    .make =
+                        [&](int number) {
+                          return std::make_unique<ScriptedJudge>(
+                              logs.at(static_cast<std::size_t>(number)), script(number));
+                        },
+                    .start = false});
+  for (std::size_t i = 0; i < 3; ++i)
+    REQUIRE(
+        group.judge(i).compute_references({"job_1", "small"}, false, Deadline::after_ms(60'000)));
+  CHECK(group.settle("job_2", Deadline::after_ms(1'000, stop.get_token())));
+  CHECK(logs[0].stops == 1);
+  CHECK(logs[1].stops == 1);
+  CHECK(logs[2].stops == 0);
+  const Status cancelled =
+      group.settle("job_cancelled", Deadline::after_ms(60'000, stop.get_token()));
+  REQUIRE_FALSE(cancelled);
+  CHECK((cancelled.error().code == ErrorCode::cancelled));
+  CHECK(logs[2].stops == 0);
 }

@@ -55,8 +55,13 @@ TEST_CASE("a job whose operator ends its judge gets a judge of its own, then an 
     CHECK(run.verdict().detail.find("signal 6") != std::string::npos);
   }
   // The operator is known to end judges, and other operators are not affected.
+  JobExecution defect(job, monitor);
+  CHECK(attempts(retries, defect, {kDefect}) == Seen{"alone"});
   JobExecution later(job, monitor);
   CHECK(attempts(retries, later, {}) == Seen{"alone"});
+  // A job with a judge of its own had no trouble, so the next job shares a judge.
+  JobExecution mended(job, monitor);
+  CHECK(attempts(retries, mended, {}) == Seen{"shared"});
   Job other = job;
   other.operator_dir = "/suite/standard/other";
   JobExecution run(other, monitor);

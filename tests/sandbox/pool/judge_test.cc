@@ -3,24 +3,51 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
 #include <future>
+#include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 
 #include "base/unique_fd.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
+#include "tests/sandbox/pool/scripted_judge.h"
 
 namespace assay::sandbox {
 namespace {
 
 using testing::own_operator;
 using testing::real_config;
+using testing::ScriptedJudge;
 
 Deadline at_once() { return Deadline::after_ms(0); }
 Deadline long_enough() { return Deadline::after_ms(120'000); }
+
+/// The type of the right answer to a request.
+std::string answer_type(const nlohmann::json& request) {
+  const std::string type = request.at("type");
+  return type == "references" ? "referenced" : type == "settle" ? "settled" : "freed";
+}
+
+/// Sends an answer of this type to a request.
+void answer(int socket, const nlohmann::json& request, const std::string& type) {
+  ScriptedJudge::send(socket, {{"type", type},
+                               {"job", request.value("job", std::string())},
+                               {"case", request.value("case", std::string())},
+                               {"reason", "defect"},
+                               {"message", "ValueError"}});
+}
+
+/// Sends frames that answer no request, until the socket is closed.
+void send_strays(int socket) {
+  while (ScriptedJudge::send(socket, {{"type", "settled"}, {"job", "job_other"}})) continue;
+}
+
+const CaseName kCase{"job_1", "small"};
 
 }  // namespace
 
@@ -54,6 +81,89 @@ TEST_CASE("a busy judge forgets a job later, and keeps its memory slot until the
   const auto forgotten = judge.time_reference(first.id, first.cases[0].id, long_enough());
   REQUIRE_FALSE(forgotten);
   CHECK(judge.time_reference(second.id, second.cases[0].id, long_enough()));
+}
+
+TEST_CASE("a judge that sends frames without end is stopped, and the error names the limit") {
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(
+      log, [](int socket, const nlohmann::json&) { send_strays(socket); }));
+  const Status endless = judge.compute_references(kCase, false, long_enough());
+  REQUIRE_FALSE(endless);
+  CHECK((endless.error().code == ErrorCode::unavailable));
+  CHECK(endless.error().message.find("kMostStrayFrames") != std::string::npos);
+  CHECK(log.stops == 1);
+  const Status late = judge.compute_references(kCase, false, at_once());
+  REQUIRE_FALSE(late);
+  CHECK((late.error().code == ErrorCode::unavailable));
+  CHECK(late.error().message.find("the deadline passed") != std::string::npos);
+  CHECK(log.stops == 2);
+}
+
+TEST_CASE("a cancellation ends the wait for a judge that always has another frame") {
+  std::stop_source stop;
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [&](int socket, const nlohmann::json&) {
+    stop.request_stop();
+    send_strays(socket);
+  }));
+  const Status ended =
+      judge.compute_references(kCase, false, Deadline::after_ms(120'000, stop.get_token()));
+  REQUIRE_FALSE(ended);
+  CHECK((ended.error().code == ErrorCode::cancelled));
+  CHECK(log.stops == 0);
+}
+
+TEST_CASE("a judge of an imported suite that sends a malformed answer is stopped") {
+  std::atomic<bool> malformed = false;
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [&](int socket, const nlohmann::json& request) {
+    answer(socket, request, malformed ? "linted" : answer_type(request));
+  }));
+  const auto stops = [&](const auto& ask) {
+    malformed = false;
+    CHECK(judge.compute_references(kCase, false, long_enough()));
+    CHECK(judge.free_memory(long_enough()));
+    CHECK(judge.settle(kCase.job, long_enough()));
+    const int before = log.stops;
+    malformed = true;
+    const Status refused = ask();
+    REQUIRE_FALSE(refused);
+    CHECK((refused.error().code == ErrorCode::unavailable));
+    CHECK(refused.error().message.find("malformed") != std::string::npos);
+    CHECK(log.stops == before + 1);
+  };
+  stops([&] { return judge.compute_references(kCase, false, long_enough()); });
+  stops([&] { return judge.free_memory(long_enough()); });
+  stops([&] { return judge.settle(kCase.job, long_enough()); });
+}
+
+TEST_CASE("a judge that cannot settle is stopped, and has no work then") {
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [](int socket, const nlohmann::json& request) {
+    const std::string type = answer_type(request);
+    answer(socket, request, type == "settled" ? "judge_error" : type);
+  }));
+  REQUIRE(judge.compute_references(kCase, false, long_enough()));
+  CHECK_FALSE(judge.settle(kCase.job, long_enough()));
+  CHECK(log.stops == 1);
+  CHECK(judge.settle(kCase.job, long_enough()));
+  CHECK(log.starts == 1);
+}
+
+TEST_CASE("a judge that is busy for all of the time in which it should settle is stopped") {
+  std::promise<void> busy;
+  ScriptedJudge::Log log;
+  Judge judge(
+      std::make_unique<ScriptedJudge>(log, [&](int, const nlohmann::json&) { busy.set_value(); }));
+  std::future<Status> asked = std::async(
+      std::launch::async, [&] { return judge.compute_references(kCase, false, long_enough()); });
+  busy.get_future().wait();
+  CHECK_FALSE(judge.settle("job_2", at_once()));
+  const Status ended = asked.get();
+  REQUIRE_FALSE(ended);
+  CHECK((ended.error().code == ErrorCode::unavailable));
+  CHECK(log.stops == 1);
+  CHECK(judge.settle("job_2", at_once()));
 }
 
 }  // namespace assay::sandbox

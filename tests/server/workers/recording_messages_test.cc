@@ -2,7 +2,9 @@
 // and the service of a worker that records, with frames that pass from one to the other.
 #include "server/workers/recording_messages.h"
 
+#include <cstdint>
 #include <future>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,7 +25,7 @@ namespace {
 
 const JobTag kTag{"job_1", 2};
 
-sandbox::Frame received(const Message& message) { return {message.header, message.payload, {}}; }
+sandbox::Frame frame_of(const Message& message) { return {message.header, message.payload, {}}; }
 
 /// A job with a public and a hidden case. The argument `n` is structural.
 sandbox::Job some_job() {
@@ -79,7 +81,11 @@ class StubRecorder final : public sandbox::Recorder {
       CaseDone done;
       done.id = request.prepared.cases[i].id;
       done.plan = request.source + " " + done.id;
-      done.kernels = {{.name = "k", .target = request.target, .registers = 7, .grid = {1, 2, 3}}};
+      sandbox::KernelReport& kernel = done.kernels.emplace_back();
+      kernel.name = "k";
+      kernel.target = request.target;
+      kernel.registers = 7;
+      kernel.grid = {1, 2, 3};
       if (!sandbox::is_hidden(run.job(), done.id)) open.push_back(done);
       results.cases.push_back(std::move(done));
     }
@@ -106,13 +112,12 @@ struct Ends {
   template <class Work>
   void during_one_order(const Work& work) {
     auto served = std::async(std::launch::async, [&] {
-      for (Message& message :
-           service.serve({.tag = kTag,
-           .job = job,
-           .inbox = to_recorder,
-           .put = [&](const Message& message) { to_launcher.put(received(message)); },
-           .stop = stop.get_token()}))
-        to_launcher.put(received(message));
+      for (Message& message : service.serve({.tag = kTag,
+                              .job = job,
+                              .inbox = to_recorder,
+                              .put = [&](const Message& one) { to_launcher.put(frame_of(one)); },
+                              .stop = stop.get_token()}))
+        to_launcher.put(frame_of(message));
     });
     work();
     stop.request_stop();
@@ -125,7 +130,7 @@ struct Ends {
   std::stop_source stop;
   RecordingService service{stub, 2};
   DistantRecorder recorder{kTag, to_launcher,
-                           [&](const Message& message) { to_recorder.put(received(message)); }};
+                           [&](const Message& message) { to_recorder.put(frame_of(message)); }};
   sandbox::JobMonitor monitor;
   JobExecution run{job, monitor};
   sandbox::PreparedJob prepared = some_cases();
@@ -146,7 +151,7 @@ TEST_CASE("an order has the cases and their structural values, and no seeds") {
   const Result<Message> message = record_message(kTag, 3, request);
   REQUIRE(message);
   CHECK(message->header.dump().find("never sent") == std::string::npos);
-  sandbox::Frame frame = received(*message);
+  sandbox::Frame frame = frame_of(*message);
   Result<RecordingOrder> order = read_order(frame);
   REQUIRE(order);
   CHECK(order->recording == 3);
@@ -168,6 +173,25 @@ TEST_CASE("an order has the cases and their structural values, and no seeds") {
   CHECK(std::string(reinterpret_cast<const char*>(mapped->data()), 8) == "secret+-");
 }
 
+TEST_CASE("values outside their memory file are an error, and their pages are not touched") {
+  sandbox::PreparedJob prepared = some_cases();
+  const std::string target = "cuda:90", source;
+  const auto code_of = [&](std::int64_t offset, std::int64_t nbytes) {
+    sandbox::Argument& values = prepared.cases[0].arguments[1];
+    values.offset = offset;
+    values.nbytes = nbytes;
+    const Result<Message> message = record_message(
+        kTag, 1, {.prepared = prepared, .cases = {0}, .target = target, .source = source});
+    return message ? std::optional<ErrorCode>() : message.error().code;
+  };
+  const auto size = static_cast<std::int64_t>(std::string("...open+-+-+-+-").size());
+  CHECK_FALSE(code_of(size - 8, 8));
+  CHECK(code_of(size - 7, 8) == ErrorCode::corrupt);
+  CHECK(code_of(size + 1, 0) == ErrorCode::corrupt);
+  CHECK(code_of(std::int64_t{1} << 40, 8) == ErrorCode::corrupt);
+  CHECK(code_of(0, std::int64_t{1} << 24) == ErrorCode::corrupt);
+}
+
 TEST_CASE("a malformed order names its field") {
   const sandbox::PreparedJob prepared = some_cases();
   const std::string target = "cuda:90", source;
@@ -175,7 +199,7 @@ TEST_CASE("a malformed order names its field") {
       kTag, 1, {.prepared = prepared, .cases = {0}, .target = target, .source = source});
   REQUIRE(good);
   const auto error_of = [&](const std::string& field, const nlohmann::json& value) {
-    sandbox::Frame frame = received(*good);
+    sandbox::Frame frame = frame_of(*good);
     frame.header[field] = value;
     const Result<RecordingOrder> order = read_order(frame);
     REQUIRE_FALSE(order);
@@ -247,7 +271,7 @@ TEST_CASE("a hidden case that comes too early ends the job") {
   Ends ends;
   CaseDone secret;
   secret.id = "secret";
-  ends.to_launcher.put(received(recorded_case_message(kTag, 1, secret)));
+  ends.to_launcher.put(frame_of(recorded_case_message(kTag, 1, secret)));
   CHECK_FALSE(ends.recorder.record(
       ends.run, {.prepared = ends.prepared,
                  .cases = {0, 1},

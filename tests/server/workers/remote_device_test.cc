@@ -29,6 +29,27 @@ TEST_CASE("a health check must pass") {
   CHECK(times.complaint_about(wrong) == "its health check did not pass: 1 of 6 cases wrong");
 }
 
+TEST_CASE("an error of the recording says nothing about the worker that launches") {
+  sandbox::Verdict verdict;
+  verdict.outcome = sandbox::Outcome::error;
+  verdict.error_kind = sandbox::ErrorKind::internal_error;
+  verdict.stage = sandbox::Stage::record;
+  CHECK_FALSE(failed_in_recording(verdict));  // the worker recorded itself
+  verdict.provenance.recorder = "cpus-1@node2";
+  for (const auto stage : {sandbox::Stage::queue, sandbox::Stage::import, sandbox::Stage::compile,
+                           sandbox::Stage::record}) {
+    verdict.stage = stage;
+    CHECK(failed_in_recording(verdict));
+  }
+  for (const auto stage : {sandbox::Stage::launch, sandbox::Stage::run, sandbox::Stage::judge}) {
+    verdict.stage = stage;
+    CHECK_FALSE(failed_in_recording(verdict));
+  }
+  verdict.stage = sandbox::Stage::record;
+  verdict.outcome = sandbox::Outcome::fail;
+  CHECK_FALSE(failed_in_recording(verdict));
+}
+
 TEST_CASE("a health check without times is only judged") {
   HealthTimes times;
   sandbox::Verdict right;

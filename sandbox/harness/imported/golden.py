@@ -124,8 +124,9 @@ class Golden:
 
     def _module(self) -> ModuleType:
         if self._loaded is None:
+            # No module of Assay has such a name, whatever the name of the operator is.
             self._loaded = import_kernel_part(
-                self._folder / KERNEL_PART, f"golden_{self._folder.name}"
+                self._folder / KERNEL_PART, f"golden_kernels_of_{self._folder.name}"
             )
         return self._loaded
 
@@ -133,7 +134,7 @@ class Golden:
         if self._interpreted is None:
             with _interpreter().importing(), _fake_gpu(), CudaOnCpu():
                 self._interpreted = import_kernel_part(
-                    self._folder / KERNEL_PART, f"interpreted_{self._folder.name}"
+                    self._folder / KERNEL_PART, f"interpreted_kernels_of_{self._folder.name}"
                 )
         return self._interpreted
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,14 @@ def golden(tmp_path: Path) -> Golden:
 
 def arguments() -> dict[str, Any]:
     return {"a0": torch.arange(6.0), "a1": torch.zeros(3)}
+
+
+def test_a_kernel_part_does_not_hide_a_module_of_the_importers(
+    golden: Golden, tmp_path: Path
+) -> None:
+    """An operator may be named `draws`, and the importers have a module golden_draws."""
+    golden._module()
+    assert f"golden_{tmp_path.name}" not in sys.modules
 
 
 def test_a_kernel_part_finds_torch_though_only_the_test_part_imports_it(golden: Golden) -> None:

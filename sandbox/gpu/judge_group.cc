@@ -61,7 +61,7 @@ std::vector<std::shared_ptr<Judge>> JudgeGroup::all() {
 Status JudgeGroup::settle(const std::string& job, const Deadline& deadline) {
   const std::int64_t each_ms = deadline.remaining_ms();
   for (const std::shared_ptr<Judge>& judge : all()) {
-    const Status idle = judge->settle(job, Deadline::after_ms(each_ms, deadline.stop()));
+    Status idle = judge->settle(job, Deadline::after_ms(each_ms, deadline.stop()));
     if (idle) continue;
     if (idle.error().code == ErrorCode::cancelled) return idle;
     // The judge's process was ended, so it has no work on the device.

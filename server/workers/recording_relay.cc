@@ -50,7 +50,7 @@ Status RecordingRelay::serve_one(sandbox::Frame order, const std::stop_token& st
     const MutexLock lock(mutex_);
     recorder_ = lease_->worker();
   }
-  const Status carried =
+  Status carried =
       records_.carry(*lease_, {about_.job, about_.tag, inbox_, answer_}, std::move(order), stop);
   if (carried || carried.error().code == ErrorCode::cancelled) return carried;
   // One of the two workers is lost. Only take() may say that none starts, whatever code an answer

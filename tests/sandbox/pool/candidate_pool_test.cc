@@ -273,7 +273,7 @@ TEST_CASE("the judge answers for its operators and survives a broken one") {
 
 TEST_CASE(
     "a judge whose context an operator has broken is replaced, and the new one prepares the job "
-    "that noticed it") {
+    "when it is asked again") {
   namespace fs = std::filesystem;
   Spawner spawner;
   Judge judge(real_config(), spawner, "cpu");
@@ -298,6 +298,10 @@ if not _mark.exists() or _mark.read_text() == _judge:
 )";
   Job breaks = job;
   breaks.operator_dir = folder.string();
+  // The error is that of a judge that ended. JudgeRetries then runs the job again.
+  const auto noticed = judge.prepare(breaks, deadline);
+  REQUIRE_FALSE(noticed);
+  CHECK(noticed.error().code == ErrorCode::unavailable);
   const auto prepared = judge.prepare(breaks, deadline);
   if (!prepared) FAIL(prepared.error().message);
   CHECK(prepared->cases.size() == 1);

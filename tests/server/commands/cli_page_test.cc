@@ -29,7 +29,7 @@ std::string page() {
 }
 
 Names options_in(const std::string& text) {
-  static const std::regex option("--([a-z][a-z-]*)");
+  static const std::regex option("--([a-z][a-z0-9-]*)");
   Names names;
   for (std::sregex_iterator it(text.begin(), text.end(), option), end; it != end; ++it)
     names.insert((*it)[1]);

@@ -288,12 +288,12 @@ TEST_CASE(
   fs::copy_file(fs::path(job.operator_dir) / "spec.toml", folder / "spec.toml");
   std::ifstream reference(fs::path(job.operator_dir) / "reference.py");
   std::ofstream(folder / "reference.py") << reference.rdbuf() << R"(
-import os, pathlib, harness.judging.judge
+import os, pathlib, harness.judging.failures
 _mark = pathlib.Path(__file__).with_name("mark")
 _judge = str(os.getpid())
 if not _mark.exists() or _mark.read_text() == _judge:
     _mark.write_text(_judge)
-    harness.judging.judge.context_is_lost = lambda device: True
+    harness.judging.failures.context_is_lost = lambda device: True
     raise RuntimeError("broken")
 )";
   Job breaks = job;

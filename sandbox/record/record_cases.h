@@ -49,7 +49,7 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);
 
-/// Whose source is recorded.
+/// The owner of the source that is recorded.
 enum class RecordedSource { submission, oracle };
 
 /// The cases, the target and the source of a recording. This struct borrows `prepared`, `target`

@@ -18,7 +18,6 @@ void wait_for(const std::stop_token& stop) {
 
 void drain(StoredJobs& jobs, std::chrono::milliseconds limit, const std::stop_token& at_once,
            const Clock& clock) {
-  jobs.refuse_jobs();
   if (limit.count() <= 0 || at_once.stop_requested()) return;
   std::int64_t queued = 0;
   std::int64_t running = 0;
@@ -38,17 +37,22 @@ void drain(StoredJobs& jobs, std::chrono::milliseconds limit, const std::stop_to
 
 Drain::Drain(StoredJobs& jobs, std::chrono::milliseconds limit, const Requests& requests,
              const Clock& clock)
-    : on_begin_(requests.begin, [this] { begun_.request_stop(); }),
+    : on_begin_(requests.begin, [this, &jobs] { begin(jobs); }),
       on_at_once_(requests.at_once,
-                  [this] {
+                  [this, &jobs] {
                     ended_.request_stop();
-                    begun_.request_stop();
+                    begin(jobs);
                   }),
       thread_([this, &jobs, limit, &clock] {
         wait_for(begun_.get_token());
         drain(jobs, limit, ended_.get_token(), clock);
         over_.request_stop();
       }) {}
+
+void Drain::begin(StoredJobs& jobs) {
+  jobs.refuse_jobs();
+  begun_.request_stop();
+}
 
 Drain::~Drain() {
   ended_.request_stop();

@@ -34,12 +34,17 @@ class Drain {
   Drain(const Drain&) = delete;
   Drain& operator=(const Drain&) = delete;
 
+  /// Returns true only after the jobs refuse new jobs, so that a client that sees the answer
+  /// "draining" can rely on it.
   bool begun() const { return begun_.stop_requested(); }
   /// Its stop is requested when no job is left, when the time is over, or at once.
   std::stop_token over() const { return over_.get_token(); }
 
  private:
   using Callback = std::stop_callback<std::function<void()>>;
+
+  /// Runs in the thread that requests the stop.
+  void begin(StoredJobs& jobs);
 
   std::stop_source begun_, ended_, over_;
   const Callback on_begin_, on_at_once_;

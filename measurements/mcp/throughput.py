@@ -9,7 +9,8 @@ operator of its own, and sends the code of the oracle with a new comment each ti
 the other. There are two sets of twelve operators: `chosen` (below) and `drawn`, which a seed draws
 from all operators whose oracle is judged on the device. Before a set is measured, each of its
 oracles is judged once, and an operator whose oracle does not pass then is named in the result and
-left out. `end_s` of a sample is the time of its verdict since the load began.
+left out. `end_s` of a sample is the time of its verdict since the load began. `processors` says what
+the processors did meanwhile (processor_use.py).
 
 With `--grades AGENTS`, that many agents then submit the oracles of all operators, in an order that
 the seed draws, each once. A graded submission has the GPU alone while it is timed."""
@@ -36,6 +37,7 @@ sys.path.insert(0, str(ROOT / "measurements"))
 from answers import end  # noqa: E402
 from environment import environment  # noqa: E402
 from operator_folders import operator_folders  # noqa: E402
+from processor_use import ProcessorUse  # noqa: E402
 
 from sandbox import Agent, Server, oracle_of, pool_memory  # noqa: E402
 
@@ -118,10 +120,11 @@ def load(
                 wrong.append(f"{operator}: {answer.get('summary') or json.dumps(answer)[:300]}")
 
     threads = [threading.Thread(target=work, args=[index], daemon=True) for index in range(agents)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(None if finish else max(0.0, begin + seconds - time.monotonic()))
+    with ProcessorUse(server.process.pid) as use:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(None if finish else max(0.0, begin + seconds - time.monotonic()))
     # Calls that are in progress when the time is over do not count.
     inside = [one for one in list(samples) if one["end_s"] <= seconds]
     if not inside:
@@ -142,7 +145,7 @@ def load(
             stage: round(statistics.median(one["stage_ms"].get(stage, 0) for one in inside), 1)
             for stage in stages
         },
-        "load_average": os.getloadavg()[0],
+        "processors": use.result,
     }
     print(json.dumps(result), file=sys.stderr, flush=True)
     return {**result, "samples": inside}

@@ -7,11 +7,6 @@
 #include "base/log.h"
 
 namespace assay::sandbox {
-namespace {
-
-constexpr std::int64_t kJudgeStartMs = 120'000;
-
-}  // namespace
 
 JudgeGroup::JudgeGroup(const Options& options) : queue(options.limits), make_(options.make) {
   for (int i = 0; i < options.limits.judges; ++i)
@@ -21,7 +16,7 @@ JudgeGroup::JudgeGroup(const Options& options) : queue(options.limits), make_(op
   if (!options.start) return;
   // An error is repeated by the first request, which starts the process again.
   const auto deadline = [stop = shutdown_.get_token()] {
-    return Deadline::after_ms(kJudgeStartMs, stop);
+    return Deadline::after_ms(Judge::kStartMs, stop);
   };
   if (describing_) starters_.emplace_back([this, deadline] { describing_->ready(deadline()); });
   starters_.emplace_back([this, deadline] {
@@ -47,7 +42,7 @@ Result<JudgeGroup::Alone> JudgeGroup::judge_alone(const Deadline& deadline) {
   }
   // The start has a deadline of its own, so that it takes no time from the judge's first request.
   // An error is repeated by that request, which starts the process again.
-  (void)judge->ready(Deadline::after_ms(kJudgeStartMs, deadline.stop()));
+  (void)judge->ready(Deadline::after_ms(Judge::kStartMs, deadline.stop()));
   return Alone{std::move(*slot), std::move(judge)};
 }
 

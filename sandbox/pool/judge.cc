@@ -12,7 +12,6 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kJudgeStartMs = 120'000;
 constexpr std::int64_t kReleaseMs = 1'000;  // time limit for sending the release of a job
 // The time in which a request ends whose process has lost its connection.
 constexpr std::int64_t kInterruptMs = 10'000;
@@ -67,7 +66,7 @@ Result<Frame> receive_answer(int socket, const std::string& job, const std::stri
 
 Judge::Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number)
     : process_(std::make_unique<TrustedJudgeProcess>(config, spawner, device, number)),
-      warm_up_([this] { ready(Deadline::after_ms(kJudgeStartMs, shutdown_.get_token())); }) {}
+      warm_up_([this] { ready(Deadline::after_ms(kStartMs, shutdown_.get_token())); }) {}
 
 Judge::Judge(std::unique_ptr<JudgeProcess> process) : process_(std::move(process)) {}
 

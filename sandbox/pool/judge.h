@@ -23,6 +23,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -75,6 +76,9 @@ struct HostRounds {
 
 class Judge {
  public:
+  /// The time in which a judge that is started ahead, before the first request, must be ready.
+  static constexpr std::int64_t kStartMs = 120'000;
+
   /// `device` is "cpu" or "cuda:N". The process sees only GPU N, under the number 0, because
   /// imported code uses the number 0. `number` distinguishes the judges of one device.
   Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number = 0);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sandbox/wire/header_reader.h"
 
@@ -16,6 +17,8 @@ namespace assay::sandbox {
 struct Versions {
   std::string torch, triton, python;
   std::string nvrtc;  // empty without NVRTC
+  // The folders of packages whose Python files are not compiled. Each start compiles them again.
+  std::vector<std::string> uncompiled;
 };
 
 Versions read_versions(HeaderReader& in);

@@ -69,7 +69,8 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace,
             {"version", found.versions.python},
             {"torch", found.versions.torch},
             {"triton", found.versions.triton},
-            {"nvrtc", found.versions.nvrtc}}},
+            {"nvrtc", found.versions.nvrtc},
+            {"uncompiled", found.versions.uncompiled}}},
           {"operators", workspace.catalog.all().size()},
           {"sandbox",
            {{"works", found.sandbox_error.empty()},
@@ -104,6 +105,12 @@ void print(const sandbox::Probe& found, const Workspace& workspace, const std::s
   std::printf("python   %s: %s, torch %s, triton %s\n", workspace.paths.python.c_str(),
               found.versions.python.c_str(), found.versions.torch.c_str(),
               found.versions.triton.c_str());
+  for (const std::string& package : found.versions.uncompiled) {
+    std::printf(
+        "  slow     %s has no compiled Python files, so each start takes seconds longer: run "
+        "`%s -m compileall -q %s`\n",
+        package.c_str(), workspace.paths.python.c_str(), package.c_str());
+  }
   std::printf(
       "CUDA C++ %s\n",
       found.versions.nvrtc.empty()

@@ -169,6 +169,7 @@ class Zygote:
             {
                 "type": "ready",
                 **triton_adapter.versions(),
+                "uncompiled": triton_adapter.uncompiled_packages(),
                 "nvrtc": self._nvrtc,
                 "layers": layers,
                 "threads": threads(),

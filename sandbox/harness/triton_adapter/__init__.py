@@ -13,7 +13,9 @@ functions of libdevice that a kernel calls."""
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+from pathlib import Path
 
 import torch
 import triton
@@ -40,6 +42,7 @@ __all__ = [
     "split_libdevice",
     "switch_to_interpreter",
     "tlx_missing",
+    "uncompiled_packages",
     "versions",
     "warm",
 ]
@@ -51,6 +54,18 @@ def versions() -> dict[str, str]:
         "triton": triton.__version__,
         "python": ".".join(map(str, sys.version_info[:3])),
     }
+
+
+def uncompiled_packages() -> list[str]:
+    """Returns the folders of PyTorch and Triton whose Python files are not compiled. Some installers
+    (uv, for example) do not compile them, and a server writes no compiled files, so each of its
+    processes compiles them again."""
+    files = [Path(str(module.__file__)) for module in (torch, triton)]
+    return [
+        str(file.parent)
+        for file in files
+        if not os.path.exists(importlib.util.cache_from_source(str(file)))
+    ]
 
 
 def tlx_missing() -> str:

@@ -29,7 +29,7 @@ SandboxConfig scripted_zygote(const std::string& name, const std::string& answer
   std::ofstream(script) << "import os, sys\nsys.path.insert(0, " << folder.dump() << R"()
 from harness.wire.frames import Channel
 channel = Channel.from_fd(int(sys.argv[sys.argv.index("--keep-fd") + 1]))
-channel.send({"type": "ready", "torch": "", "triton": "", "python": "", "nvrtc": "", "layers": [], "threads": 1})
+channel.send({"type": "ready", "torch": "", "triton": "", "python": "", "nvrtc": "", "uncompiled": [], "layers": [], "threads": 1})
 for frame in channel:
     )" << answer << "\n";
   // A shell starts the script, because a script's first line cannot contain a path with a space.

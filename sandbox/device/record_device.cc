@@ -28,7 +28,7 @@ RecordDevice::RecordDevice(const SandboxConfig& config)
       concurrency_(order_count(config)),
       limits_(config.job_limits),
       pool_(config, spawner_),
-      judge_(config, spawner_, "cpu"),
+      judges_(config, spawner_, {.device = "cpu"}),
       submissions_(kCacheBytes),
       oracles_(kCacheBytes) {}
 
@@ -65,7 +65,7 @@ Verdict RecordDevice::execute(const Job& job, JobMonitor& monitor) {
   provenance.operator_revision = operator_revision(job.operator_dir);
   run.verdict().tier_reason = "nothing was run";
   if (job.kind == JobKind::compile && job.plans.empty())
-    compile_job(run, {local_, describer_, target_});
+    compile_job(run, {local_, judges_.of(job.operator_dir).describer(), target_});
   else
     run.fail(ErrorKind::unsupported,
              "a worker with role record only compiles and records; a worker with role launch "

@@ -14,10 +14,9 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/gpu/suite_judges.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/device.h"
-#include "sandbox/pool/judge.h"
-#include "sandbox/record/case_describer.h"
 #include "sandbox/record/recorder.h"
 
 namespace assay::sandbox {
@@ -46,8 +45,7 @@ class RecordDevice final : public Device, public Recorder {
   const Limits limits_;
   Spawner spawner_;
   CandidatePool pool_;
-  Judge judge_;
-  CaseDescriber describer_{judge_};
+  SuiteJudges judges_;
   RecordingCache submissions_, oracles_;
   LocalRecorder local_{pool_, {submissions_, oracles_}};
 };

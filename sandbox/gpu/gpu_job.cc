@@ -168,7 +168,9 @@ std::optional<CandidateResults> GpuJob::record() {
                          .candidates = gpu_.config.recorders,
                          .language = job.language,
                          .before_hidden = [this](const std::vector<CaseDone>& open) {
-                           return judge_public(open);
+                           const bool passed = judge_public(open);
+                           if (passed) run_.tell_hidden();
+                           return passed;
                          }}});
 }
 

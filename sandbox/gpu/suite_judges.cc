@@ -83,8 +83,7 @@ SuiteJudges::SuiteJudges(const SandboxConfig& config, Spawner& spawner,
 
 JudgeGroup& SuiteJudges::of(const std::string& operator_dir) {
   for (const std::unique_ptr<Suite>& suite : suites_) {
-    if (operator_dir == suite->folder || operator_dir.starts_with(suite->folder + "/"))
-      return suite->group;
+    if (is_in_suite(operator_dir, suite->folder)) return suite->group;
   }
   return trusted_;
 }

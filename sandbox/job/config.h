@@ -5,7 +5,7 @@
 //   config.python = "/usr/bin/python3";
 //   config.gpu_sharers = 4;
 //
-// Plain structs.
+// Plain structs, and a function of their values.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +37,11 @@ struct GpuAccess {
 
 /// The maximum number of SandboxConfig::imported_suites.
 inline constexpr int kMostImportedSuites = 12;
+
+/// Returns true if the folder of an operator is the suite's folder, or inside of it.
+inline bool is_in_suite(const std::string& operator_dir, const std::string& suite) {
+  return operator_dir == suite || operator_dir.starts_with(suite + "/");
+}
 
 struct SandboxConfig {
   std::string python;       // interpreter with torch and triton

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "sandbox/record/candidate_run.h"
 #include "sandbox/record/case_io.h"
 
 namespace assay::sandbox {
@@ -120,7 +121,7 @@ LaunchSession::LaunchSession(JobExecution& run, LauncherPool& launchers, Whose w
                                                                                : std::string()) {}
 
 Result<std::unique_ptr<LauncherClient>> LaunchSession::take(const Deadline& deadline) {
-  if (whose_ == Whose::oracle) return launchers_.take_for_oracle(deadline);
+  if (whose_ == Whose::oracle) return launchers_.take_for_oracle(run_.job().operator_dir, deadline);
   return kept_for_.empty() ? launchers_.take(deadline)
                            : launchers_.take_for_run(kept_for_, deadline);
 }
@@ -144,7 +145,7 @@ bool LaunchSession::ready() {
 void LaunchSession::end() {
   if (!launcher_) return;
   if (whose_ == Whose::oracle && !run_.failed())
-    launchers_.keep(std::move(launcher_));
+    launchers_.keep(run_.job().operator_dir, std::move(launcher_));
   else if (!kept_for_.empty() && !failed_ && is_harmless(run_.verdict().error_kind))
     launchers_.keep_for_run(kept_for_, std::move(launcher_));
   else
@@ -171,8 +172,11 @@ std::optional<Launched> LaunchSession::launch_ablated(const CasePlan& plan,
 std::optional<Launched> LaunchSession::perform(LaunchRequest request, const CasePlan& plan,
                                                const std::function<bool()>& stage_next_inputs) {
   if (!ready()) return std::nullopt;
-  run_.enter(Stage::launch);
   const PreparedCase& one = plan.prepared.cases[plan.index];
+  // Also a plan that no candidate has recorded in this job, but a cache, another machine or the
+  // store has kept, may depend on the hidden case.
+  if (is_hidden(run_.job(), one.id)) run_.tell_hidden();
+  run_.enter(Stage::launch);
   const auto [whole, fds] = launch_files(std::move(request), plan.prepared, plan.index,
                                          plan.output_fd, run_.job().limits.gpu_memory_bytes);
   bool staged = true;

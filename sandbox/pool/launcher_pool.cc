@@ -78,7 +78,17 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadl
   return taken;
 }
 
-Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_oracle(const Deadline& deadline) {
+std::string LauncherPool::imported_suite_of(const std::string& operator_dir) const {
+  const auto found =
+      std::find_if(config_.imported_suites.begin(), config_.imported_suites.end(),
+                   [&](const std::string& suite) { return is_in_suite(operator_dir, suite); });
+  return found == config_.imported_suites.end() ? "" : *found;
+}
+
+Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_oracle(
+    const std::string& operator_dir, const Deadline& deadline) {
+  if (const std::string suite = imported_suite_of(operator_dir); !suite.empty())
+    return take_for_run(suite, deadline);
   {
     const MutexLock lock(mutex_);
     if (kept_ && kept_->alive()) return std::move(kept_);
@@ -87,7 +97,11 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_oracle(const Dead
   return take(deadline);
 }
 
-void LauncherPool::keep(std::unique_ptr<LauncherClient> used) {
+void LauncherPool::keep(const std::string& operator_dir, std::unique_ptr<LauncherClient> used) {
+  if (const std::string suite = imported_suite_of(operator_dir); !suite.empty()) {
+    keep_for_run(suite, std::move(used));
+    return;
+  }
   {
     const MutexLock lock(mutex_);
     if (!kept_ && may_keep(*used)) {

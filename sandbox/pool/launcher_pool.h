@@ -5,15 +5,17 @@
 //   Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(deadline);
 //   launchers.discard(std::move(*launcher));  // ends the launcher, without waiting
 //
-//   launcher = launchers.take_for_oracle(deadline);  // takes the kept launcher, if any
-//   launchers.keep(std::move(*launcher));            // keeps it for the next oracle
+//   launcher = launchers.take_for_oracle(operator_dir, deadline);  // takes the kept one, if any
+//   launchers.keep(operator_dir, std::move(*launcher));            // keeps it for the next oracle
 //
 //   launcher = launchers.take_for_run("run_1", deadline);   // takes the run's launcher, if any
 //   launchers.keep_for_run("run_1", std::move(*launcher));  // keeps it for the run's next job
 //
 // A grade gets a launcher that has performed no other plans. The tests and profiles of one run may
 // share a launcher, because they do not count for a score. Oracles are trusted, so they share a
-// launcher too. Without this sharing, half of all device contexts would be created for oracles.
+// launcher too. Without this sharing, half of all device contexts would be created for oracles. The
+// oracles of an imported suite are code of others, so they share a launcher of their own: their
+// device code could change what a launcher measures.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
 // starts one launcher after the other, unless several callers are waiting. A start disturbs a job
@@ -66,15 +68,19 @@ class LauncherPool {
   Result<LauncherReady> ready(const Deadline& deadline);
   /// Returns an unused launcher. The caller must discard or keep every launcher that it takes.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
-  /// Returns an unused launcher, or a launcher that has performed only plans of oracles.
-  Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
+  /// Returns a launcher for the oracle of the operator in this folder: an unused launcher, or a
+  /// launcher that has performed only plans of trusted oracles, or only of those of the operator's
+  /// imported suite.
+  Result<std::unique_ptr<LauncherClient>> take_for_oracle(const std::string& operator_dir,
+                                                          const Deadline& deadline);
   /// Kills the launcher and returns at once. A thread of the pool waits until the launcher has
   /// ended.
   void discard(std::unique_ptr<LauncherClient> used);
-  /// Keeps a working launcher that came from take_for_oracle(). Discards the launcher instead if
-  /// another launcher is already kept, if this launcher has performed kMostKeptLaunches, or if a
-  /// device fault has occurred since it started.
-  void keep(std::unique_ptr<LauncherClient> used);
+  /// Keeps a working launcher that came from take_for_oracle() for this operator. Discards the
+  /// launcher instead if another launcher is already kept, if this launcher has performed
+  /// kMostKeptLaunches, or if a device fault has occurred since it started. A launcher of an
+  /// imported suite is kept as one of a run is.
+  void keep(const std::string& operator_dir, std::unique_ptr<LauncherClient> used);
   /// Returns a launcher for a test or a profile of `run`: an unused launcher, or a launcher that
   /// has performed only plans of `run`.
   Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
@@ -107,7 +113,7 @@ class LauncherPool {
   };
   using Work = std::variant<Start, End>;
   struct KeptForRun {
-    std::string run;
+    std::string run;  // or the folder of an imported suite, which is no handle of a run
     std::unique_ptr<LauncherClient> launcher;
     std::int64_t since_ns;  // the time of the last use, by the system's monotonic clock
   };
@@ -124,6 +130,8 @@ class LauncherPool {
   /// Waits until `done` returns true. Errors: cancelled; resource_exhausted if the deadline passes.
   template <class Done>
   Status wait_until(MutexLock& lock, const Deadline& deadline, Done done) ASSAY_REQUIRES(mutex_);
+  /// Returns the imported suite of the operator in this folder, or "" if its oracle is trusted.
+  std::string imported_suite_of(const std::string& operator_dir) const;
   bool may_keep(const LauncherClient& used) const ASSAY_REQUIRES(mutex_);
   std::size_t most_kept_for_runs() const ASSAY_REQUIRES(mutex_);
   void end_kept_for_run(std::size_t position) ASSAY_REQUIRES(mutex_);
@@ -141,7 +149,7 @@ class LauncherPool {
   std::deque<std::unique_ptr<LauncherClient>> parked_ ASSAY_GUARDED_BY(mutex_);
   // Launchers that were killed but not yet reaped.
   std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);
-  // The launcher that is kept for oracles.
+  // The launcher that is kept for trusted oracles.
   std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);
   std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // in the order of their last use
   std::optional<LauncherReady> ready_ ASSAY_GUARDED_BY(mutex_);

@@ -107,6 +107,7 @@ std::optional<PreparedJob> CaseDescriber::values_of_earlier_job(const Job& job) 
 }
 
 void CaseDescriber::learn(const Keys& keys, const Job& job, const PreparedJob& prepared) {
+  if (!job.input_seed.empty()) return;  // other jobs of the group have the same inputs
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (job.cases[i].hidden) continue;
     PreparedCase one = prepared.cases[i];

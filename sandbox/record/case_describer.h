@@ -55,8 +55,9 @@ class CaseDescriber {
   /// such values are kept. Asks no judge.
   std::optional<PreparedJob> values_of_earlier_job(const Job& job);
   /// Keeps the description that is part of prepared inputs, with the values of structural
-  /// arguments. Leaves out hidden cases. The caller must compute `keys` before the inputs are made,
-  /// because the operator's files may change in the meantime.
+  /// arguments. Leaves out hidden cases, and jobs whose inputs other jobs share (Job::input_seed),
+  /// because a later verdict names the seeds of the values. The caller must compute `keys` before
+  /// the inputs are made, because the operator's files may change in the meantime.
   void learn(const Keys& keys, const Job& job, const PreparedJob& prepared);
   /// Returns a key for each case. The key contains the operator's revision, so the judge describes
   /// an operator again after a change of its files. Returns no keys if the revision is unknown.

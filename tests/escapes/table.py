@@ -17,6 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 
 from case_file import OWN, Case, all_cases, read_case  # noqa: E402
+from case_header import read_header  # noqa: E402
 from elsewhere import ELSEWHERE, WHY_NO_CASE_FAILS  # noqa: E402
 
 TITLE = """# Escapes: what submissions tried, and what came of it
@@ -57,17 +58,29 @@ OWN_ATTEMPTS = """
 
 The numbers above follow a public list of attempts. The attempts below were written against this code.
 """
+JUDGES = """
+## References of imported suites
+
+The judge of an imported suite executes its references in a jail. Each attempt below is part of such a
+reference (`tests/escapes/judges`), and runs when the judge loads it. An expected `reference_error` means
+that the attempt ended its own judge, and nothing else.
+
+| attempt | expected | seen | defence |
+|---|---|---|---|
+"""
 HEAD = "\n| # | attempt | needs | expected | seen | defence |\n|---|---|---|---|---|---|\n"
+JUDGE_KEYS = ("attempt", "expect", "needs", "defence")  # of the header of a file of judges/
 SHOWN = 6  # the maximum number of failed cases that the page names for each layer
 
 
+def seen_of(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return "not run here"
+    return str(found["seen"]).removesuffix(":none") + (" (!)" if found["problems"] else "")
+
+
 def row(case: Case, results: dict[str, Any]) -> str:
-    found = results.get(case.name)
-    seen = (
-        "not run here"
-        if found is None
-        else found["seen"].removesuffix(":none") + (" (!)" if found["problems"] else "")
-    )
+    seen = seen_of(results.get(case.name))
     expect, seen = (
         str(case.expect).replace("error:", "").replace(",", " or "),
         seen.replace("error:", ""),
@@ -93,6 +106,16 @@ def attempts(results: dict[str, Any]) -> str:
             own.append(line)
     known = HEAD + "\n".join(rows[name] for name in sorted(rows)) + "\n"
     return known + (OWN_ATTEMPTS + HEAD + "\n".join(own) + "\n" if own else "")
+
+
+def judges(results: dict[str, Any]) -> str:
+    lines = []
+    for path in sorted((HERE / "judges").glob("*.py")):
+        header = read_header(path, required=set(JUDGE_KEYS), optional=set())
+        words = (header["expect"].split(" (")[0], seen_of(results.get(path.stem)))
+        expect, seen = (text.replace("error:", "") for text in words)
+        lines.append(f"| {header['attempt']} | {expect} | {seen} | {header['defence']} |")
+    return JUDGES + "\n".join(lines) + "\n"
 
 
 def shown(tests: list[str]) -> str:
@@ -132,6 +155,7 @@ def main() -> int:
         TITLE
         + f"\nSeen on Linux {platform.release()}: {len(results)} attempts run.\n"
         + attempts(results)
+        + judges(results)
     )
     if arguments.mutations and arguments.mutations.exists():
         text += mutations(json.loads(arguments.mutations.read_text()))

@@ -16,6 +16,7 @@ import pytest
 from canaries import Canaries
 from case_header import Expectation, read_header
 from conftest import HERE, ROOT, Results
+from table import JUDGE_KEYS
 
 OPERATOR = ROOT / "operators/standard/vector_add"
 CASES = sorted((HERE / "judges").glob("*.py"))
@@ -47,7 +48,7 @@ def imported_suite(folder: Path, attempt: str) -> Path:
 def test_the_reference_of_an_imported_suite_is_jailed(
     path: Path, folder: Path, binary: str, results: Results
 ) -> None:
-    header = read_header(path, required={"attempt", "expect", "needs", "defence"}, optional=set())
+    header = read_header(path, required=set(JUDGE_KEYS), optional=set())
     expected = Expectation.parse(header["expect"], path.name)
     # The jail shows the folder above the suite, with nothing but the suite. So the canaries have a
     # folder of their own.

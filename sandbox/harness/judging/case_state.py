@@ -295,13 +295,15 @@ class CaseState:
 
     def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
         """Judges the outputs in a memfd, or the outputs in the shared buffers. Raises
-        DescriptorError if the outputs are not inside this memory. With `keep`, keeps copies of the
-        outputs for attribute_kept()."""
+        DescriptorError if the outputs are not inside this memory. With `keep`, keeps copies of
+        right outputs for attribute_kept(). Wrong outputs are not copied, because they may have any
+        shape: with strides of 0, a few bytes are a tensor of any size."""
         self.compute_references()
         with self._outputs(fd) as memory:
             outputs = [memory.tensor(wire) for wire in wires]
-            self._kept = [output.clone() for output in outputs] if keep else []
-            return self.judge(outputs, poisoned=True)
+            result = self.judge(outputs, poisoned=True)
+            self._kept = [output.clone() for output in outputs] if keep and result.ok else []
+            return result
 
     def attribute(
         self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int

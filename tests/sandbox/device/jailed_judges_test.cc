@@ -7,6 +7,7 @@
 #include <string>
 
 #include "sandbox/device/cpu.h"
+#include "sandbox/device/record_device.h"
 #include "sandbox/pool/jailed_judge.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cpu_fixture.h"
@@ -81,6 +82,22 @@ TEST_CASE("the judge of an imported suite is in a jail, and changes no judge of 
   INFO(ended.summary << " " << ended.detail);
   CHECK(ended.error_kind == ErrorKind::reference_error);
   CHECK(device->execute(in_suite("suite_that_is_honest", ""), monitor).outcome == Outcome::pass);
+}
+
+TEST_CASE("a worker that records describes the cases of an imported suite in a jail too") {
+  const std::string outside = real_config().state_dir + "/written_by_a_reference";
+  std::filesystem::remove(outside);
+  Job job = in_suite("suite_that_writes",
+                     "try:\n    open('" + outside + "', 'w').close()\nexcept OSError:\n    pass\n");
+  job.kind = JobKind::compile;
+  SandboxConfig config = real_config();
+  config.imported_suites = {suite_folder("suite_that_writes")};
+  RecordDevice device(config);
+  JobMonitor monitor;
+  const Verdict compiled = device.execute(job, monitor);
+  INFO(compiled.summary << " " << compiled.detail);
+  CHECK(compiled.outcome == Outcome::pass);
+  CHECK_FALSE(std::filesystem::exists(outside));
 }
 
 TEST_CASE("the judges of two suites have no slot in common, also with as many suites as can be") {

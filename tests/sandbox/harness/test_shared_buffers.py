@@ -195,6 +195,16 @@ def test_kept_outputs_are_compared_with_those_of_the_run_without_kernels(
     )
 
 
+def test_outputs_of_a_wrong_shape_are_not_kept(talk: Conversation, tmp_path: Path) -> None:
+    """With strides of 0, a few bytes are a tensor that no memory can hold."""
+    first = talk.prepare(write_operator(tmp_path / "op"), "job_1").header["cases"][0]
+    wires = talk.answer(first, 2.0)
+    wires[0] = {**wires[0], "shape": [2**39, 2], "strides": [0, 0]}
+    request = {"job": "job_1", "case": "first", "outputs": wires, "on_device": True, "keep": True}
+    reply = talk.ask({"type": "compare", **request}).header
+    assert (reply["type"], reply.get("kind")) == ("compared", "output_mismatch")
+
+
 def test_each_job_has_shared_buffers_of_its_own_until_it_is_released(
     talk: Conversation, tmp_path: Path
 ) -> None:

@@ -39,8 +39,11 @@ std::unique_ptr<LauncherClient> taken(LauncherPool& pool) {
   return std::move(*launcher);
 }
 
-std::unique_ptr<LauncherClient> taken_for_oracle(LauncherPool& pool) {
-  Result<std::unique_ptr<LauncherClient>> launcher = pool.take_for_oracle(soon());
+constexpr const char* kTrusted = "/operators/standard/vector_add";
+
+std::unique_ptr<LauncherClient> taken_for_oracle(LauncherPool& pool,
+                                                 const std::string& operator_dir = kTrusted) {
+  Result<std::unique_ptr<LauncherClient>> launcher = pool.take_for_oracle(operator_dir, soon());
   REQUIRE(launcher);
   REQUIRE((*launcher)->alive());
   return std::move(*launcher);
@@ -202,8 +205,8 @@ TEST_CASE("the launcher of an oracle is kept for the next oracle only") {
   LauncherPool pool(real_config(), spawner, 0, "fake");
   std::unique_ptr<LauncherClient> first = taken_for_oracle(pool), second = taken_for_oracle(pool);
   const LauncherClient* const kept = first.get();
-  pool.keep(std::move(first));
-  pool.keep(std::move(second));  // the pool keeps only one
+  pool.keep(kTrusted, std::move(first));
+  pool.keep(kTrusted, std::move(second));  // the pool keeps only one
   std::vector<std::unique_ptr<LauncherClient>> all;
   for (int i = 0; i < 4; ++i) all.push_back(taken(pool));
   for (auto& one : all) {
@@ -215,22 +218,43 @@ TEST_CASE("the launcher of an oracle is kept for the next oracle only") {
   pool.discard(std::move(again));
 }
 
+TEST_CASE("the launcher of an imported suite's oracle is kept for this suite only") {
+  Spawner spawner;
+  SandboxConfig config = real_config();
+  config.imported_suites = {"/suites/one", "/suites/other"};
+  LauncherPool pool(config, spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken_for_oracle(pool, "/suites/one/add");
+  const LauncherClient* const kept = first.get();
+  pool.keep("/suites/one/add", std::move(first));
+  std::vector<std::unique_ptr<LauncherClient>> others;
+  for (const char* folder : {kTrusted, "/suites/other/add", "/suites/one_more/add"})
+    others.push_back(taken_for_oracle(pool, folder));
+  for (auto& one : others) {
+    CHECK(one.get() != kept);
+    pool.discard(std::move(one));
+  }
+  std::unique_ptr<LauncherClient> again = taken_for_oracle(pool, "/suites/one/mul");
+  CHECK(again.get() == kept);
+  pool.discard(std::move(again));
+}
+
 TEST_CASE("a launcher is not kept after a fault during its work, nor handed out after one since") {
   Spawner spawner;
   LauncherPool pool(real_config(), spawner, 0, "fake");
   std::unique_ptr<LauncherClient> during = taken_for_oracle(pool);
   pool.invalidate_idle();
   CHECK(during->alive());  // the launcher may finish the submission that is using it
-  pool.keep(std::move(during));
+  pool.keep(kTrusted, std::move(during));
   std::unique_ptr<LauncherClient> since = taken_for_oracle(pool);
   CHECK(since->faults_before() == 1);
-  pool.keep(std::move(since));
+  pool.keep(kTrusted, std::move(since));
   pool.invalidate_idle();
   std::unique_ptr<LauncherClient> last = taken_for_oracle(pool);
   CHECK(last->faults_before() == 2);
   last->kill();
   REQUIRE(last->finish(soon()));
-  pool.keep(std::move(last));  // the launcher has ended, so the pool does not hand it out again
+  pool.keep(kTrusted,
+            std::move(last));  // the launcher has ended, so the pool does not hand it out again
   pool.discard(taken_for_oracle(pool));
 }
 
@@ -239,11 +263,11 @@ TEST_CASE("a launcher is kept until it has performed kMostKeptLaunches") {
   LauncherPool pool(real_config(), spawner, 0, "fake");
   std::unique_ptr<LauncherClient> launcher = taken_for_oracle(pool);
   while (launcher->launches() < LauncherPool::kMostKeptLaunches) {
-    pool.keep(std::move(launcher));
+    pool.keep(kTrusted, std::move(launcher));
     launcher = taken_for_oracle(pool);
     launch_no_plan(*launcher);
   }
-  pool.keep(std::move(launcher));
+  pool.keep(kTrusted, std::move(launcher));
   launcher = taken_for_oracle(pool);
   CHECK(launcher->launches() == 0);
   pool.discard(std::move(launcher));

@@ -163,6 +163,13 @@ TEST_CASE("values of a job are learned for its public cases, and only of structu
   const Result<PreparedJob> prepared = judge.prepare(job, Deadline::after_ms(60'000));
   if (!prepared) FAIL(prepared.error().message);
   CHECK_FALSE(describer.values_of_earlier_job(job));
+  // A later verdict names the seeds of learned values. Those of a group stay secret until a verdict
+  // of the group is read.
+  Job in_group = job;
+  in_group.cases.resize(1);
+  in_group.input_seed = "the secret of a group";
+  describer.learn(CaseDescriber::keys_of(in_group), in_group, *prepared);
+  CHECK_FALSE(describer.values_of_earlier_job(in_group));
   describer.learn(CaseDescriber::keys_of(job), job, *prepared);
   CHECK_FALSE(describer.values_of_earlier_job(job));  // the describer keeps no hidden case
   Job open = job;

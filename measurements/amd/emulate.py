@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("operators", nargs="*")
     parser.add_argument("--seconds", type=int, default=90, help="the time limit of an operator")
     parser.add_argument("--minutes", type=float, default=60, help="the time limit of all")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if not os.environ.get("ASSAY_EMULATOR"):
         parser.error("ASSAY_EMULATOR must name the program of an emulator")
     result: dict[str, Any] = {"target": "hip:gfx942", "operators": {}}

@@ -44,7 +44,7 @@ def smallest_case(folder: Path) -> tuple[str, int]:
 
 def judged(folder: Path, case: str, seconds: int) -> dict[str, Any]:
     command = [BINARY, "eval", folder.name, str(folder / "oracle.py"), "--device", "emulated"]
-    command += ["--allow-unjailed-device"]
+    command += ["--allow-unjailed-device", "--run-wall-ms", str(1000 * seconds)]
     began = time.monotonic()
     process = subprocess.Popen(
         [*command, "--mode", "test", "--case", case, "--json"],

@@ -3,11 +3,14 @@
 
 - MUBUF loads and stores of all sizes. The emulator loads and stores whole aligned words, so a store
   of 16 bits overwrites its neighbour.
+- MUBUF instructions that write caches back or empty them. They have no effect here.
 - MUBUF atomic operations on 32 bits, which the emulator executes as loads.
 - global_atomic operations on 32 and 64 bits. The emulator reads and writes the addresses of lanes
   that are switched off too, so it may end with a fault.
 - Other instructions on the LDS. The emulator reads the addresses of lanes that are switched off too,
   so it may end with a fault. Here these lanes have the address 0 during the instruction.
+- Loads and stores of scratch memory, where spilled registers lie. In the emulator, all waves of a
+  block share this memory.
 - ds_swizzle_b32, which the emulator does not compile.
 - ds_permute_b32 and ds_bpermute_b32. The lane is the address divided by 4, modulo 64. The emulator
   leaves out the modulo, so an address that a block's thread number makes names no lane.
@@ -32,6 +35,8 @@ LOAD = re.compile(r"BUFFER_LOAD_(UBYTE|SBYTE|USHORT|SSHORT|SHORT|DWORD)(X[234])?
 STORE = re.compile(r"BUFFER_STORE_(BYTE|SHORT|DWORD)(X[234])?(_D16)?(_HI)?$")
 ATOMIC = re.compile(r"BUFFER_ATOMIC_(\w+)$")
 GLOBAL_ATOMIC = re.compile(r"GLOBAL_ATOMIC_(\w+?)(_X2)?$")
+SCRATCH = re.compile(r"SCRATCH_(LOAD|STORE)_DWORD(?:X([234]))?$")
+SCRATCH_BYTES = 1 << 16  # the most memory of a lane
 NO_SCALAR_ADDRESS = 0x7F
 SIZES = {"UBYTE": 1, "SBYTE": 1, "BYTE": 1, "USHORT": 2, "SSHORT": 2, "SHORT": 2, "DWORD": 4}
 
@@ -67,6 +72,7 @@ class Files:
 
     def __init__(self, scalars: Any, vectors: Any, accumulators: Any) -> None:
         pointer = ctypes.POINTER(ctypes.c_uint32)
+        self.number = vectors.value  # no other wave has it
         self.scalars = ctypes.cast(scalars.value, pointer)
         self.vectors = ctypes.cast(vectors.value, pointer)
         self.accumulators = ctypes.cast(accumulators.value, pointer)
@@ -199,6 +205,43 @@ def global_atomic(words: tuple[int, int], name: str) -> Callable[[Files], None]:
     return run
 
 
+class Scratch:
+    """The scratch memory of all waves. A wave is known by its vector registers."""
+
+    def __init__(self) -> None:
+        self._waves: dict[int, list[bytearray]] = {}
+
+    def instruction(self, words: tuple[int, int], name: str) -> Callable[[Files], None]:
+        first, second = words
+        known = SCRATCH.match(name)
+        if known is None:
+            raise RuntimeError(f"{name.lower()} is not executed")
+        loads, count = known[1] == "LOAD", int(known[2] or 1)
+        offset, has_address = _signed(first & 0x1FFF, 13), first >> 13 & 1
+        address, data, scalar = second & 0xFF, second >> 8 & 0xFF, second >> 16 & 0x7F
+        accumulates, target = second >> 23 & 1, second >> 24
+
+        def run(files: Files) -> None:
+            lanes = self._waves.setdefault(
+                files.number, [bytearray(SCRATCH_BYTES) for _ in range(LANES)]
+            )
+            registers = files.accumulators if accumulates else files.vectors
+            for lane in files.active():
+                at = offset + (files.vectors[address * LANES + lane] if has_address else 0)
+                at += 0 if scalar == NO_SCALAR_ADDRESS else files.scalars[scalar]
+                if not 0 <= at <= SCRATCH_BYTES - 4 * count:
+                    raise RuntimeError(f"{name.lower()} of byte {at}")
+                for number in range(count):
+                    part = slice(at + 4 * number, at + 4 * number + 4)
+                    register = ((target if loads else data) + number) * LANES + lane
+                    if loads:
+                        registers[register] = int.from_bytes(lanes[lane][part], "little")
+                    else:
+                        lanes[lane][part] = int(registers[register]).to_bytes(4, "little")
+
+        return run
+
+
 def swizzle(words: tuple[int, int]) -> Callable[[Files], None]:
     """Returns the effect of ds_swizzle_b32: each lane reads a register of another lane."""
     first, second = words
@@ -256,7 +299,11 @@ def set_mode(word: int, name: str) -> Callable[[Files], None]:
     register, first, count = word & 0x3F, word >> 6 & 31, (word >> 11 & 31) + 1
     if (register, first, count) != (MODE_REGISTER, FP16_OVFL, 1):
         raise RuntimeError(f"{name.lower()} of register {register}, bit {first} is not executed")
-    return lambda files: None
+    return no_effect
+
+
+def no_effect(files: Files) -> None:
+    """The effect of an instruction on caches: the emulator has none."""
 
 
 def with_safe_addresses(found: tuple[Any, Any], register: int) -> Any:
@@ -285,16 +332,21 @@ def with_safe_addresses(found: tuple[Any, Any], register: int) -> Any:
 
 def install(emulator: Any) -> None:
     decode = emulator._decode_at
+    scratch = Scratch()
 
     def decoded(address: int, architecture: str) -> Any:
         raw = bytes((ctypes.c_char * 16).from_address(address).raw)
         instruction = emulator.decode_inst(raw, architecture)
         name = emulator._op_name(instruction).replace("_E64", "").replace("_E32", "")
         words = struct.unpack_from("<2I", raw)
-        if type(instruction).__name__ == "MUBUF":
-            run: Callable[[Files], None] = Buffer(words, name).run
+        if name.startswith(("BUFFER_WB", "BUFFER_INV")):
+            run: Callable[[Files], None] = no_effect
+        elif type(instruction).__name__ == "MUBUF":
+            run = Buffer(words, name).run
         elif GLOBAL_ATOMIC.match(name):
             run = global_atomic(words, name)
+        elif name.startswith("SCRATCH_"):
+            run = scratch.instruction(words, name)
         elif name == "DS_SWIZZLE_B32":
             run = swizzle(words)
         elif name in ("DS_PERMUTE_B32", "DS_BPERMUTE_B32"):

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "measurements/amd")]
-from emulated_instructions import Files, global_atomic, install, permute  # noqa: E402
+from emulated_instructions import Files, Scratch, global_atomic, install, permute  # noqa: E402
 from emulated_matrices import Mfma, Operands, Shape  # noqa: E402
 from tinygrad_emulator import Corrections  # noqa: E402
 
@@ -81,6 +81,21 @@ def test_an_atomic_operation_changes_memory_of_active_lanes_only(
     assert wave.vector[2, 9] == (1 << 32) - 5
     with pytest.raises(RuntimeError, match="global_atomic_smin_x2 is not executed"):
         global_atomic(words, "GLOBAL_ATOMIC_SMIN_X2")
+
+
+def test_each_wave_has_scratch_memory_of_its_own() -> None:
+    scratch, waves = Scratch(), [Wave(), Wave(active=0b10)]
+    nowhere = 0x7F << 16
+    for number, wave in enumerate(waves):
+        wave.vector[3], wave.vector[4] = 10 + number, 20 + number
+        scratch.instruction((8, nowhere | 3 << 8), "SCRATCH_STORE_DWORDX2")(wave.files())
+    for number, wave in enumerate(waves):
+        scratch.instruction((12, nowhere | 7 << 24), "SCRATCH_LOAD_DWORD")(wave.files())
+        assert list(wave.vector[7, :3]) == [[20, 20, 20], [0, 21, 0]][number]
+    with pytest.raises(RuntimeError, match="scratch_load_dword of byte -4"):
+        scratch.instruction((0x1FFC, nowhere), "SCRATCH_LOAD_DWORD")(waves[0].files())
+    with pytest.raises(RuntimeError, match="scratch_load_sbyte is not executed"):
+        scratch.instruction((0, nowhere), "SCRATCH_LOAD_SBYTE")
 
 
 def test_an_instruction_on_the_lds_has_no_address_in_lanes_that_are_off() -> None:

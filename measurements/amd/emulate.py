@@ -4,9 +4,10 @@ for gfx942, the launcher performs its plan in the emulator, and the judge compar
     ASSAY_EMULATOR=PROGRAM python measurements/amd/emulate.py RESULT.json [--seconds 90] \\
         [--minutes 60] [OPERATOR ...]
 
-`./run emulate-amd --emulator FOLDER` calls it. Each operator runs its smallest public case. The
-result names the reason for every operator that did not pass. The result file is written after each
-operator; a later call with the same file adds the operators that are not in it."""
+ASSAY_EMULATOR_TARGET names another target than hip:gfx942. `./run emulate-amd --emulator FOLDER`
+calls this file. Each operator runs its smallest public case. The result names the reason for every
+operator that did not pass. The result file is written after each operator; a later call with the
+same file adds the operators that are not in it."""
 
 from __future__ import annotations
 
@@ -84,9 +85,12 @@ def main() -> None:
     options = parser.parse_intermixed_args()
     if not os.environ.get("ASSAY_EMULATOR"):
         parser.error("ASSAY_EMULATOR must name the program of an emulator")
-    result: dict[str, Any] = {"target": "hip:gfx942", "operators": {}}
+    target = os.environ.get("ASSAY_EMULATOR_TARGET", "hip:gfx942")
+    result: dict[str, Any] = {"target": target, "operators": {}}
     if options.result.exists():
         result = json.loads(options.result.read_text())
+    if result["target"] != target:
+        parser.error(f"{options.result} has results of {result['target']}, and not of {target}")
     folders = [
         path.parent
         for one in FOLDERS

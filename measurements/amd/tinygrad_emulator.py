@@ -47,6 +47,7 @@ GUARD_BYTES = 8192  # behind the code, because the emulator decodes ahead
 HIDDEN_ROOM_BYTES = 256  # behind the arguments, for code that reads more than it declares
 LANES = 64
 HALF_REGISTERS = 128
+DPP_SOURCE = 250  # as the first source: the register's number is in the next word
 FREE_REGISTER = 255  # no kernel of ours uses the last vector register
 
 
@@ -147,7 +148,8 @@ class Corrections:
         if word.value & 0x100:  # the first source is a vector register
             places.append(0)
         used = [word.value >> place & 0xFF for place in places]
-        free = iter(sorted(set(range(8)) - set(used)))
+        source_of_dpp = {raw[4]} if word.value & 0x1FF == DPP_SOURCE else set()
+        free = iter(sorted(set(range(8)) - set(used) - source_of_dpp))
         low = {number: next(free) for number in sorted(set(used)) if number >= HALF_REGISTERS}
         for place, number in zip(places, used, strict=True):
             if number in low:

@@ -145,6 +145,11 @@ def test_an_instruction_on_16_bits_has_registers_from_128_on() -> None:
     runtime.fxn(wave.pointers()[1])
     assert list(wave.vector[198, 2:5]) == [5, 42, 5]
     assert (wave.vector[:8] == 77).all() and (wave.vector[200] == 41).all()
+    # The source of a DPP instruction stands in the second word. Here it is register 0.
+    code[:8] = struct.pack("<2I", 198 << 17 | 250, 0)
+    one._decode_at(ctypes.addressof(code), "cdna")
+    (word,) = struct.unpack_from("<I", code)
+    assert 0 < word >> 17 & 0xFF < 128
 
 
 @pytest.mark.parametrize(

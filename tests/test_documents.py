@@ -182,3 +182,14 @@ def test_every_hop_of_the_architecture_is_in_the_code() -> None:
 
 def test_readme_fits_two_screens() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 95
+
+
+def test_the_first_run_on_amd_installs_what_setup_asks_for() -> None:
+    asked = re.search(r"-c 'import (.+?)'", (ROOT / "run").read_text())
+    assert asked
+    text = (ROOT / "docs/how-to/first-run-on-amd.md").read_text()
+    installed = " ".join(re.findall(r"pip install (.+)", text))
+    # A PyTorch for ROCm brings its own Triton.
+    assert [name for name in asked[1].split(", ") if name not in installed] == ["triton"]
+    # The programs do not remember which Python `./run setup` used.
+    assert "export ASSAY_PYTHON=$PWD/rocm/bin/python" in text

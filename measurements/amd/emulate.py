@@ -4,9 +4,10 @@ for gfx942, the launcher performs its plan in the emulator, and the judge compar
     ASSAY_EMULATOR=PROGRAM python measurements/amd/emulate.py RESULT.json [--seconds 90] \\
         [--minutes 60] [OPERATOR ...]
 
-`./run emulate-amd --emulator FOLDER` calls it. Each operator runs its smallest public case. The
-result names the reason for every operator that did not pass. The result file is written after each
-operator; a later call with the same file adds the operators that are not in it."""
+ASSAY_EMULATOR_TARGET names another target than hip:gfx942. `./run emulate-amd --emulator FOLDER`
+calls this file. Each operator runs its smallest public case. The result names the reason for every
+operator that did not pass. The result file is written after each operator; a later call with the
+same file adds the operators that are not in it."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def smallest_case(folder: Path) -> tuple[str, int]:
 
 def judged(folder: Path, case: str, seconds: int) -> dict[str, Any]:
     command = [BINARY, "eval", folder.name, str(folder / "oracle.py"), "--device", "emulated"]
-    command += ["--allow-unjailed-device"]
+    command += ["--allow-unjailed-device", "--run-wall-ms", str(1000 * seconds)]
     began = time.monotonic()
     process = subprocess.Popen(
         [*command, "--mode", "test", "--case", case, "--json"],
@@ -81,12 +82,15 @@ def main() -> None:
     parser.add_argument("operators", nargs="*")
     parser.add_argument("--seconds", type=int, default=90, help="the time limit of an operator")
     parser.add_argument("--minutes", type=float, default=60, help="the time limit of all")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     if not os.environ.get("ASSAY_EMULATOR"):
         parser.error("ASSAY_EMULATOR must name the program of an emulator")
-    result: dict[str, Any] = {"target": "hip:gfx942", "operators": {}}
+    target = os.environ.get("ASSAY_EMULATOR_TARGET", "hip:gfx942")
+    result: dict[str, Any] = {"target": target, "operators": {}}
     if options.result.exists():
         result = json.loads(options.result.read_text())
+    if result["target"] != target:
+        parser.error(f"{options.result} has results of {result['target']}, and not of {target}")
     folders = [
         path.parent
         for one in FOLDERS

@@ -213,7 +213,7 @@ def main() -> None:
     parser.add_argument("result", type=Path)
     parser.add_argument("operators", nargs="*")
     parser.add_argument("--target", action="append", choices=TARGETS)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     found: dict[str, dict[str, Any]] = {}
     if options.result.exists():
         found = json.loads(options.result.read_text())["operators"]

@@ -9,7 +9,8 @@ docs/explanation/amd.md describes the messages, with which any other emulator ca
 
 This file loads a code object as AMD's runtime does: it places the segments, reads the kernel's
 descriptor, and sets the registers that the descriptor asks for. It also corrects the emulator where
-it departs from AMD's documents (class Corrections, class Mfma, emulated_instructions.py)."""
+it departs from AMD's documents (class Corrections, emulated_matrices.py,
+emulated_instructions.py)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,6 @@ import importlib
 import json
 import mmap
 import os
-import re
 import select
 import socket
 import struct
@@ -32,6 +32,7 @@ from typing import Any
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "sandbox")]
 from emulated_instructions import install  # noqa: E402
+from emulated_matrices import Mfma  # noqa: E402
 from harness.recording.code_object import read_code_object  # noqa: E402
 
 # The architectures that the emulator decodes, by target.
@@ -45,6 +46,8 @@ PROPERTIES = ((1 << 0, 4), (1 << 1, 2), (1 << 2, 2), (1 << 3, 2), (1 << 4, 2), (
 GUARD_BYTES = 8192  # behind the code, because the emulator decodes ahead
 HIDDEN_ROOM_BYTES = 256  # behind the arguments, for code that reads more than it declares
 LANES = 64
+HALF_REGISTERS = 128
+DPP_SOURCE = 250  # as the first source: the register's number is in the next word
 FREE_REGISTER = 255  # no kernel of ours uses the last vector register
 
 
@@ -87,11 +90,12 @@ class Image:
 
 class Corrections:
     """Replaces instructions of CDNA for which the emulator's result differs from AMD's documents
-    ("CDNA3 Instruction Set Architecture" and "AMD matrix instruction calculator"):
+    ("CDNA3 Instruction Set Architecture"):
 
     - DPP row_bcast:15 and row_bcast:31 read lane 15 of the row before, and lane 31.
     - DPP with the same source and destination register reads all lanes before it writes any.
-    - MFMA of 32x32 outputs distributes the rows of the result over the lanes in blocks of four."""
+    - An instruction on 16 bits has the registers 128 to 255 too. In the emulator, as on RDNA 3, such
+      a number means the upper half of the register with the number less 128."""
 
     def __init__(self, emulator: Any) -> None:
         self._emulator = emulator
@@ -116,13 +120,61 @@ class Corrections:
         return source, enabled, valid
 
     def _decoded(self, address: int, architecture: str) -> Any:
+        moved = self._moved(address, architecture)
         (program, runtime), instruction = self._decode(address, architecture)
+        if moved:
+            return self._with_moved(program, runtime, moved), instruction
         kind = type(instruction)
         if hasattr(kind, "dpp") and hasattr(kind, "vsrc0"):
             source, target = _register(instruction.vsrc0), _register(instruction.vdst)
             if source == target:
                 return self._from_copy(address, program, runtime, source), instruction
         return (program, runtime), instruction
+
+    def _moved(self, address: int, architecture: str) -> list[tuple[int, int]]:
+        """Gives low registers to an instruction on 16 bits, in the code, in place of those from 128
+        on. Returns the pairs of both."""
+        raw = bytes((ctypes.c_char * 16).from_address(address).raw)
+        instruction = self._emulator.decode_inst(raw, architecture)
+        kind = type(instruction).__name__
+        if not kind.startswith(("VOP1", "VOP2", "VOPC")) or "SDWA" in kind:
+            return []
+        bits = instruction.canonical_op_bits
+        if 16 not in (bits.get("d"), bits.get("s0")):
+            return []
+        word = ctypes.c_uint32.from_address(address)
+        # The place of each register's number in the first word of the code.
+        places = [9] if kind.startswith("VOPC") else [17] if kind.startswith("VOP1") else [9, 17]
+        if word.value & 0x100:  # the first source is a vector register
+            places.append(0)
+        used = [word.value >> place & 0xFF for place in places]
+        source_of_dpp = {raw[4]} if word.value & 0x1FF == DPP_SOURCE else set()
+        free = iter(sorted(set(range(8)) - set(used) - source_of_dpp))
+        low = {number: next(free) for number in sorted(set(used)) if number >= HALF_REGISTERS}
+        for place, number in zip(places, used, strict=True):
+            if number in low:
+                word.value = word.value & ~(0xFF << place) | low[number] << place
+        return list(low.items())
+
+    @staticmethod
+    def _with_moved(program: Any, runtime: Any, moved: list[tuple[int, int]]) -> Any:
+        position = list(program.arg.globals).index(1)  # the vector registers
+        function: Callable[..., Any] = runtime.fxn
+        row = 4 * LANES
+
+        class Moving:
+            @staticmethod
+            def fxn(*buffers: Any) -> None:
+                registers = buffers[position].value
+                kept = [ctypes.string_at(registers + low * row, row) for _, low in moved]
+                for high, low in moved:
+                    ctypes.memmove(registers + low * row, registers + high * row, row)
+                function(*buffers)
+                for (high, low), old in zip(moved, kept, strict=True):
+                    ctypes.memmove(registers + high * row, registers + low * row, row)
+                    ctypes.memmove(registers + low * row, old, row)
+
+        return program, Moving
 
     @staticmethod
     def _from_copy(address: int, program: Any, runtime: Any, source: int) -> Any:
@@ -144,92 +196,6 @@ class Corrections:
 
 def _register(operand: Any) -> int:
     return int(getattr(operand, "offset", operand)) & 0xFF
-
-
-class Mfma:
-    """Executes the floating-point MFMA instructions with the layouts of AMD's documents, in place
-    of the emulator's version."""
-
-    NAME = re.compile(r"V_MFMA_F32_(16X16|32X32)X(\d+)_?(F16|BF16)(?:_1K)?$")
-
-    def __init__(self, emulator: Any) -> None:
-        self._emulator = emulator
-        self._decode = emulator._decode_at
-        emulator._decode_at = self._decoded
-
-    def _decoded(self, address: int, architecture: str) -> Any:
-        instruction = self._emulator.decode_inst(
-            bytes((ctypes.c_char * 16).from_address(address).raw), architecture
-        )
-        name = self._emulator._op_name(instruction)
-        known = self.NAME.match(name.replace("_E64", ""))
-        if known is None:
-            return self._decode(address, architecture)
-        side, depth, dtype = int(known[1][:2]), int(known[2]), known[3]
-        words = struct.unpack("<2I", bytes((ctypes.c_char * 8).from_address(address).raw))
-        return self._runner(words, side, depth, dtype), instruction
-
-    def _runner(self, words: tuple[int, int], side: int, depth: int, dtype: str) -> Any:
-        import numpy
-
-        first, second = words
-        target, sums_in_accumulators = first & 0xFF, bool(first >> 15 & 1)
-        a, b, c = second & 0x1FF, second >> 9 & 0x1FF, second >> 18 & 0x1FF
-        a_in_accumulators, b_in_accumulators = bool(second >> 27 & 1), bool(second >> 28 & 1)
-        groups = LANES // side
-        each = depth // groups  # values of a lane
-        count = side * side // LANES
-        lane = numpy.arange(LANES)
-        index = numpy.arange(count)
-        rows = (
-            8 * (index[:, None] // 4) + 4 * (lane // side) + index[:, None] % 4
-            if side == 32
-            else 4 * (lane // side) + index[:, None]
-        )
-        columns = numpy.broadcast_to(lane % side, (count, LANES))
-        emulator = self._emulator
-
-        def values(file: Any, register: int) -> Any:
-            """Returns the matrix of side x depth values that the lanes hold."""
-            raw = file[register : register + each // 2]  # two values in each register
-            halves = numpy.ascontiguousarray(raw.T).view(numpy.uint16)  # lanes x each
-            if dtype == "F16":
-                wide = halves.view(numpy.float16).astype(numpy.float32)
-            else:
-                wide = (halves.astype(numpy.uint32) << 16).view(numpy.float32)
-            return wide.reshape(groups, side, each).transpose(1, 0, 2).reshape(side, depth)
-
-        class Program:
-            class arg:
-                globals = [0, 1, 5]  # scalar, vector and accumulation registers
-
-        class Runtime:
-            @staticmethod
-            def fxn(scalars: Any, vectors: Any, accumulators: Any) -> None:
-                files = [
-                    numpy.ctypeslib.as_array(
-                        ctypes.cast(one.value, ctypes.POINTER(ctypes.c_uint32)), (256, LANES)
-                    )
-                    for one in (vectors, accumulators)
-                ]
-                left = values(files[a_in_accumulators], a & 0xFF)
-                right = values(files[b_in_accumulators], b & 0xFF)
-                product = left.astype(numpy.float64) @ right.astype(numpy.float64).T
-                sums = files[sums_in_accumulators]
-                if c >= 256:
-                    added = sums[c & 0xFF : (c & 0xFF) + count].view(numpy.float32)
-                elif c == 128:
-                    added = numpy.zeros((count, LANES), numpy.float32)
-                else:
-                    raise RuntimeError(f"an MFMA instruction with the source operand {c}")
-                result = (product[rows, columns] + added).astype(numpy.float32)
-                sums[target : target + count] = result.view(numpy.uint32)
-                scalar = ctypes.cast(scalars.value, ctypes.POINTER(ctypes.c_uint32))
-                low, high = emulator.PC_LO_IDX, emulator.PC_HI_IDX
-                at = (scalar[low] | scalar[high] << 32) + 8
-                scalar[low], scalar[high] = at & 0xFFFFFFFF, at >> 32
-
-        return Program, Runtime
 
 
 def argument_segment(image: bytes, request: dict[str, Any]) -> Any:

@@ -247,7 +247,7 @@ def flash_attn_bwd(
     # multiple of `narrow`, so the loops end exactly at the diagonal.
     wide, narrow, warps = (128, 64, 8) if seq > 512 else (64, 64, 4)
     if _is_amd():
-        wide, narrow, warps = 64, 32, 4
+        wide, narrow, warps = (64 if dim <= 64 else 32), 32, 4
     grid = (triton.cdiv(seq, wide), batch * heads)
     _delta_kernel[(triton.cdiv(rows, 64),)](o, do, delta, rows, BM=64, D=dim, num_warps=4)
     _keys_kernel[grid](

@@ -4,7 +4,11 @@ device = torch_device("hip:0")  # torch.device("cuda:0"), with a PyTorch for ROC
 
 from __future__ import annotations
 
+import os
+
 import torch
+
+COMPUTE = "/dev/kfd"  # the device file of the kernel driver for AMD's GPUs
 
 
 def torch_device(name: str) -> torch.device:
@@ -30,6 +34,12 @@ def torch_device(name: str) -> torch.device:
 def _check_rocm(name: str, index: int) -> None:
     """Raises RuntimeError if this PyTorch for ROCm cannot use the GPU, with the remedy."""
     version = f"torch {torch.__version__} for ROCm {torch.version.hip}"
+    if os.path.exists(COMPUTE) and not os.access(COMPUTE, os.R_OK | os.W_OK):
+        raise RuntimeError(
+            f"device {name}: user {os.getuid()}, which judges, may not open {COMPUTE}; if root runs the"
+            " server, judges of imported suites have users of their own: run it as a user in the"
+            f" groups render and video, or open {COMPUTE} and /dev/dri/renderD* to all users"
+        )
     if not torch.cuda.is_available() or index >= torch.cuda.device_count():
         raise RuntimeError(
             f"device {name} is not seen by {version}, although the HIP runtime of the launcher sees it;"

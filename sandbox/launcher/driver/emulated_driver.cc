@@ -164,9 +164,10 @@ class EmulatedDriver final : public GpuDriver {
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                             std::span<const ParamValue> params) override {
     if (LaunchStatus s = hip::check_hip_shape(shape); !s) return s;
-    if (shape.cooperative)
+    // An emulator runs blocks one after the other, so a block that waits for others never ends.
+    if (shape.cooperative && shape.grid != std::array<std::uint32_t, 3>{1, 1, 1})
       return launch_fail(LaunchErrorKind::launch_failure,
-                         "launch: the emulator has no cooperative launches");
+                         "launch: the emulator has no cooperative launches of more than one block");
     LaunchResult<std::size_t> bytes = hip::pack_hip_arguments(params, arguments_);
     if (!bytes) return tl::unexpected(bytes.error());
     LaunchResult<DevicePtr> block = allocate(arguments_.size());

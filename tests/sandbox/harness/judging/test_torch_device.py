@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from harness.judging import torch_device as module
 from harness.judging.torch_device import torch_device
 
 
@@ -27,6 +28,16 @@ def test_a_pytorch_for_rocm_that_does_not_match_names_the_remedy(
         torch_device("hip:0")
     with_rocm(monkeypatch, ["gfx942"], gpus=0)
     with pytest.raises(RuntimeError, match=r"not seen by torch .* for ROCm 6\.4.* fits the kernel"):
+        torch_device("hip:0")
+
+
+def test_a_judge_that_may_not_open_the_gpu_names_the_remedy(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with_rocm(monkeypatch, ["gfx942"], gpus=0)
+    monkeypatch.setattr(module, "COMPUTE", "/")
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(RuntimeError, match=r"may not open /; .*in the groups render and video"):
         torch_device("hip:0")
 
 

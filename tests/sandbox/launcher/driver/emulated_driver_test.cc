@@ -74,8 +74,10 @@ TEST_CASE("the emulator gets the arguments of a launch, and shares the device's 
         std::string::npos);
   shape.cluster[0] = 1;
   shape.cooperative = true;
-  CHECK(gpu->launch_async(add, shape, params).error().message.find("cooperative") !=
+  CHECK(gpu->launch_async(add, shape, params).error().message.find("more than one block") !=
         std::string::npos);
+  shape.grid[1] = 1;
+  CHECK(gpu->launch_async(add, shape, params));  // as an ordinary launch of one block
   shape.cooperative = false;
   const KernelHandle unknown = gpu->load("image", "unknown", 0).value();
   const LaunchStatus refused = gpu->launch_async(unknown, shape, params);

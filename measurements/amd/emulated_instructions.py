@@ -14,6 +14,7 @@
 - ds_swizzle_b32, which the emulator does not compile.
 - ds_permute_b32 and ds_bpermute_b32. The lane is the address divided by 4, modulo 64. The emulator
   leaves out the modulo, so an address that a block's thread number makes names no lane.
+- v_permlane16_swap and v_permlane32_swap of CDNA 4, which the emulator does not compile.
 - s_setreg of the bit FP16_OVFL, which the emulator does not compile. The bit makes conversions
   saturate. Here it is ignored, so a conversion that overflows has another result.
 
@@ -294,6 +295,23 @@ def permute(words: tuple[int, int], backward: bool) -> Callable[[Files], None]:
     return run
 
 
+def swap_rows(word: int, rows: int) -> Callable[[Files], None]:
+    """Returns the effect of v_permlane16_swap and v_permlane32_swap: the odd rows of lanes of one
+    register are exchanged with the even rows of another one."""
+    target, source = word >> 17 & 0xFF, word & 0xFF
+    if not word & 0x100 or word & 0x1FF == 0xFA:
+        raise RuntimeError("a swap of rows with other operands than vector registers")
+
+    def run(files: Files) -> None:
+        active = set(files.active())
+        for lane in range(LANES):
+            if lane // rows % 2 and lane in active and lane - rows in active:
+                odd, even = target * LANES + lane, source * LANES + lane - rows
+                files.vectors[odd], files.vectors[even] = files.vectors[even], files.vectors[odd]
+
+    return run
+
+
 def set_mode(word: int, name: str) -> Callable[[Files], None]:
     """Accepts a change of the bit FP16_OVFL, and refuses all other changes."""
     register, first, count = word & 0x3F, word >> 6 & 31, (word >> 11 & 31) + 1
@@ -347,6 +365,8 @@ def install(emulator: Any) -> None:
             run = global_atomic(words, name)
         elif name.startswith("SCRATCH_"):
             run = scratch.instruction(words, name)
+        elif re.match(r"V_PERMLANE(16|32)_SWAP_B32", name) and instruction.size() == 4:
+            return program(emulator, 4, swap_rows(words[0], int(name[10:12]))), instruction
         elif name == "DS_SWIZZLE_B32":
             run = swizzle(words)
         elif name in ("DS_PERMUTE_B32", "DS_BPERMUTE_B32"):

@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "measurements/amd")]
-from emulated_instructions import Files, Scratch, global_atomic, install, permute  # noqa: E402
+from emulated_instructions import Files, Scratch, global_atomic, install, permute, swap_rows  # noqa: E402
 from emulated_matrices import Mfma, Operands, Shape  # noqa: E402
 from tinygrad_emulator import Corrections  # noqa: E402
 
@@ -60,6 +60,18 @@ def test_the_lane_of_a_permutation_is_modulo_the_wave() -> None:
     wave.vector[1] = 4 * 7
     permute((0, 4 << 24 | 2 << 8 | 1), backward=False)(wave.files())
     assert wave.vector[4, 7] == 1063 and wave.vector[4, 8] == 0
+
+
+@pytest.mark.parametrize("rows", [16, 32])
+def test_odd_rows_are_exchanged_with_even_rows(rows: int) -> None:
+    wave, lanes = Wave(), numpy.arange(LANES)
+    wave.vector[1], wave.vector[2] = lanes, 100 + lanes
+    swap_rows(1 << 17 | 0x100 | 2, rows)(wave.files())
+    odd = lanes // rows % 2 == 1
+    assert (wave.vector[1] == numpy.where(odd, 100 + lanes - rows, lanes)).all()
+    assert (wave.vector[2] == numpy.where(odd, 100 + lanes, lanes + rows)).all()
+    with pytest.raises(RuntimeError, match="other operands than vector registers"):
+        swap_rows(1 << 17 | 2, rows)
 
 
 @pytest.mark.parametrize(

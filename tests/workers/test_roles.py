@@ -195,6 +195,27 @@ def test_hidden_cases_are_recorded_after_the_public_ones(servers: tuple[Server, 
         assert in_short(answers[0]) == in_short(answers[1])
 
 
+def test_a_grade_of_kept_plans_tells_no_more_than_the_first_one(
+    servers: tuple[Server, Server],
+) -> None:
+    """The launch of each hidden case is refused. The second grade has all plans from a cache."""
+    refused = "        fake_illegal_address[(1,)](y, 0)\n"
+    source = COPY.replace(
+        "def plain_copy(x):\n    y = torch.empty_like(x)\n",
+        "@triton.jit\ndef fake_illegal_address(p, n):\n    pass\nSEEN = []\n"
+        "def plain_copy(x):\n    y = torch.empty_like(x)\n"
+        f"    if x.numel() in SEEN:\n{refused}    SEEN.append(x.numel())\n",
+    )
+    assert refused in source
+    for server in servers:
+        wanted = {"agent": "a", "model": "m", "track": "practice", "suite": "plain_copy"}
+        run = server.call("start_run", wanted)["structuredContent"]["run"]
+        first, second = (answer_of(server, "submit", source, run=run) for _ in range(2))
+        assert in_short(first) == in_short(second)
+        assert (second["outcome"], second["error_kind"]) == ("fail", "hidden_case")
+        assert not re.search(r"hidden\d", json.dumps(second)), second
+
+
 @pytest.mark.parametrize(("role", "pool"), [("record", "cpus"), ("launch", "gpus")])
 def test_a_lost_worker_of_either_role_costs_no_verdict(
     servers: tuple[Server, Server], role: str, pool: str

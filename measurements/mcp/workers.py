@@ -5,14 +5,20 @@
 
 Jobs arrive at a fixed rate, and each sleeps for a fixed time on its worker. The overhead of a job
 is the time from the moment at which it should have been sent to its answer, without this sleep. So
-it contains the queue, the store and the client. The result also has the server's processor time for
-each verdict, which hardly depends on other work, its resident memory over time, and how long the
-server took to notice that a worker was killed or stopped. All processes run on this machine."""
+it contains the queue, the store and the client. The part of it that passed before the client sent
+the job is its *lag*. All processes run on this machine, and other work may run beside them. So the
+result also has two times for the server, all workers and this client: the processor time, which
+hardly depends on other work, and the time that their threads were ready to run and waited for a
+processor (`schedstat` of Linux). If the second time is most of the overhead, the machine made it
+and not Assay. With `chrt --rr 5 python measurements/mcp/workers.py ...`, no ordinary process of the
+machine can take a processor from the measurement. The result has the server's resident memory over time, too, and how long the server
+took to notice that a worker was killed or stopped."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import json
 import os
 import re
@@ -33,6 +39,12 @@ from token_clients import Connection, make_tokens, serving  # noqa: E402
 TOKENS = 16
 START_S = 120.0
 SAMPLE_S = 5.0
+SETTLE_S = 2.0  # the health checks of the new workers
+POLICIES = {
+    os.SCHED_OTHER: "other",
+    os.SCHED_RR: "round robin",
+    os.SCHED_FIFO: "first in, first out",
+}
 NAMES = ("idle", "busy")
 
 
@@ -41,10 +53,30 @@ def resident_kib(pid: int) -> int:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1])
 
 
-def processor_s(pid: int) -> float:
-    """Returns the processor time that the process has used, of all its threads."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+def scheduled_ms(pids: list[int]) -> tuple[float, float]:
+    """Returns the processor time of the processes, and the time for which their threads waited for
+    a processor. Threads that have ended are left out."""
+    used = waited = 0
+    for pid in pids:
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            fields = (task / "schedstat").read_text().split()
+            used += int(fields[0])
+            waited += int(fields[1])
+    return used / 1e6, waited / 1e6
+
+
+def children(pid: int) -> list[int]:
+    listed = subprocess.run(["pgrep", "-P", str(pid)], capture_output=True, text=True)
+    return [int(word) for word in listed.stdout.split()]
+
+
+def summary(values: list[float]) -> dict[str, float]:
+    return {
+        "median": statistics.median(values),
+        "p90": percentile(values, 0.9),
+        "p99": percentile(values, 0.99),
+        "max": max(values),
+    }
 
 
 def metric(port: int, secret: str, name: str) -> float:
@@ -79,11 +111,13 @@ async def load(
     code = f"# fake: sleep_ms={options.sleep_ms}\ndef vector_add(x, y):\n    return x\n"
     arguments = {"operator": "vector_add", "code": code, "device": "many"}
     overheads: list[float] = []
+    lags: list[float] = []
     outcomes: dict[str, int] = {}
     memory: list[int] = []
 
     async def one(due: float) -> None:
         connection = await free.get()
+        lags.append((time.perf_counter() - due) * 1e3)
         _, message = await connection.call("run_tests", arguments)
         free.put_nowait(connection)
         overheads.append((time.perf_counter() - due) * 1e3 - options.sleep_ms)
@@ -97,7 +131,8 @@ async def load(
             await asyncio.sleep(SAMPLE_S)
 
     watcher = asyncio.create_task(watch())
-    used_s = processor_s(pid)
+    processes = {"server": [pid], "workers": children(pid), "client": [os.getpid()]}
+    before = {name: scheduled_ms(pids) for name, pids in processes.items()}
     begin = time.perf_counter()
     tasks = []
     for number in range(int(options.rate * options.seconds)):
@@ -108,17 +143,26 @@ async def load(
     await asyncio.gather(*tasks)
     took = time.perf_counter() - begin
     watcher.cancel()
+    after = {name: scheduled_ms(pids) for name, pids in processes.items()}
+    per_verdict = {
+        name: {
+            "processor": (after[name][0] - before[name][0]) / len(overheads),
+            "waited_for_a_processor": (after[name][1] - before[name][1]) / len(overheads),
+        }
+        for name in processes
+    }
     return {
         "verdicts": len(overheads),
         "outcomes": outcomes,
         "verdicts_per_s": len(overheads) / took,
-        "server_processor_ms_per_verdict": (processor_s(pid) - used_s) * 1e3 / len(overheads),
-        "overhead_ms": {
-            "median": statistics.median(overheads),
-            "p99": percentile(overheads, 0.99),
-            "max": max(overheads),
-        },
+        "ms_per_verdict": per_verdict,
+        "overhead_ms": summary(overheads),
+        "lag_ms": summary(lags),
         "resident_kib": memory,
+        "samples_ms": {
+            "overhead": [round(one, 1) for one in overheads],
+            "lag": [round(one, 1) for one in lags],
+        },
     }
 
 
@@ -126,9 +170,9 @@ def notice_s(port: int, secret: str, server: int, how: signal.Signals) -> float:
     """Kills or stops one worker, and returns the seconds until the server counts it as lost."""
     losses = 'assay_worker_losses_total{pool="many"}'
     before = metric(port, secret, losses)
-    children = subprocess.run(["pgrep", "-P", str(server)], capture_output=True, text=True)
+    victim = children(server)[0]
     begin = time.perf_counter()
-    os.kill(int(children.stdout.split()[0]), how)
+    os.kill(victim, how)
     while metric(port, secret, losses) == before:
         time.sleep(0.02)
     return time.perf_counter() - begin
@@ -149,6 +193,7 @@ def measure(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
                 raise SystemExit("the workers did not start")
             time.sleep(0.2)
         started_s = time.perf_counter() - begin
+        time.sleep(SETTLE_S)
         result = asyncio.run(load(port, secrets, process.pid, options))
         result["start_s"] = started_s
         result["notice_killed_s"] = notice_s(port, secrets[0], process.pid, signal.SIGKILL)
@@ -168,14 +213,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         result = measure(options, Path(folder))
     settings = {name: getattr(options, name) for name in ("workers", "rate", "seconds", "sleep_ms")}
+    settings["scheduler"] = POLICIES[os.sched_getscheduler(0)]
     document = {
         "script": "measurements/mcp/workers.py",
         "environment": environment(),
         "settings": settings,
         **result,
     }
-    options.out.write_text(json.dumps(document, indent=1) + "\n")
-    print(json.dumps({key: value for key, value in result.items() if key != "resident_kib"}))
+    text = json.dumps(document, indent=1) + "\n"
+    if options.out.suffix == ".gz":
+        options.out.write_bytes(gzip.compress(text.encode(), mtime=0))
+    else:
+        options.out.write_text(text)
+    long = ("resident_kib", "samples_ms")
+    print(json.dumps({key: value for key, value in result.items() if key not in long}))
 
 
 if __name__ == "__main__":

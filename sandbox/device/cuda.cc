@@ -92,7 +92,14 @@ class CudaDevice final : public Device {
 
  private:
   void execute_alone(JobExecution& run, const DeviceFacts& facts) {
-    if (run.recorder() != nullptr) take_place(run, facts.target);
+    // Every job takes its place on a worker that records before the one place of a job with its own
+    // judge. A job that ran with a shared judge before has its place already, so with the opposite
+    // order here the two jobs could wait for each other forever.
+    const Status placed = run.recorder() != nullptr ? run.recorder()->take_place(run) : Status();
+    if (!placed) {
+      run.fail_infrastructure(placed.error(), "waiting for a place on a worker that records");
+      return;
+    }
     run.enter(Stage::queue);
     const Result<JudgeGroup::Alone> alone =
         gpu_.judges_of(run.job()).judge_alone(run.deadline(kForeverMs));
@@ -100,21 +107,6 @@ class CudaDevice final : public Device {
       run.fail_infrastructure(alone.error(), "waiting for a judge");
     else
       execute_by_kind(run, facts, alone->judge.get());
-  }
-
-  /// Gives the job its place on a worker that records, unless it has the place. The job keeps it
-  /// until its end. Every job takes this place before the one place of a job with its own judge. A
-  /// job that ran with a shared judge before has the place already, so with the opposite order here
-  /// the two jobs could wait for each other forever.
-  static void take_place(JobExecution& run, const std::string& target) {
-    const Job& job = run.job();
-    run.enter(Stage::record);
-    const PreparedJob no_cases;
-    JobExecution auxiliary = run.auxiliary();
-    // The order gives the place, so the result does not matter: an error comes again when the
-    // submission is recorded.
-    (void)run.recorder()->record(auxiliary,
-                                 {no_cases, {}, target, job.source, {.language = job.language}});
   }
 
   /// If `alone` is not null, it is a judge that serves only this job.

@@ -59,11 +59,17 @@ void GpuJob::perform(bool watched) {
   // If the public cases can be recorded, the tier is `plan`. If they cannot, the tier may be
   // `host`.
   const Verdict& verdict = run_.verdict();
-  if (std::optional<CandidateResults> recorded = record())
+  if (std::optional<CandidateResults> recorded = record()) {
     on_plan_tier(std::move(*recorded));
-  else if (gpu_.config.host_tier && !watched && !run_.job().reference && !verdict.tells_hidden &&
-           verdict.error_kind == ErrorKind::not_recordable)
+    return;
+  }
+  if (!gpu_.config.host_tier || watched || run_.job().reference || verdict.tells_hidden ||
+      verdict.error_kind != ErrorKind::not_recordable)
+    return;
+  if (gpu_.config.records)
     on_host_tier();
+  else
+    refuse_host_tier();
 }
 
 bool GpuJob::describe() {
@@ -127,12 +133,30 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans);
 }
 
+/// Returns why the submission could not be recorded.
+std::string GpuJob::refusal() {
+  const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
+  return run_.verdict().detail +
+         (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
+}
+
+/// Ends a job that would need the host tier, on a device that imports no submission.
+void GpuJob::refuse_host_tier() {
+  const std::string why = refusal();
+  const Stage stage = run_.verdict().stage;
+  std::optional<Diagnostic> diagnostic = run_.verdict().diagnostic;
+  run_.clear_error();
+  run_.verdict().diagnostic = std::move(diagnostic);
+  run_.fail(ErrorKind::unsupported, stage,
+            "the submission could not be recorded (" + why +
+                "), and workers with roles have no host tier, which would run it: keep the "
+                "computation in kernels and read no tensor values on the host, or use a device "
+                "without roles");
+}
+
 /// Runs a submission that could not be recorded, with access to the GPU inside its jail.
 void GpuJob::on_host_tier() {
-  const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
-  const std::string why =
-      run_.verdict().detail +
-      (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
+  const std::string why = refusal();
   run_.clear_error();
   run_.verdict().tier = Tier::host;
   run_.verdict().tier_reason =
@@ -265,7 +289,8 @@ bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference
       TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
                     prepared_, outputs_, std::move(reference))
           .measure(session, plans);
-  if (measured && own_judge_ && gpu_.config.host_tier && !simulated) time_own_reference(gpu_, run_);
+  if (measured && own_judge_ && gpu_.config.host_tier && gpu_.config.records && !simulated)
+    time_own_reference(gpu_, run_);
   return measured;
 }
 

@@ -4,6 +4,8 @@
 
 namespace assay::sandbox {
 
+Status Recorder::take_place(JobExecution&) { return {}; }
+
 std::optional<CandidateResults> LocalRecorder::record(JobExecution& run,
                                                       const RecordRequest& request) {
   if (request.cases.empty()) return record_cases(run, pool_, request);

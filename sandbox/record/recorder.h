@@ -33,6 +33,11 @@ class Recorder {
   virtual std::optional<CandidateResults> record(JobExecution& run,
                                                  const RecordRequest& request) = 0;
 
+  /// Waits until the job has its place where it is recorded. The job keeps the place to its end. A
+  /// job that has its place does not wait, and on this machine no job needs one. Errors: cancelled;
+  /// unavailable or corrupt if another machine records and does not answer.
+  virtual Status take_place(JobExecution& run);
+
   /// Returns one listing for each binary of the plan, in the plan's order. There are at most 16
   /// listings (sandbox/harness/recording/disassemble.py). A listing is an artifact of kind "sass"
   /// with the kernel's name. The binaries are untrusted, and so is the output of a disassembler

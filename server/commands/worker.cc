@@ -69,10 +69,10 @@ struct WorkerDevice {
 };
 
 /// Returns the configuration of a worker with role launch. It starts no candidates, except for the
-/// reference of a check, and the workers that record decide how many candidates they use.
+/// reference of a check, so it has no host tier, whatever the options say. The workers that record
+/// decide how many candidates they use.
 sandbox::SandboxConfig launching(sandbox::SandboxConfig config) {
   config.records = false;
-  config.host_tier = false;
   config.recorders = kMostPartsOfRecording;
   config.parked_candidates = 1;
   return config;

@@ -147,6 +147,14 @@ std::optional<CandidateResults> DistantRecorder::record(JobExecution& run,
   }
 }
 
+Status DistantRecorder::take_place(JobExecution& run) {
+  ++recording_;
+  run.enter(sandbox::Stage::queue);
+  put_({recording_tagged(kPlaceType, tag_, recording_)});
+  ASSAY_TRY(answer, next(run));
+  return sandbox::expect_type(answer, kPlacedType);
+}
+
 Result<std::vector<sandbox::Artifact>> DistantRecorder::disassemble(JobExecution& run,
                                                                     const std::string& target,
                                                                     const std::string& plan) {

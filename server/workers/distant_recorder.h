@@ -30,6 +30,7 @@ class DistantRecorder final : public sandbox::Recorder {
 
   std::optional<sandbox::CandidateResults> record(sandbox::JobExecution& run,
                                                   const sandbox::RecordRequest& request) override;
+  Status take_place(sandbox::JobExecution& run) override;
   Result<std::vector<sandbox::Artifact>> disassemble(sandbox::JobExecution& run,
                                                      const std::string& target,
                                                      const std::string& plan) override;

@@ -82,15 +82,17 @@ Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone, bool b
          std::prev(place)->passed < kMostPasses)
     ++(--place)->passed;
   queue_.insert(place, {.number = ticket, .batch = batch});
-  keeper_wakes_.notify_all();
   std::shared_ptr<Seat> seat;
+  bool waits = false;
   const bool ended_well = changed_.wait(lock, stop, [&]() ASSAY_REQUIRES(mutex_) {
     if (queue_.front().number == ticket) seat = pick(alone);
+    // Only a job that has to wait may need another worker.
+    if (seat == nullptr && !std::exchange(waits, true)) keeper_wakes_.notify_all();
     return seat != nullptr || (none_can_come() && sums_.failed_starts > failures_before);
   });
   queue_.erase(std::find_if(queue_.begin(), queue_.end(),
                             [&](const Ticket& one) { return one.number == ticket; }));
-  changed_.notify_all();  // the next ticket is at the front now
+  if (!queue_.empty()) changed_.notify_all();  // the next ticket is at the front now
   if (seat != nullptr) {
     const std::int64_t slots = alone ? seat->capacity : 1;
     seat->taken += slots;
@@ -106,7 +108,7 @@ Result<Fleet::Lease> Fleet::take_due(const std::stop_token& stop) {
   std::shared_ptr<Seat> due;
   // The time alone makes a health check due, so the wait looks again every second.
   while (due == nullptr && !stop.stop_requested()) {
-    changed_.wait_for(lock, stop, std::chrono::seconds(1), [&]() ASSAY_REQUIRES(mutex_) {
+    emptied_.wait_for(lock, stop, std::chrono::seconds(1), [&]() ASSAY_REQUIRES(mutex_) {
       const std::int64_t now_ns = system_clock().monotonic_ns();
       const auto found = std::find_if(seats_.begin(), seats_.end(), [&](const auto& seat) {
         return seat->state == Seat::State::ready && seat->taken == 0 &&
@@ -126,7 +128,11 @@ void Fleet::give_back(const Lease& lease) {
   const MutexLock lock(mutex_);
   lease.seat_->taken -= lease.slots_;
   lease.seat_->idle_since_ns = system_clock().monotonic_ns();
-  changed_.notify_all();
+  // A thread that wakes for nothing takes time from the others, so each change wakes only the
+  // threads that it concerns.
+  if (!queue_.empty()) changed_.notify_all();
+  const bool due = lease.seat_->health_due_ns <= lease.seat_->idle_since_ns;
+  if (due && lease.seat_->taken == 0) emptied_.notify_all();
   if (lease.seat_->state == Seat::State::draining) keeper_wakes_.notify_all();
 }
 

@@ -113,7 +113,8 @@ class Fleet {
                                sandbox::JobMonitor& monitor, bool alone = false);
   /// Makes the worker do one order of `tag`: sends it the job and the order, and then every frame
   /// of `inbox` that comes from a worker that launches. Gives all other frames to `answer`, until
-  /// the order is done. Errors: unavailable if the worker was lost; cancelled; those of `answer`.
+  /// the order is done. Frames about later orders stay in `inbox`. Errors: unavailable if the
+  /// worker was lost; cancelled; corrupt if a frame has no number; those of `answer`.
   Status carry(const Lease& lease, const RecordingErrand& errand, sandbox::Frame order,
                const std::stop_token& stop);
   /// Notes that the worker's health check was right, so that the worker gets jobs.
@@ -180,7 +181,8 @@ class Fleet {
   sandbox::Spawner spawner_;
   std::stop_source stop_;
   mutable Mutex mutex_;
-  Condition changed_;  // a worker or a slot came or went
+  Condition changed_;  // a worker or a slot came or went; take() waits for it
+  Condition emptied_;  // a worker whose health check is due has no job; take_due() waits for it
   Condition keeper_wakes_;
   std::vector<std::shared_ptr<Seat>> seats_ ASSAY_GUARDED_BY(mutex_);
   std::deque<Ticket> queue_ ASSAY_GUARDED_BY(mutex_);  // of waiting take() calls

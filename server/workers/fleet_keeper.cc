@@ -193,6 +193,7 @@ Status Fleet::admit(Seat& seat, const WorkerHello& hello) {
     sums_.problem.clear();
   }
   changed_.notify_all();
+  emptied_.notify_all();
   return {};
 }
 
@@ -233,6 +234,8 @@ Status Fleet::dispatch(Seat& seat, sandbox::Frame frame) {
                  ? !is_from_launcher(type)
                  : settings_.role != kRoleRecord || !is_from_recorder(type)) {
     return fail(ErrorCode::corrupt, "it sent the unknown message '" + escape_text(type) + "'");
+  } else if (const Result<std::int64_t> recording = read_recording(frame); !recording) {
+    return fail(recording.error());  // no order would get this answer
   }
   const MutexLock lock(mutex_);
   const auto found = seat.calls.find(tag);

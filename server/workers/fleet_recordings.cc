@@ -35,20 +35,30 @@ Status Fleet::carry(const Lease& lease, const RecordingErrand& errand, sandbox::
     seat.stream->hang_up();
     return fail(ErrorCode::unavailable, "worker " + seat.name + ": " + sent.error().message);
   };
+  std::vector<sandbox::Frame> later;
   Status carried = [&]() -> Status {
+    ASSAY_TRY(recording, read_recording(order));
     ASSAY_RETURN_IF_ERROR(pass_on(record_job_message(errand.job, errand.tag.attempt)));
     ASSAY_RETURN_IF_ERROR(pass_on({std::move(order.header), std::move(order.payload)}));
     while (true) {
       ASSAY_TRY(frame, errand.inbox.wait(Deadline::after_ms(sandbox::kForeverMs, stop)));
+      ASSAY_TRY(about, read_recording(frame));
       const std::string type = frame.type();
+      if (is_from_launcher(type) && about > recording) {
+        // The worker that launches has given this order up, and the next one has come. The worker
+        // that records takes one order of an execution at a time, so the next one waits.
+        later.push_back(std::move(frame));
+        continue;
+      }
       if (is_from_launcher(type)) {
         ASSAY_RETURN_IF_ERROR(pass_on({std::move(frame.header), std::move(frame.payload)}));
         continue;
       }
       ASSAY_RETURN_IF_ERROR(errand.answer(std::move(frame)));
-      if (type == kRecordedType) return {};
+      if (type == kRecordedType && about == recording) return {};
     }
   }();
+  if (carried) errand.inbox.put_first(std::move(later));
   if (!carried) {  // a worker that is lost takes no message, and then nothing changes
     if (!seat.stream->send({tagged(kCancelType, errand.tag)}, Deadline::after_ms(kPassMs)))
       seat.stream->hang_up();

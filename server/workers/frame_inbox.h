@@ -8,9 +8,11 @@
 #pragma once
 
 #include <deque>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/mutex.h"
 #include "base/result.h"
@@ -24,6 +26,13 @@ class FrameInbox {
   void put(sandbox::Frame frame) {
     const MutexLock lock(mutex_);
     frames_.push_back(std::move(frame));
+    changed_.notify_all();
+  }
+  /// Puts the frames before all others, in this order.
+  void put_first(std::vector<sandbox::Frame> frames) {
+    const MutexLock lock(mutex_);
+    frames_.insert(frames_.begin(), std::make_move_iterator(frames.begin()),
+                   std::make_move_iterator(frames.end()));
     changed_.notify_all();
   }
   /// Makes every later wait() fail with `unavailable`, because the sender was lost.

@@ -20,11 +20,11 @@ using sandbox::kHighestInteger;
 using sandbox::PreparedCase;
 using sandbox::RecordedSource;
 
-constexpr std::array<std::string_view, 4> kFromLauncher{kRecordType, kDisassembleType,
+constexpr std::array<std::string_view, 5> kFromLauncher{kPlaceType, kRecordType, kDisassembleType,
                                                         kRecordHiddenType, kRecordEndType};
-constexpr std::array<std::string_view, 5> kFromRecorder{kRecordingStageType, kRecordedCaseType,
-                                                        kRecordedPublicType, kRecordedArtifactType,
-                                                        kRecordedType};
+constexpr std::array<std::string_view, 6> kFromRecorder{kPlacedType,           kRecordingStageType,
+                                                        kRecordedCaseType,     kRecordedPublicType,
+                                                        kRecordedArtifactType, kRecordedType};
 constexpr std::string_view kSubmission = "submission", kOracle = "oracle";
 constexpr std::size_t kMostValues = sandbox::kMaxFrameFds;
 
@@ -107,6 +107,8 @@ Status unpack_values(Frame& frame, const std::vector<std::int64_t>& sizes) {
 }
 
 }  // namespace
+
+bool is_order(std::string_view type) { return type == kRecordType || type == kDisassembleType; }
 
 bool is_from_launcher(std::string_view type) {
   return std::find(kFromLauncher.begin(), kFromLauncher.end(), type) != kFromLauncher.end();

@@ -22,11 +22,14 @@ namespace assay::server {
 
 /// From the server to a worker that records: the job whose sources an order names.
 inline constexpr const char* kRecordJobType = "record_job";
-/// From a worker that launches.
+/// From a worker that launches. The server answers `place` itself.
+inline constexpr const char* kPlaceType = "place";  // the execution wants its place
 inline constexpr const char* kRecordType = "record";
 inline constexpr const char* kDisassembleType = "disassemble";
 inline constexpr const char* kRecordHiddenType = "record_hidden";  // the public cases were right
 inline constexpr const char* kRecordEndType = "record_end";        // no hidden case may follow
+/// From the server to a worker that launches: the answer to `place`.
+inline constexpr const char* kPlacedType = "placed";
 /// From a worker that records.
 inline constexpr const char* kRecordingStageType = "recording_stage";
 inline constexpr const char* kRecordedCaseType = "recorded_case";
@@ -34,9 +37,11 @@ inline constexpr const char* kRecordedPublicType = "recorded_public";  // it wai
 inline constexpr const char* kRecordedArtifactType = "recorded_artifact";
 inline constexpr const char* kRecordedType = "recorded";
 
+/// Returns true for the types that order something of a worker that records.
+bool is_order(std::string_view type);
 /// Returns true for the types that a worker that launches sends.
 bool is_from_launcher(std::string_view type);
-/// Returns true for the types that a worker that records sends.
+/// Returns true for the types that answer a worker that launches.
 bool is_from_recorder(std::string_view type);
 
 /// Returns a message about recording number `recording` of an execution, without further fields.

@@ -31,7 +31,7 @@ void RecordingRelay::serve(const std::stop_token& stop) {
     Result<sandbox::Frame> order = inbox_.wait(Deadline::after_ms(sandbox::kForeverMs, stop));
     if (!order) return;  // the execution is over
     const std::string type = order->type();
-    if (type != kRecordType && type != kDisassembleType) continue;  // about an order that is over
+    if (type != kPlaceType && !is_order(type)) continue;  // about an order that is over
     if (const Status served = serve_one(std::move(*order), stop); !served) {
       if (served.error().code != ErrorCode::cancelled) failed_(served.error());
       return;
@@ -50,8 +50,14 @@ Status RecordingRelay::serve_one(sandbox::Frame order, const std::stop_token& st
     const MutexLock lock(mutex_);
     recorder_ = lease_->worker();
   }
-  Status carried =
-      records_.carry(*lease_, {about_.job, about_.tag, inbox_, answer_}, std::move(order), stop);
+  Status carried;
+  if (order.type() == kPlaceType) {
+    order.header["type"] = kPlacedType;
+    carried = answer_(std::move(order));
+  } else {
+    carried =
+        records_.carry(*lease_, {about_.job, about_.tag, inbox_, answer_}, std::move(order), stop);
+  }
   if (carried || carried.error().code == ErrorCode::cancelled) return carried;
   // One of the two workers is lost. Only take() may say that none starts, whatever code an answer
   // that could not be sent has.

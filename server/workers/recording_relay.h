@@ -1,10 +1,10 @@
 // RecordingRelay brings the orders of one execution of a job from the worker that launches to
 // a worker that records, and the answers back. The execution keeps its place on that worker from
-// its first order to its end. So the worker that launches must order something before it takes what
-// other jobs may wait for: its GPU, its judges, and the one place of a job with a judge of its own
-// (sandbox/device/cuda.cc). Then a job that waits for a place holds nothing that a job with a place
-// needs, and no two jobs wait for each other. The number of waiting jobs is at most the number of
-// jobs that workers launch.
+// its first order, or from its message `place`, to its end. So the worker that launches must send
+// one of them before it takes what other jobs may wait for: its GPU, its judges, and the one place
+// of a job with a judge of its own (sandbox/device/cuda.cc). Then a job that waits for a place
+// holds nothing that a job with a place needs, and no two jobs wait for each other. The number of
+// waiting jobs is at most the number of jobs that workers launch.
 //
 //   RecordingRelay relay(records, {.job = job, .tag = tag, .alone = false}, answer, failed);
 //   relay.inbox().put(std::move(frame));  // a frame of the worker that launches

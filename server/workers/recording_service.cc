@@ -36,6 +36,17 @@ bool may_go_on(const RecordingTask& task, std::int64_t recording,
 
 }  // namespace
 
+Message RecordingService::refuse(const JobTag& tag, const sandbox::Frame& order,
+                                 const std::string& why) {
+  sandbox::Job job;
+  job.id = tag.job;
+  sandbox::JobMonitor monitor;
+  JobExecution run(job, monitor);
+  run.fail_infrastructure({ErrorCode::corrupt, why}, "taking an order");
+  const Result<std::int64_t> recording = read_recording(order);
+  return recorded_message(tag, recording.value_or(1), {false, run.finish()});
+}
+
 std::vector<Message> RecordingService::serve(const RecordingTask& task) const {
   Result<sandbox::Frame> frame =
       task.inbox.wait(Deadline::after_ms(sandbox::kForeverMs, task.stop));

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include "sandbox/record/recorder.h"
@@ -31,6 +32,9 @@ class RecordingService {
   /// submission at a time.
   RecordingService(sandbox::Recorder& recorder, int recorders)
       : recorder_(recorder), recorders_(recorders) {}
+
+  /// Returns the answer to an order that is not done. `why` goes into the verdict of the job.
+  static Message refuse(const JobTag& tag, const sandbox::Frame& order, const std::string& why);
 
   /// Waits for the order and does what it says. Hidden cases are recorded only after the message
   /// `record_hidden`, if the order asks for that. Returns the last messages, which the caller must

@@ -92,9 +92,7 @@ Status WorkerLoop::handle(sandbox::Frame frame) {
                                    ? is_from_launcher(type)
                                    : hello_.revision.role == kRoleLaunch && is_from_recorder(type);
   if (about_recording) {
-    const MutexLock lock(mutex_);
-    if (const auto found = jobs_.find(tag); found != jobs_.end())
-      found->second->inbox.put(std::move(frame));
+    handle_recording(std::move(frame), tag);
     return {};
   }
   if (type != kCancelType)
@@ -103,6 +101,21 @@ Status WorkerLoop::handle(sandbox::Frame frame) {
   const MutexLock lock(mutex_);
   if (const auto found = jobs_.find(tag); found != jobs_.end()) found->second->stop.request_stop();
   return {};
+}
+
+void WorkerLoop::handle_recording(sandbox::Frame frame, const JobTag& tag) {
+  const bool orders = is_order(frame.type());
+  const MutexLock lock(mutex_);
+  const auto found = jobs_.find(tag);
+  if (orders && (found == jobs_.end() || found->second->has_order)) {
+    log::error("an order was refused", {{"job", tag.job}, {"attempt", tag.attempt}});
+    messages_.push_back(RecordingService::refuse(
+        tag, frame, found == jobs_.end() ? "its job did not come" : "its job has another order"));
+    changed_.notify_all();
+  } else if (found != jobs_.end()) {
+    found->second->has_order |= orders;
+    found->second->inbox.put(std::move(frame));
+  }
 }
 
 Status WorkerLoop::begin(const sandbox::Frame& frame, const JobTag& tag) {
@@ -131,10 +144,13 @@ Status WorkerLoop::begin_evaluation(const sandbox::Frame& frame, const JobTag& t
 
 Status WorkerLoop::add(const JobTag& tag, const std::shared_ptr<Running>& running) {
   const MutexLock lock(mutex_);
-  if (!jobs_.emplace(tag, running).second)
+  if (!jobs_.emplace(tag, running).second) {
+    // The order that follows is refused, so the orders of other jobs go on.
+    if (running->is_recording) return {};
     return fail(ErrorCode::corrupt, "job " + tag.job + " came twice");
+  }
   waiting_.push_back(tag);
-  changed_.notify_all();
+  arrived_.notify_one();
   return {};
 }
 
@@ -151,7 +167,7 @@ void WorkerLoop::work() {
     std::shared_ptr<Running> running;
     {
       MutexLock lock(mutex_);
-      changed_.wait(lock, ended_.get_token(),
+      arrived_.wait(lock, ended_.get_token(),
                     [&]() ASSAY_REQUIRES(mutex_) { return !waiting_.empty(); });
       if (ended_.stop_requested()) return;
       tag = waiting_.front();

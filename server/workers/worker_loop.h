@@ -64,6 +64,7 @@ class WorkerLoop {
     std::function<nlohmann::json(sandbox::Verdict, std::int64_t)> result;  // null: a server's job
     std::int64_t begin_ns = 0;
     bool is_recording = false;  // an order of another worker
+    bool has_order = false;     // the order has come
     FrameInbox inbox;           // the frames about recordings
     std::stop_source stop;
   };
@@ -71,6 +72,9 @@ class WorkerLoop {
   /// Handles the messages of the server until the input ends or the worker has drained.
   Status read(int in, const std::stop_token& drain);
   Status handle(sandbox::Frame frame);
+  /// Gives a frame about a recording to its job. An order that has no job, or whose job has an
+  /// order already, is refused, because the worker that sent it waits for an answer.
+  void handle_recording(sandbox::Frame frame, const JobTag& tag);
   Status begin(const sandbox::Frame& frame, const JobTag& tag);
   Status begin_evaluation(const sandbox::Frame& frame, const JobTag& tag);
   Status add(const JobTag& tag, const std::shared_ptr<Running>& running);
@@ -94,7 +98,8 @@ class WorkerLoop {
   std::stop_source ended_;                    // every thread ends
   std::stop_source settled_;                  // the worker drains and has no job left
   mutable Mutex mutex_;
-  Condition changed_;
+  Condition arrived_;  // a job; the threads that run jobs wait for it
+  Condition changed_;  // a message, or the end of a job; the thread that writes waits for it
   std::deque<Message> messages_ ASSAY_GUARDED_BY(mutex_);
   std::deque<JobTag> waiting_ ASSAY_GUARDED_BY(mutex_);
   std::map<JobTag, std::shared_ptr<Running>> jobs_ ASSAY_GUARDED_BY(mutex_);

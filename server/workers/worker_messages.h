@@ -25,7 +25,7 @@
 namespace assay::server {
 
 /// The number of the protocol. It changes if an older worker could not understand a message.
-inline constexpr std::int64_t kWorkerProtocol = 2;
+inline constexpr std::int64_t kWorkerProtocol = 3;
 
 /// The types of the messages from a worker.
 inline constexpr const char* kHelloType = "hello";

@@ -72,6 +72,10 @@ def make_certificate(folder: Path, name: str) -> None:
     subprocess.run([openssl, "req", "-x509", *subject, *files], check=True, capture_output=True)
 
 
+# A client must wait longer than a server, which answers `running` after 20 s at the latest.
+ANSWER_S = 60
+
+
 class Server:
     def __init__(self, process: subprocess.Popen[str], port: int, tls: bool) -> None:
         self.process = process
@@ -81,9 +85,9 @@ class Server:
     def connection(self) -> http.client.HTTPConnection:
         if self.context is not None:
             return http.client.HTTPSConnection(
-                "127.0.0.1", self.port, timeout=20, context=self.context
+                "127.0.0.1", self.port, timeout=ANSWER_S, context=self.context
             )
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=ANSWER_S)
 
     def request(
         self,

@@ -185,6 +185,17 @@ def test_the_verdict_is_that_of_one_process(
     assert split == whole
 
 
+def test_a_submission_that_needs_the_host_tier_is_told_what_to_do(
+    servers: tuple[Server, Server],
+) -> None:
+    source = COPY.replace("    y = torch", "    x.sum().item()\n    y = torch")
+    split, whole = (answer_of(server, "run_tests", source) for server in servers)
+    assert whole["tier"] == "host", whole
+    assert split["outcome"] == "error" and split["error_kind"] == "unsupported", split
+    assert "aten::sum is arithmetic by torch" in split["detail"], split
+    assert "no host tier" in split["detail"] and "a device without roles" in split["detail"]
+
+
 def test_hidden_cases_are_recorded_after_the_public_ones(servers: tuple[Server, Server]) -> None:
     for source in (COPY, COPY.replace("fake_copy", "fake_nothing").replace("empty", "zeros")):
         answers = []

@@ -57,10 +57,14 @@ std::filesystem::path copy_operator(const std::string& name, const std::string& 
 class StubRecorder final : public Recorder {
  public:
   std::optional<CandidateResults> record(JobExecution& run, const RecordRequest& request) override {
+    imports += request.cases.empty() ? 1 : 0;
     if (recording) recording(run, request);
-    if (request.cases.empty()) return CandidateResults();
     if (!run.failed()) (void)request.options.before_hidden({});
     return std::nullopt;
+  }
+  assay::Status take_place(JobExecution&) override {
+    if (placing) placing();
+    return {};
   }
   Result<std::vector<Artifact>> disassemble(JobExecution&, const std::string&,
                                             const std::string&) override {
@@ -68,6 +72,8 @@ class StubRecorder final : public Recorder {
   }
 
   std::function<void(JobExecution&, const RecordRequest&)> recording;  // called first; may be null
+  std::function<void()> placing;                                       // may be null
+  int imports = 0;  // orders that only import the source
 };
 
 }  // namespace
@@ -375,25 +381,25 @@ TEST_CASE("a job gets its place on a worker that records before it gets a judge 
   const Verdict ending = device.execute(job, monitor);
   INFO(ending.detail);
   REQUIRE(ending.error_kind == ErrorKind::reference_error);
-  // One job has its own judge until the other one has given an order.
-  std::promise<void> ordered;
+  // One job has its own judge until the other one has asked for its place.
+  std::promise<void> asked;
   std::stop_source stop;
-  other.recording = [&](JobExecution&, const RecordRequest&) { ordered.set_value(); };
+  other.placing = [&] { asked.set_value(); };
   std::future<Verdict> waiting;
-  first.recording = [&](JobExecution& run, const RecordRequest& request) {
-    if (request.cases.empty()) return;
+  first.recording = [&](JobExecution& run, const RecordRequest&) {
     waiting = std::async(std::launch::async, [&] {
       Job second = job;
       second.id += "_2";
       JobMonitor its{.stop = stop.get_token(), .recorder = &other};
       return device.execute(second, its);
     });
-    const std::future_status order = ordered.get_future().wait_for(std::chrono::seconds(60));
-    CHECK((order == std::future_status::ready));
+    const std::future_status place = asked.get_future().wait_for(std::chrono::seconds(60));
+    CHECK((place == std::future_status::ready));
     stop.request_stop();
     CHECK(waiting.get().error_kind == ErrorKind::cancelled);
     run.fail(ErrorKind::syntax_error, Stage::import, "the end");
   };
   monitor.recorder = &first;
   CHECK(device.execute(job, monitor).error_kind == ErrorKind::syntax_error);
+  CHECK(quiet.imports + first.imports + other.imports == 0);  // a place costs no import
 }

@@ -295,3 +295,16 @@ TEST_CASE("a plan is disassembled on the other worker, and a lost one is an erro
   REQUIRE_FALSE(lost);
   CHECK(lost.error().message.find("the worker was lost") != std::string::npos);
 }
+
+TEST_CASE("a job asks the server for its place, and an error instead of it ends the wait") {
+  Ends ends;
+  ends.to_launcher.put(frame_of({recording_tagged(kPlacedType, kTag, 1)}));
+  CHECK(ends.recorder.take_place(ends.run));
+  const Result<sandbox::Frame> asked = ends.to_recorder.wait(sandbox::Deadline::after_ms(0));
+  REQUIRE(asked);
+  CHECK(asked->type() == kPlaceType);
+  ends.to_launcher.close("the worker was lost");
+  const Status lost = ends.recorder.take_place(ends.run);
+  REQUIRE_FALSE(lost);
+  CHECK(lost.error().message == "the worker was lost");
+}

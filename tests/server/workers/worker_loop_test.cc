@@ -4,9 +4,14 @@
 
 #include <array>
 #include <future>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "sandbox/device/fake.h"
+#include "server/workers/recording_messages.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -26,11 +31,12 @@ struct Pipe {
 
 /// A worker on the fake device that speaks over two pipes, as under ssh.
 struct Worker {
-  Worker() {
+  explicit Worker(const RecordingService* recordings = nullptr) {
     WorkerHello hello;
     hello.device = device->info();
     hello.revision.device = "fake";
-    loop.emplace(*device, hello, [](sandbox::Job&) { return Status(); });
+    loop.emplace(
+        *device, hello, [](sandbox::Job&) { return Status(); }, nullptr, recordings);
     ended = std::async(std::launch::async, [this] {
       return loop->serve(to.read_end.get(), from.write_end.get(), stop.get_token());
     });
@@ -66,6 +72,23 @@ struct Worker {
   std::unique_ptr<sandbox::Device> device = sandbox::make_fake_device();
   std::optional<WorkerLoop> loop;
   std::future<Status> ended;
+};
+
+/// Says that its work has begun, and ends it when the test says so.
+class BlockedRecorder final : public sandbox::Recorder {
+ public:
+  std::optional<sandbox::CandidateResults> record(sandbox::JobExecution&,
+                                                  const sandbox::RecordRequest&) override {
+    return std::nullopt;
+  }
+  Result<std::vector<sandbox::Artifact>> disassemble(sandbox::JobExecution&, const std::string&,
+                                                     const std::string&) override {
+    begun.set_value();
+    go_on.get_future().wait();
+    return std::vector<sandbox::Artifact>{};
+  }
+
+  std::promise<void> begun, go_on;
 };
 
 sandbox::Job job_of(const std::string& source) {
@@ -171,6 +194,39 @@ TEST_CASE("without a function for requests, such a message ends the worker with 
   Worker worker;
   worker.send({tagged(kEvaluateType, {"job_1", 1})});
   CHECK_FALSE(worker.ended.get());
+}
+
+TEST_CASE("an order that has no place is refused, and the worker serves the others") {
+  BlockedRecorder recorder;
+  const RecordingService recordings(recorder, 1);
+  Worker worker(&recordings);
+  const sandbox::Job job = job_of("the submission");
+  const auto order = [](std::int64_t attempt, std::int64_t recording) {
+    Message message{recording_tagged(kDisassembleType, {"job_1", attempt}, recording)};
+    message.header["target"] = "cuda:90";
+    return message;
+  };
+  const auto answer = [&] {
+    const sandbox::Frame frame = worker.next();
+    REQUIRE(frame.type() == kRecordedType);
+    const Result<std::int64_t> recording = read_recording(frame);
+    REQUIRE(recording);
+    const Result<Recorded> recorded = read_recorded(frame);
+    REQUIRE(recorded);
+    return std::pair(*recording, recorded->ok);
+  };
+  worker.send(record_job_message(job, 1));
+  worker.send(order(1, 1));
+  recorder.begun.get_future().wait();
+  worker.send(record_job_message(job, 1));  // the first order is not over
+  worker.send(order(1, 2));
+  CHECK(answer() == std::pair(std::int64_t{2}, false));
+  worker.send(order(2, 7));  // without its job
+  CHECK(answer() == std::pair(std::int64_t{7}, false));
+  recorder.go_on.set_value();
+  CHECK(answer() == std::pair(std::int64_t{1}, true));
+  worker.to.write_end.reset();
+  CHECK(worker.ended.get());
 }
 
 TEST_CASE("a worker ends with an error if its input is malformed") {

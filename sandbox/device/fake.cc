@@ -216,8 +216,6 @@ class FakeDevice final : public Device {
 
  private:
   static ErrorKind wait(std::int64_t sleep_ms, std::int64_t limit_ms, const JobMonitor& monitor) {
-    if (monitor.stop.stop_requested()) return ErrorKind::cancelled;
-    if (sleep_ms <= 0) return ErrorKind::none;  // even a pause of no time lets other threads run
     const std::chrono::milliseconds time(std::min(sleep_ms, limit_ms));
     if (!system_clock().pause(time, monitor.stop)) return ErrorKind::cancelled;
     return sleep_ms > limit_ms ? ErrorKind::timeout : ErrorKind::none;

@@ -30,9 +30,9 @@ constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
 /// The size in bytes to which SQLite shortens its log after a checkpoint. A large artifact makes
 /// the log longer for a time.
 constexpr int kMostLogBytes = 16 << 20;
-/// The pages of 4 KiB in the log after which SQLite copies them into the database, and waits for the
-/// disk twice. A long log has several versions of a page, of which only the newest is copied. With
-/// SQLite's default of 1,000 pages, a server waited for the disk a quarter more often.
+/// The pages of 4 KiB in the log after which SQLite copies them into the database, and waits for
+/// the disk twice. A long log has several versions of a page, of which only the newest is copied.
+/// With SQLite's default of 1,000 pages, a server waited for the disk a quarter more often.
 constexpr int kCheckpointPages = 3'000;
 
 void create_schema(SQLite::Database& db) {

@@ -2,7 +2,9 @@
 (`POST /v1/evaluate`) and over MCP (`run_tests`).
 
     python measurements/mcp/grpo_load.py --groups 8 --seconds 60 --out grpo.json
-    python measurements/mcp/grpo_load.py --device cuda:0 --seconds 240 --out grpo-h200.json
+    python measurements/mcp/grpo_load.py --device cuda:0 --rounds 1 --seconds 240 --out h200.json
+    python measurements/mcp/grpo_load.py --binary before=/old/bin/assay \\
+        --binary after=build/release/bin/assay --out grpo.json
 
 A turn of a group sends its sources together: in one request over HTTP, in one call for each rollout
 over MCP, where all calls of the group are in flight at the same time. The next turn begins when all
@@ -11,14 +13,17 @@ quarter of the others are wrong. On the device `fake`, a source is one line, and
 or run. On other devices, a source is the oracle of vector_add with a comment that makes it new, or
 the same with a wrong sum.
 
---seconds bounds the time of each protocol: after it, no turn begins. The result has the number of
-turns that were done. The clients run on the same machine as the server."""
+A round starts a server of each binary and sends it the load over one protocol and then over the
+other; the next round begins with the other protocol. So other load of the machine disturbs them
+alike. --seconds bounds the time of each load: after it, no turn begins. The result has each load
+with the time of each of its turns. The clients run on the same machine as the server."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import statistics
 import sys
 import tempfile
 import time
@@ -30,7 +35,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/e2e", "measurements")]
 
 from environment import environment  # noqa: E402
-from evaluate import Connection, cpu_seconds, in_threads  # noqa: E402
+from evaluate import Connection, cpu_seconds, in_threads, named_binary  # noqa: E402
 from http_serving import serving  # noqa: E402
 
 OPERATOR = "vector_add"
@@ -123,32 +128,58 @@ def load(server: Any, options: argparse.Namespace, protocol: str) -> dict[str, A
     }
 
 
+def summary(loads: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Returns the medians over the rounds, for each binary and protocol."""
+    rows = []
+    for binary, protocol in dict.fromkeys((one["binary"], one["protocol"]) for one in loads):
+        own = [one for one in loads if (one["binary"], one["protocol"]) == (binary, protocol)]
+        turns = [turn["s"] for one in own for turn in one["turns"]]
+        rows.append(
+            {
+                "binary": binary,
+                "protocol": protocol,
+                "rounds": len(own),
+                "per_second": statistics.median(one["per_second"] for one in own),
+                "server_cpu_ms_each": statistics.median(one["server_cpu_ms_each"] for one in own),
+                "turn_s": statistics.median(turns) if turns else None,
+            }
+        )
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
+    default = str(ROOT / "build/release/bin/assay")
+    parser.add_argument(
+        "--binary", action="append", type=named_binary, help=f"NAME=PATH; default: {default}"
+    )
     parser.add_argument("--device", default="fake")
     parser.add_argument("--groups", type=int, default=64)
     parser.add_argument("--rollouts", type=int, default=16, help="of a group")
     parser.add_argument("--turns", type=int, default=8, help="of a rollout")
     parser.add_argument("--at-once", type=int, default=16, help="groups at the same time")
-    parser.add_argument("--seconds", type=float, default=120, help="for each protocol")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--seconds", type=float, default=60, help="for each load")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
+    binaries = dict(options.binary or [("assay", default)])
     shape = {name: getattr(options, name) for name in ("groups", "rollouts", "turns", "at_once")}
-    results: dict[str, Any] = {
-        "environment": environment(),
-        "load_1min": os.getloadavg()[0],
-        "device": options.device,
-        **shape,
-        "protocols": [],
-    }
-    with tempfile.TemporaryDirectory() as folder:
-        with serving(options.binary, Path(folder), device=options.device) as server:
-            for protocol in ("http", "mcp"):
-                found = load(server, options, protocol)
-                results["protocols"].append(found)
-                print({key: found[key] for key in found if key != "turns"}, flush=True)
-                options.out.write_text(json.dumps(results, indent=1) + "\n")
+    loads: list[dict[str, Any]] = []
+    results: dict[str, Any] = {"environment": environment(), "device": options.device, **shape}
+    for number in range(options.rounds):
+        protocols = ("http", "mcp") if number % 2 == 0 else ("mcp", "http")
+        for name, binary in binaries.items():
+            with (
+                tempfile.TemporaryDirectory() as folder,
+                serving(binary, Path(folder), device=options.device) as server,
+            ):
+                for protocol in protocols:
+                    found = load(server, options, protocol)
+                    machine = {"round": number, "binary": name, "load_1min": os.getloadavg()[0]}
+                    loads.append({**machine, **found})
+                    print({key: loads[-1][key] for key in loads[-1] if key != "turns"}, flush=True)
+                    results |= {"summary": summary(loads), "loads": loads}
+                    options.out.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

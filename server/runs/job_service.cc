@@ -27,7 +27,7 @@ StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devic
       observer_(std::move(observer)),
       writer_(store, clock),
       ended_(limits.ended_in_memory),
-      verdicts_(writer_, limits.verdicts_to_store, stop_.get_token(),
+      verdicts_(writer_, clock, limits.verdicts_to_store, stop_.get_token(),
                 [this](ActiveJob& job, Verdict verdict) { announce(job, std::move(verdict)); }) {
   for (auto& [name, device] : devices)
     queues_.push_back(std::make_unique<DeviceQueue>(std::move(name), std::move(device),

@@ -1,22 +1,27 @@
 // VerdictQueue stores the verdicts of a device's jobs on a thread of its own, so that the next job
 // need not wait for the disk. Verdicts that arrive while the thread writes are stored together, in
-// one commit. Then the thread announces them.
+// one commit. Then the thread announces them. A verdict that cannot be stored is tried again later
+// (VerdictWriter::Patience), and the others do not wait for it.
 //
-//   VerdictQueue queue(writer, 64, stop, [&](ActiveJob& job, const sandbox::Verdict& verdict) {
+//   const auto announce = [&](ActiveJob& job, const sandbox::Verdict& verdict) {
 //     show(job, verdict);
-//   });
+//   };
+//   VerdictQueue queue(writer, clock, 64, stop, announce);
 //   queue.push(job, std::move(verdict));
 //
-// Thread-safe. When `stop` is requested, the thread stores the verdicts that it has, and ends.
+// Thread-safe. When `stop` is requested, the thread makes a last attempt to store the verdicts that
+// it has, and ends.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "sandbox/job/job.h"
 #include "server/runs/active_job.h"
@@ -29,8 +34,9 @@ class VerdictQueue {
   /// Gets the verdict that callers may see. The thread of the queue calls it.
   using Announce = std::function<void(ActiveJob& job, sandbox::Verdict verdict)>;
 
-  /// `most` verdicts wait at most.
-  VerdictQueue(VerdictWriter& writer, std::size_t most, std::stop_token stop, Announce announce);
+  /// While `most` verdicts wait, push() waits. Verdicts that are tried again later count too.
+  VerdictQueue(VerdictWriter& writer, const Clock& clock, std::size_t most, std::stop_token stop,
+               Announce announce);
   ~VerdictQueue() = default;
   VerdictQueue(const VerdictQueue&) = delete;
   VerdictQueue& operator=(const VerdictQueue&) = delete;
@@ -43,11 +49,19 @@ class VerdictQueue {
   struct Waiting {
     std::shared_ptr<ActiveJob> job;
     sandbox::Verdict verdict;
+    int attempts = 0;         // that failed
+    std::int64_t due_ns = 0;  // no attempt begins before this time
   };
   void work();
-  void store(std::vector<Waiting> together);
+  /// Waits until a verdict is due or `stop` is requested. Takes the verdicts that are due, after a
+  /// stop request all of them.
+  std::vector<Waiting> take() ASSAY_EXCLUDES(mutex_);
+  /// Makes one attempt to store the verdicts. Those that could not be stored wait again, except if
+  /// this was the `last` attempt.
+  void store(std::vector<Waiting> together, bool last) ASSAY_EXCLUDES(mutex_);
 
   VerdictWriter& writer_;
+  const Clock& clock_;
   const std::size_t most_;
   const std::stop_token stop_;
   const Announce announce_;

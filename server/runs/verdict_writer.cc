@@ -1,5 +1,6 @@
 #include "server/runs/verdict_writer.h"
 
+#include <cstddef>
 #include <utility>
 
 #include "base/log.h"
@@ -27,41 +28,23 @@ JobState end_state(const Verdict& verdict) {
                                                     : JobState::finished;
 }
 
-Result<Verdict> VerdictWriter::write(const std::string& job, Verdict verdict) {
-  std::vector<JudgedJob> one = {judged_job(job, std::move(verdict))};
-  return std::move(store_.finish_all(std::move(one), clock_.unix_ms()).front());
-}
-
 Verdict VerdictWriter::store(const sandbox::Job& job, Verdict verdict,
                              const std::stop_token& stop) {
-  return std::move(store_all({{&job, std::move(verdict)}}, stop).front());
-}
-
-std::vector<Verdict> VerdictWriter::store_all(const std::vector<Judged>& judged,
-                                              const std::stop_token& stop) {
-  write_unstored();
-  std::vector<Result<Verdict>> kept(judged.size(), fail(ErrorCode::internal, "not tried"));
-  for (int left = patience_.attempts; left > 0; --left) {
-    std::vector<std::size_t> places;
-    std::vector<JudgedJob> jobs;
-    for (std::size_t i = 0; i < judged.size(); ++i) {
-      if (kept[i]) continue;
-      places.push_back(i);
-      jobs.push_back(judged_job(judged[i].job->id, judged[i].verdict));
-    }
-    if (places.empty()) break;
-    if (left < patience_.attempts && !clock_.pause(patience_.pause, stop)) break;
-    std::vector<Result<Verdict>> written = store_.finish_all(std::move(jobs), clock_.unix_ms());
-    for (std::size_t n = 0; n < places.size(); ++n) kept[places[n]] = std::move(written[n]);
+  for (int left = patience_.attempts;;) {
+    Result<Verdict> stored = std::move(try_all({{&job, &verdict}}).front());
+    if (stored) return std::move(*stored);
+    if (--left <= 0 || !clock_.pause(patience_.pause, stop)) return give_up(job, stored.error());
   }
-  std::vector<Verdict> shown;
-  for (std::size_t i = 0; i < judged.size(); ++i)
-    shown.push_back(kept[i] ? std::move(*kept[i]) : give_up(judged[i], kept[i].error()));
-  return shown;
 }
 
-Verdict VerdictWriter::give_up(const Judged& judged, const Error& why) {
-  const sandbox::Job& job = *judged.job;
+std::vector<Result<Verdict>> VerdictWriter::try_all(const std::vector<Judged>& judged) {
+  write_unstored();
+  std::vector<JudgedJob> jobs;
+  for (const Judged& one : judged) jobs.push_back(judged_job(one.job->id, *one.verdict));
+  return store_.finish_all(std::move(jobs), clock_.unix_ms());
+}
+
+Verdict VerdictWriter::give_up(const sandbox::Job& job, const Error& why) {
   // A write can fail after it has changed the file, for example while the disk is flushed.
   if (const auto found = store_.finished_job(job.id, job.caller); found && *found)
     return (*found)->verdict;
@@ -86,12 +69,14 @@ void VerdictWriter::write_unstored() {
     const MutexLock lock(mutex_);
     waiting = unstored_;
   }
-  for (const auto& [job, left] : waiting) {
-    if (!write(job, left.verdict))
-      return;  // the store still fails, so it would fail for the others
-    const MutexLock lock(mutex_);
-    unstored_.erase(job);
-  }
+  if (waiting.empty()) return;
+  std::vector<JudgedJob> jobs;
+  for (const auto& [job, left] : waiting) jobs.push_back(judged_job(job, left.verdict));
+  const std::vector<Result<Verdict>> written = store_.finish_all(std::move(jobs), clock_.unix_ms());
+  const MutexLock lock(mutex_);
+  std::size_t place = 0;
+  for (const auto& [job, left] : waiting)
+    if (written[place++]) unstored_.erase(job);
 }
 
 }  // namespace assay::server

@@ -47,11 +47,16 @@ class VerdictWriter {
                          const std::stop_token& stop);
   struct Judged {
     const sandbox::Job* job = nullptr;
-    sandbox::Verdict verdict = {};
+    const sandbox::Verdict* verdict = nullptr;
   };
-  /// Stores several verdicts in one commit, and returns those that callers may see, in their order.
-  std::vector<sandbox::Verdict> store_all(const std::vector<Judged>& judged,
-                                          const std::stop_token& stop);
+  /// Makes one attempt to store several verdicts, in one commit. Returns the verdicts that callers
+  /// may see, in their order, and an error for each that could not be stored. Such a verdict does
+  /// not disturb the others.
+  std::vector<Result<sandbox::Verdict>> try_all(const std::vector<Judged>& judged);
+  /// Ends the attempts to store the verdict of a job. `why` is the error of the last attempt.
+  /// Returns the verdict that callers may see.
+  sandbox::Verdict give_up(const sandbox::Job& job, const Error& why);
+  const Patience& patience() const { return patience_; }
   struct Unstored {
     std::string run;
     sandbox::Verdict verdict;
@@ -63,10 +68,6 @@ class VerdictWriter {
   void write_unstored();
 
  private:
-  Result<sandbox::Verdict> write(const std::string& job, sandbox::Verdict verdict);
-  /// Returns the verdict that callers may see, after the attempts to store `judged` have failed.
-  sandbox::Verdict give_up(const Judged& judged, const Error& why);
-
   Store& store_;
   const Clock& clock_;
   const Patience patience_;

@@ -30,6 +30,10 @@ constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
 /// The size in bytes to which SQLite shortens its log after a checkpoint. A large artifact makes
 /// the log longer for a time.
 constexpr int kMostLogBytes = 16 << 20;
+/// The pages of 4 KiB in the log after which SQLite copies them into the database, and waits for
+/// the disk twice. A long log has several versions of a page, of which only the newest is copied.
+/// With SQLite's default of 1,000 pages, a server waited for the disk a quarter more often.
+constexpr int kCheckpointPages = 3'000;
 
 void create_schema(SQLite::Database& db) {
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
@@ -174,6 +178,7 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   if (tables == 0) db.exec("PRAGMA auto_vacuum=INCREMENTAL");
   db.exec("PRAGMA journal_mode=WAL");
   db.exec("PRAGMA journal_size_limit=" + std::to_string(kMostLogBytes));
+  db.exec("PRAGMA wal_autocheckpoint=" + std::to_string(kCheckpointPages));
   // With this setting, SQLite overwrites removed content with zeros only if that needs no further
   // writes. Otherwise, the removal of a large artifact would write as many bytes to the log as the
   // artifact has.

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,25 @@ INSTALL_S = 900
 SESSION_S = 120
 
 
-def python_with(requirement: str, *others: str) -> Path:
+def python_with(requirement: str, *others: str, alone: bool = False, shared: bool = False) -> Path:
     """Returns the Python that has these packages. Installs them on first use. The folder has the
-    name of the first package."""
+    name of the first package. If `alone` is true, the first package comes without the packages that
+    it asks for. If `shared` is true, the Python also has the packages of this Python, such as PyTorch,
+    which need not be downloaded again."""
     folder = BUILD / requirement.partition("==")[0]
     python = folder / "bin/python"
     installed = folder / "requirements"
-    wanted = "\n".join((requirement, *others))
+    wanted = "\n".join((requirement, *others, f"{alone=}", f"{shared=}"))
     if not installed.exists() or installed.read_text() != wanted:
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
-        subprocess.run(
-            [str(python), "-m", "pip", "install", "-q", requirement, *others],
-            check=True,
-            timeout=INSTALL_S,
-        )
+        if shared:
+            found = sysconfig.get_path("purelib", vars={"base": str(folder)})
+            Path(found, "shared.pth").write_text(sysconfig.get_path("purelib") + "\n")
+        install = [str(python), "-m", "pip", "install", "-q"]
+        if alone:
+            subprocess.run([*install, "--no-deps", requirement], check=True, timeout=INSTALL_S)
+        rest = others if alone else (requirement, *others)
+        subprocess.run([*install, *rest], check=True, timeout=INSTALL_S)
         installed.write_text(wanted)
     return python
 

@@ -18,9 +18,19 @@ sys.path.insert(0, str(ROOT / "tests/clients"))
 REQUIREMENTS = {
     "verifiers": ("verifiers==0.4.0", "httpx"),
     "openenv": ("openenv-core==0.3.0", "httpx"),
-    "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0", "httpx"),
+    "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0"),  # as tests/clients/test_inspect_ai.py
     "nemo_gym": ("nemo-gym==0.4.0", "httpx"),  # needs Python 3.12
-    "verl": ("verl==0.9.1", "httpx"),  # with torch, which it uses on the CPU
+    "verl": (  # without most of what it asks for: these are the packages that it imports here
+        "verl==0.9.1",
+        "aiohttp",
+        "codetiming",
+        "hydra-core",
+        "pylatexenc",  # of slime
+        "ray==2.60.0",
+        "tensordict==0.10.0",
+        "transformers==5.5.3",
+        "httpx",
+    ),
     "harbor": ("harbor==0.26.0", "httpx"),  # needs Python 3.13
 }
 
@@ -40,7 +50,8 @@ def python_of(name: str) -> str:
     from python_clients import python_with
 
     try:
-        return str(python_with(*REQUIREMENTS[name]))
+        bare = name == "verl"  # it also shares PyTorch with the Python of the tests
+        return str(python_with(*REQUIREMENTS[name], alone=bare, shared=bare))
     except subprocess.CalledProcessError:
         pytest.skip(f"pip cannot install {REQUIREMENTS[name][0]} for this Python")
 

@@ -102,13 +102,28 @@ TEST_CASE("a verdict that cannot be stored does not disturb those that are store
   VerdictWriter writer(*setup.store.store, setup.clock);
   const sandbox::Job first = setup.accepted_job(), last = setup.accepted_job();
   const sandbox::Job unknown = setup.store.job();  // the store has no such job
-  std::vector<VerdictWriter::Judged> judged;
-  for (const sandbox::Job* job : {&first, &unknown, &last})
-    judged.push_back({job, stored::verdict_of(*job)});
-  const std::vector<Verdict> shown = writer.store_all(judged, {});
-  REQUIRE(shown.size() == 3);
-  CHECK(shown[0].outcome == Outcome::pass);
-  CHECK(shown[1].error_kind == ErrorKind::internal_error);
-  CHECK(shown[2].outcome == Outcome::pass);
+  const Verdict right = stored::verdict_of(first), unstorable = stored::verdict_of(unknown),
+                also_right = stored::verdict_of(last);
+  const std::vector<Result<Verdict>> tried =
+      writer.try_all({{&first, &right}, {&unknown, &unstorable}, {&last, &also_right}});
+  REQUIRE(tried.size() == 3);
+  CHECK(tried[0]->outcome == Outcome::pass);
+  CHECK_FALSE(tried[1]);
+  CHECK(tried[2]->outcome == Outcome::pass);
   CHECK((*setup.store.store->finished_job(last.id, ""))->verdict.outcome == Outcome::pass);
+  CHECK(setup.clock.waits == 0);
+}
+
+TEST_CASE("a verdict that can never be stored does not hold others that wait for the store") {
+  WriterFixture setup;
+  VerdictWriter writer(*setup.store.store, setup.clock, {.attempts = 1});
+  std::vector<sandbox::Job> jobs = {setup.store.job(), setup.accepted_job(), setup.store.job()};
+  setup.refuse_verdicts();
+  for (const sandbox::Job& job : jobs) writer.store(job, stored::verdict_of(job), {});
+  CHECK(writer.unstored(jobs[1].id));
+  setup.store.work_again();
+  writer.write_unstored();
+  CHECK(writer.unstored(jobs[0].id));
+  CHECK_FALSE(writer.unstored(jobs[1].id));
+  CHECK(writer.unstored(jobs[2].id));
 }

@@ -63,7 +63,7 @@ void GpuJob::perform(bool watched) {
     on_plan_tier(std::move(*recorded));
     return;
   }
-  if (!gpu_.config.host_tier || watched || run_.job().reference || verdict.tells_hidden ||
+  if (!gpu_.config.host_tier || watched || run_.job().reference || sent_hidden_ ||
       verdict.error_kind != ErrorKind::not_recordable)
     return;
   if (gpu_.config.records)
@@ -194,6 +194,7 @@ std::optional<CandidateResults> GpuJob::record() {
                          .before_hidden = [this](const std::vector<CaseDone>& open) {
                            const bool passed = judge_public(open);
                            if (passed) run_.tell_hidden();
+                           sent_hidden_ = passed;
                            return passed;
                          }}});
 }

@@ -112,6 +112,9 @@ class GpuJob {
   std::optional<GpuScheduler::Guard> guard_;
   std::vector<UniqueFd> outputs_;  // set by make_outputs(), one for each case
   std::optional<LaunchSession> session_;
+  // Set when the recorder may send hidden cases. Verdict::tells_hidden also remembers those of an
+  // earlier attempt, whose judge ended.
+  bool sent_hidden_ = false;
   std::size_t judged_ = 0;  // number of public cases that judge_public() judged
 };
 

@@ -125,3 +125,32 @@ TEST_CASE("a judge without device memory makes kept launchers end, and its job r
   CHECK(full.error_kind == ErrorKind::internal_error);
   CHECK(full.detail.find("out of memory") != std::string::npos);
 }
+
+TEST_CASE("a submission on the host tier whose judge ends in a hidden case is judged again") {
+  const SandboxConfig config = real_config();
+  const std::unique_ptr<Device> device = fake_gpu(config);
+  const ScriptedOperator ending("ends_in_a_hidden_case");
+  const std::string ended = config.state_dir + "/ended_in_a_hidden_case";
+  std::filesystem::remove(ended);
+  ending.set(
+      "import os\nfrom harness.judging import judge\n"
+      "def end_once(self, frame, host_case=judge.Judge._host_case, os=os):\n"
+      "    if frame.header['case'] != 'hidden1000' or os.path.exists('" +
+      ended + "'):\n        return host_case(self, frame)\n    open('" + ended +
+      "', 'w').close()\n    os.abort()\njudge.Judge._host_case = end_once");
+  Job job = ending.job();
+  job.kind = JobKind::grade;
+  job.source =
+      "import torch, triton\nimport triton.language as tl\n@triton.jit\n"
+      "def copy(x, y, n, B: tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+      "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n"
+      "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < 1e9:\n"
+      "        copy[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), B=256)\n    return y\n";
+  JobMonitor monitor;
+  const Verdict verdict = device->execute(job, monitor);
+  INFO(verdict.summary << " " << verdict.detail);
+  CHECK(std::filesystem::exists(ended));
+  CHECK(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tier == Tier::host);
+  CHECK(verdict.tells_hidden);
+}

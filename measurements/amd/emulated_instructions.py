@@ -243,10 +243,17 @@ class Scratch:
         return run
 
 
+def refuse_accumulators(first: int) -> None:
+    """Raises RuntimeError if an instruction of the data share has its bit ACC."""
+    if first >> 25 & 1:
+        raise RuntimeError("an exchange of lanes in accumulation registers is not executed")
+
+
 def swizzle(words: tuple[int, int]) -> Callable[[Files], None]:
     """Returns the effect of ds_swizzle_b32: each lane reads a register of another lane."""
     first, second = words
     offset, source, target = first & 0xFFFF, second & 0xFF, second >> 24
+    refuse_accumulators(first)
     if offset >= 0xC000:
         raise RuntimeError(f"ds_swizzle_b32 with the offset {offset:#x} is not executed")
 
@@ -276,6 +283,7 @@ def permute(words: tuple[int, int], backward: bool) -> Callable[[Files], None]:
         second >> 8 & 0xFF,
         second >> 24,
     )
+    refuse_accumulators(first)
 
     def run(files: Files) -> None:
         active = files.active()
@@ -299,7 +307,7 @@ def swap_rows(word: int, rows: int) -> Callable[[Files], None]:
     """Returns the effect of v_permlane16_swap and v_permlane32_swap: the odd rows of lanes of one
     register are exchanged with the even rows of another one."""
     target, source = word >> 17 & 0xFF, word & 0xFF
-    if not word & 0x100 or word & 0x1FF == 0xFA:
+    if not word & 0x100:
         raise RuntimeError("a swap of rows with other operands than vector registers")
 
     def run(files: Files) -> None:

@@ -69,7 +69,9 @@ void GpuJob::perform(bool watched) {
   if (gpu_.config.records)
     on_host_tier();
   else
-    refuse_host_tier();
+    run_.verdict().detail +=
+        "; workers with roles have no host tier, which would run the submission: use a device "
+        "without roles, or keep the computation in kernels and read no tensor values on the host";
 }
 
 bool GpuJob::describe() {
@@ -133,30 +135,12 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans);
 }
 
-/// Returns why the submission could not be recorded.
-std::string GpuJob::refusal() {
-  const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
-  return run_.verdict().detail +
-         (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
-}
-
-/// Ends a job that would need the host tier, on a device that imports no submission.
-void GpuJob::refuse_host_tier() {
-  const std::string why = refusal();
-  const Stage stage = run_.verdict().stage;
-  std::optional<Diagnostic> diagnostic = run_.verdict().diagnostic;
-  run_.clear_error();
-  run_.verdict().diagnostic = std::move(diagnostic);
-  run_.fail(ErrorKind::unsupported, stage,
-            "the submission could not be recorded (" + why +
-                "), and workers with roles have no host tier, which would run it: keep the "
-                "computation in kernels and read no tensor values on the host, or use a device "
-                "without roles");
-}
-
 /// Runs a submission that could not be recorded, with access to the GPU inside its jail.
 void GpuJob::on_host_tier() {
-  const std::string why = refusal();
+  const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
+  const std::string why =
+      run_.verdict().detail +
+      (refused && refused->line ? ", line " + std::to_string(*refused->line) : "");
   run_.clear_error();
   run_.verdict().tier = Tier::host;
   run_.verdict().tier_reason =

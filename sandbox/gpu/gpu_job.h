@@ -74,8 +74,6 @@ class GpuJob {
   bool compute_reference(std::size_t i, bool timed);
   bool open_session();
   void on_plan_tier(CandidateResults recorded);
-  std::string refusal();
-  void refuse_host_tier();
   void on_host_tier();
   std::optional<CandidateResults> record();
   bool make_outputs();

@@ -74,7 +74,7 @@ struct SandboxConfig {
   /// (sandbox/job/target.h).
   std::string compile_target = std::string(kDefaultTarget);
   /// If false, a GPU's device has no candidates for submissions, so JobMonitor::recorder must
-  /// record each of its jobs. A submission that needs the host tier is then `unsupported`.
+  /// record each of its jobs. A submission that needs the host tier is then `not_recordable`.
   bool records = true;
   /// If true, a submission that cannot be recorded gets the GPU inside its jail. If false, such a
   /// submission is an error.

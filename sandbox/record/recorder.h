@@ -35,7 +35,7 @@ class Recorder {
 
   /// Waits until the job has its place where it is recorded. The job keeps the place to its end. A
   /// job that has its place does not wait, and on this machine no job needs one. Errors: cancelled;
-  /// unavailable or corrupt if another machine records and does not answer.
+  /// unavailable if another machine records and was lost; corrupt if its answer is another message.
   virtual Status take_place(JobExecution& run);
 
   /// Returns one listing for each binary of the plan, in the plan's order. There are at most 16

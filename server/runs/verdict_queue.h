@@ -1,6 +1,6 @@
-// VerdictQueue stores the verdicts of a device's jobs on a thread of its own, so that the next job
-// need not wait for the disk. Verdicts that arrive while the thread writes are stored together, in
-// one commit. Then the thread announces them. A verdict that cannot be stored is tried again later
+// VerdictQueue stores the verdicts of all devices on a thread of its own, so that the next job need
+// not wait for the disk. Verdicts that arrive while the thread writes are stored together, in one
+// commit. Then the thread announces them. A verdict that cannot be stored is tried again later
 // (VerdictWriter::Patience), and the others do not wait for it.
 //
 //   const auto announce = [&](ActiveJob& job, const sandbox::Verdict& verdict) {

@@ -1,6 +1,5 @@
 #include "server/runs/verdict_writer.h"
 
-#include <cstddef>
 #include <utility>
 
 #include "base/log.h"
@@ -69,14 +68,16 @@ void VerdictWriter::write_unstored() {
     const MutexLock lock(mutex_);
     waiting = unstored_;
   }
-  if (waiting.empty()) return;
-  std::vector<JudgedJob> jobs;
-  for (const auto& [job, left] : waiting) jobs.push_back(judged_job(job, left.verdict));
-  const std::vector<Result<Verdict>> written = store_.finish_all(std::move(jobs), clock_.unix_ms());
-  const MutexLock lock(mutex_);
-  std::size_t place = 0;
-  for (const auto& [job, left] : waiting)
-    if (written[place++]) unstored_.erase(job);
+  for (const auto& [job, left] : waiting) {
+    const Result<Verdict> written =
+        std::move(store_.finish_all({judged_job(job, left.verdict)}, clock_.unix_ms()).front());
+    if (written) {
+      const MutexLock lock(mutex_);
+      unstored_.erase(job);
+    } else if (written.error().code != ErrorCode::internal) {
+      return;  // the store still fails, so it would fail for the others
+    }
+  }
 }
 
 }  // namespace assay::server

@@ -1,6 +1,7 @@
 #include "server/store/connection.h"
 
 #include <SQLiteCpp/Savepoint.h>
+#include <sqlite3.h>
 
 #include <exception>
 
@@ -20,6 +21,12 @@ class WaitForDisk {
  private:
   SQLite::Database& db_;
 };
+
+/// Returns true if the error is not one of a single write.
+bool fails_for_all(const SQLite::Exception& error) {
+  const int code = error.getErrorCode();
+  return code == SQLITE_BUSY || code == SQLITE_LOCKED || code == SQLITE_READONLY;
+}
 
 void apply_and_commit(SQLite::Database& db, const CommitGroup::Writes& writes) {
   const WaitForDisk durable(db);
@@ -51,6 +58,13 @@ void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
     try {
       apply_and_commit(db, writes);
       return;
+    } catch (const SQLite::Exception& error) {
+      // Each attempt may wait for another process, so such an error is not looked for in each
+      // write.
+      if (fails_for_all(error)) {
+        for (CommitGroup::Write* write : writes) write->status = fail(sqlite_error(error, path));
+        return;
+      }
     } catch (const std::exception&) {
       // Nothing was committed. The loop below commits each write alone, so that only the write with
       // the error fails.

@@ -87,7 +87,7 @@ Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone, bool b
   const bool ended_well = changed_.wait(lock, stop, [&]() ASSAY_REQUIRES(mutex_) {
     if (queue_.front().number == ticket) seat = pick(alone);
     // Only a job that has to wait may need another worker.
-    if (seat == nullptr && !std::exchange(waits, true)) keeper_wakes_.notify_all();
+    if (seat == nullptr && !std::exchange(waits, true)) wake_keeper();
     return seat != nullptr || (none_can_come() && sums_.failed_starts > failures_before);
   });
   queue_.erase(std::find_if(queue_.begin(), queue_.end(),
@@ -133,7 +133,7 @@ void Fleet::give_back(const Lease& lease) {
   if (!queue_.empty()) changed_.notify_all();
   const bool due = lease.seat_->health_due_ns <= lease.seat_->idle_since_ns;
   if (due && lease.seat_->taken == 0) emptied_.notify_all();
-  if (lease.seat_->state == Seat::State::draining) keeper_wakes_.notify_all();
+  if (lease.seat_->state == Seat::State::draining) wake_keeper();
 }
 
 void Fleet::accept(const Lease& lease) {

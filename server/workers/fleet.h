@@ -154,6 +154,7 @@ class Fleet {
     std::vector<std::shared_ptr<Seat>> ended;
   };
   Plan plan() ASSAY_REQUIRES(mutex_);
+  void wake_keeper() ASSAY_REQUIRES(mutex_);
   void start_worker();
   /// Receives the worker's messages until the worker has ended.
   void watch(Seat& seat);
@@ -184,6 +185,7 @@ class Fleet {
   Condition changed_;  // a worker or a slot came or went; take() waits for it
   Condition emptied_;  // a worker whose health check is due has no job; take_due() waits for it
   Condition keeper_wakes_;
+  bool keeper_is_asked_ ASSAY_GUARDED_BY(mutex_) = false;  // to plan before its next look
   std::vector<std::shared_ptr<Seat>> seats_ ASSAY_GUARDED_BY(mutex_);
   std::deque<Ticket> queue_ ASSAY_GUARDED_BY(mutex_);  // of waiting take() calls
   std::int64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;

@@ -30,9 +30,11 @@ void Fleet::keep() {
     Plan next;
     {
       MutexLock lock(mutex_);
+      keeper_is_asked_ = false;
       next = plan();
       if (next.starts == 0 && !next.drain && next.ended.empty()) {
-        keeper_wakes_.wait_for(lock, stop_.get_token(), kLook, [] { return false; });
+        keeper_wakes_.wait_for(lock, stop_.get_token(), kLook,
+                               [this]() ASSAY_REQUIRES(mutex_) { return keeper_is_asked_; });
         continue;
       }
     }
@@ -40,6 +42,11 @@ void Fleet::keep() {
     for (std::int64_t i = 0; i < next.starts && !stop_.stop_requested(); ++i) start_worker();
     if (next.drain) drain(*next.drain);
   }
+}
+
+void Fleet::wake_keeper() {
+  keeper_is_asked_ = true;
+  keeper_wakes_.notify_all();
 }
 
 Fleet::Plan Fleet::plan() {
@@ -137,9 +144,10 @@ void Fleet::watch(Seat& seat) {
     lose(seat, good.error().message);
   }
   const MutexLock lock(mutex_);
+  // The keeper notices the end at its next look. So a worker that ends again and again starts at
+  // most once a second.
   seat.state = Seat::State::ended;
   changed_.notify_all();
-  keeper_wakes_.notify_all();
 }
 
 /// Makes a worker ready. Errors: unavailable if the pool cannot use it.
@@ -209,7 +217,7 @@ Status Fleet::dispatch(Seat& seat, sandbox::Frame frame) {
     const MutexLock lock(mutex_);
     seat.state = Seat::State::draining;
     seat.preempted = !seat.asked_to_drain;
-    keeper_wakes_.notify_all();
+    wake_keeper();
     return {};
   }
   ASSAY_TRY(tag, read_tag(frame));
@@ -232,7 +240,8 @@ Status Fleet::dispatch(Seat& seat, sandbox::Frame frame) {
     verdict = std::move(read);
   } else if (settings_.role == kRoleLaunch
                  ? !is_from_launcher(type)
-                 : settings_.role != kRoleRecord || !is_from_recorder(type)) {
+                 : settings_.role != kRoleRecord || !is_from_recorder(type) ||
+                       type == kPlacedType) {  // only the server answers `place`
     return fail(ErrorCode::corrupt, "it sent the unknown message '" + escape_text(type) + "'");
   } else if (const Result<std::int64_t> recording = read_recording(frame); !recording) {
     return fail(recording.error());  // no order would get this answer

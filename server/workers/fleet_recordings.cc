@@ -35,6 +35,10 @@ Status Fleet::carry(const Lease& lease, const RecordingErrand& errand, sandbox::
     seat.stream->hang_up();
     return fail(ErrorCode::unavailable, "worker " + seat.name + ": " + sent.error().message);
   };
+  const auto forget = [&] {
+    const MutexLock lock(mutex_);
+    seat.calls.erase(errand.tag);
+  };
   std::vector<sandbox::Frame> later;
   Status carried = [&]() -> Status {
     ASSAY_TRY(recording, read_recording(order));
@@ -54,8 +58,11 @@ Status Fleet::carry(const Lease& lease, const RecordingErrand& errand, sandbox::
         ASSAY_RETURN_IF_ERROR(pass_on({std::move(frame.header), std::move(frame.payload)}));
         continue;
       }
+      const bool is_last = type == kRecordedType && about == recording;
+      // From here on the end of the worker that records does not matter to this order.
+      if (is_last) forget();
       ASSAY_RETURN_IF_ERROR(errand.answer(std::move(frame)));
-      if (type == kRecordedType && about == recording) return {};
+      if (is_last) return {};
     }
   }();
   if (carried) errand.inbox.put_first(std::move(later));
@@ -63,8 +70,7 @@ Status Fleet::carry(const Lease& lease, const RecordingErrand& errand, sandbox::
     if (!seat.stream->send({tagged(kCancelType, errand.tag)}, Deadline::after_ms(kPassMs)))
       seat.stream->hang_up();
   }
-  const MutexLock lock(mutex_);
-  seat.calls.erase(errand.tag);
+  forget();
   return carried;
 }
 

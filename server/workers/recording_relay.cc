@@ -29,7 +29,12 @@ std::string RecordingRelay::recorder() const {
 void RecordingRelay::serve(const std::stop_token& stop) {
   while (true) {
     Result<sandbox::Frame> order = inbox_.wait(Deadline::after_ms(sandbox::kForeverMs, stop));
-    if (!order) return;  // the execution is over
+    if (!order) {
+      // A cancellation is the end of the execution. Otherwise the worker that records was lost, and
+      // an order that comes later would have no answer.
+      if (order.error().code != ErrorCode::cancelled) failed_(order.error());
+      return;
+    }
     const std::string type = order->type();
     if (type != kPlaceType && !is_order(type)) continue;  // about an order that is over
     if (const Status served = serve_one(std::move(*order), stop); !served) {

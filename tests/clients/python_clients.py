@@ -30,7 +30,8 @@ def python_with(requirement: str, *others: str, alone: bool = False, shared: boo
     if not installed.exists() or installed.read_text() != wanted:
         subprocess.run([sys.executable, "-m", "venv", "--clear", str(folder)], check=True)
         if shared:
-            found = sysconfig.get_path("purelib", vars={"base": str(folder)})
+            ask = "import sysconfig; print(sysconfig.get_path('purelib'))"
+            found = subprocess.check_output([str(python), "-I", "-c", ask], text=True).strip()
             Path(found, "shared.pth").write_text(sysconfig.get_path("purelib") + "\n")
         install = [str(python), "-m", "pip", "install", "-q"]
         if alone:

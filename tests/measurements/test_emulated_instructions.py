@@ -15,7 +15,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "measurements/amd")]
-from emulated_instructions import Files, Scratch, global_atomic, install, permute, swap_rows  # noqa: E402
+from emulated_instructions import (  # noqa: E402
+    Files,
+    Scratch,
+    global_atomic,
+    install,
+    permute,
+    swap_rows,
+    swizzle,
+)
 from emulated_matrices import Mfma, Operands, Shape  # noqa: E402
 from tinygrad_emulator import Corrections  # noqa: E402
 
@@ -93,6 +101,15 @@ def test_an_atomic_operation_changes_memory_of_active_lanes_only(
     assert wave.vector[2, 9] == (1 << 32) - 5
     with pytest.raises(RuntimeError, match="global_atomic_smin_x2 is not executed"):
         global_atomic(words, "GLOBAL_ATOMIC_SMIN_X2")
+
+
+def test_an_exchange_of_lanes_in_accumulation_registers_is_refused() -> None:
+    for refused in (
+        lambda words: permute(words, backward=True),
+        swizzle,
+    ):
+        with pytest.raises(RuntimeError, match="accumulation registers"):
+            refused((1 << 25, 0))
 
 
 def test_each_wave_has_scratch_memory_of_its_own() -> None:

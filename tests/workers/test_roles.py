@@ -191,7 +191,7 @@ def test_a_submission_that_needs_the_host_tier_is_told_what_to_do(
     source = COPY.replace("    y = torch", "    x.sum().item()\n    y = torch")
     split, whole = (answer_of(server, "run_tests", source) for server in servers)
     assert whole["tier"] == "host", whole
-    assert split["outcome"] == "error" and split["error_kind"] == "unsupported", split
+    assert split["outcome"] == "error" and split["error_kind"] == "not_recordable", split
     assert "aten::sum is arithmetic by torch" in split["detail"], split
     assert "no host tier" in split["detail"] and "a device without roles" in split["detail"]
 

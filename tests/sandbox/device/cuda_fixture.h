@@ -125,6 +125,20 @@ inline Job copy_job(JobKind kind, const std::string& source) {
   return job;
 }
 
+/// Copies the operator to a new folder. The copy's inputs() also runs `code`.
+inline std::filesystem::path copy_operator(const std::string& name, const std::string& code) {
+  const std::filesystem::path folder =
+      std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators" / name;
+  std::filesystem::create_directories(folder);
+  for (const char* file : {"spec.toml", "oracle.py"})
+    std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
+                               std::filesystem::copy_options::overwrite_existing);
+  std::string reference = kReference;
+  reference.insert(reference.find("    return {\"x\""), code);
+  std::ofstream(folder / "reference.py") << reference;
+  return folder;
+}
+
 inline Verdict run(const Job& job, int recorders = 1) {
   JobMonitor monitor;
   return gpu(recorders).execute(job, monitor);

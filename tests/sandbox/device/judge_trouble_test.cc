@@ -24,15 +24,7 @@ class ScriptedOperator {
         script_(real_config().state_dir + "/" + name + ".py") {
     set("");
     const std::filesystem::path folder =
-        std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators" / name;
-    std::filesystem::create_directories(folder);
-    for (const char* file : {"spec.toml", "oracle.py"})
-      std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
-                                 std::filesystem::copy_options::overwrite_existing);
-    std::string reference = kReference;
-    reference.insert(reference.find("    return {\"x\""),
-                     "    exec(open('" + script_ + "').read())\n");
-    std::ofstream(folder / "reference.py") << reference;
+        copy_operator(name, "    exec(open('" + script_ + "').read())\n");
     job_.operator_name = name;
     job_.operator_dir = folder.string();
   }

@@ -3,6 +3,7 @@
 #include "server/store/commit_group.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
 
 #include <array>
 #include <latch>
@@ -124,6 +125,23 @@ TEST_CASE("a write that throws fails alone") {
   REQUIRE_FALSE(broken.status);
   CHECK(broken.status.error().code == ErrorCode::internal);
   CHECK(broken.status.error().message == "store x.db: no SQL at all");
+}
+
+TEST_CASE("an error of the whole store is not looked for in each write") {
+  Numbers numbers;
+  int attempts = 0;
+  CommitGroup::Write busy{.apply = [&](SQLite::Database&) -> bool {
+    ++attempts;
+    throw SQLite::Exception("database is locked", SQLITE_BUSY);
+  }};
+  CommitGroup::Write one = numbers.insert(1);
+  commit_durably(numbers.db, "x.db", {&one, &busy});
+  CHECK(attempts == 1);
+  for (const CommitGroup::Write* write : {&one, &busy}) {
+    REQUIRE_FALSE(write->status);
+    CHECK(write->status.error().code == ErrorCode::unavailable);
+  }
+  CHECK(numbers.kept().empty());
 }
 
 TEST_CASE("a write that is not to be kept is rolled back alone") {

@@ -51,10 +51,11 @@ struct PlayedWorker {
     revision.role = role;
   }
 
-  /// Waits for the command, and says hello.
+  /// Opens the pipes of the command, and says hello.
   void start() {
-    output.reset(::open(from.c_str(), O_WRONLY | O_CLOEXEC));
-    input.reset(::open(to.c_str(), O_RDONLY | O_CLOEXEC));
+    // Both are opened for reading and writing, because open() then does not wait for the command.
+    output.reset(::open(from.c_str(), O_RDWR | O_CLOEXEC));
+    input.reset(::open(to.c_str(), O_RDWR | O_CLOEXEC));
     REQUIRE(output);
     REQUIRE(input);
     WorkerHello hello;
@@ -116,12 +117,6 @@ struct Played {
     REQUIRE(sent);
     tag = *sent;
   }
-  ~Played() {
-    stop.request_stop();
-    launcher.end();
-    recorder.end();
-    if (run.valid()) run.wait();
-  }
   /// Sends a message of the worker that launches about the order.
   void launch(const char* type, std::int64_t recording) {
     launcher.send({recording_tagged(type, tag, recording)});
@@ -146,6 +141,18 @@ struct Played {
   Fleet launches{launcher.settings, launcher.revision, folder.path, &records};
   std::future<Result<sandbox::Verdict>> run;
   JobTag tag;
+  /// Ends the execution before `run` waits for it, also if the constructor fails.
+  struct Ending {
+    explicit Ending(Played& whole) : of(whole) {}
+    ~Ending() {
+      of.stop.request_stop();
+      of.launcher.end();
+      of.recorder.end();
+    }
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+    Played& of;
+  } ending{*this};
 };
 
 }  // namespace
@@ -183,7 +190,37 @@ TEST_CASE("a job gets its place on a worker that records, and this worker hears 
   CHECK(played.end());
 }
 
-TEST_CASE("a frame about a recording that has no number ends its worker, and the job runs again") {
+TEST_CASE(
+    "the end of a worker that records between two orders ends the execution at the next one") {
+  Played played;
+  played.launch(kRecordType, 1);
+  CHECK(played.recorder.next_shown() == "record_job");
+  CHECK(played.recorder.next_shown() == "record 1");
+  played.record(1);
+  CHECK(played.launcher.next_shown() == "recorded 1");
+  played.recorder.end();
+  played.launch(kRecordType, 2);
+  REQUIRE(played.run.wait_for(std::chrono::milliseconds(kAnswerMs)) == std::future_status::ready);
+  const Result<sandbox::Verdict> verdict = played.run.get();
+  REQUIRE_FALSE(verdict);
+  CHECK(verdict.error().code == ErrorCode::unavailable);
+}
+
+TEST_CASE("an execution ends as unavailable if no message can come for it any more") {
+  Played played;
+  std::promise<Error> failed;
+  std::future<Error> failure = failed.get_future();
+  RecordingRelay relay(
+      played.records, {.job = played.job, .tag = played.tag, .alone = false},
+      [](const sandbox::Frame&) { return Status(); },
+      [&](const Error& error) { failed.set_value(error); });
+  relay.inbox().close("the worker was lost");
+  REQUIRE(failure.wait_for(std::chrono::milliseconds(kAnswerMs)) == std::future_status::ready);
+  CHECK(failure.get().code == ErrorCode::unavailable);
+  relay.stop();
+}
+
+TEST_CASE("a frame about a recording that has no number ends its worker and the execution") {
   Played played;
   played.launch(kRecordType, 1);
   CHECK(played.recorder.next_shown() == "record_job");

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <future>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ using namespace assay;
 using namespace assay::server;
 
 namespace {
+
+constexpr std::chrono::seconds kPatience(60);
 
 struct Pipe {
   Pipe() {
@@ -84,7 +87,7 @@ class BlockedRecorder final : public sandbox::Recorder {
   Result<std::vector<sandbox::Artifact>> disassemble(sandbox::JobExecution&, const std::string&,
                                                      const std::string&) override {
     begun.set_value();
-    go_on.get_future().wait();
+    go_on.get_future().wait_for(kPatience);  // a failed test does not set it
     return std::vector<sandbox::Artifact>{};
   }
 
@@ -217,7 +220,7 @@ TEST_CASE("an order that has no place is refused, and the worker serves the othe
   };
   worker.send(record_job_message(job, 1));
   worker.send(order(1, 1));
-  recorder.begun.get_future().wait();
+  REQUIRE(recorder.begun.get_future().wait_for(kPatience) == std::future_status::ready);
   worker.send(record_job_message(job, 1));  // the first order is not over
   worker.send(order(1, 2));
   CHECK(answer() == std::pair(std::int64_t{2}, false));

@@ -20,10 +20,17 @@ VerdictQueue::VerdictQueue(VerdictWriter& writer, const Clock& clock, std::size_
 void VerdictQueue::push(std::shared_ptr<ActiveJob> job, sandbox::Verdict verdict) {
   {
     MutexLock lock(mutex_);
+    ++callers_;  // others see it only while this caller waits
     taken_.wait(lock, stop_, [&]() ASSAY_REQUIRES(mutex_) { return waiting_.size() < most_; });
+    --callers_;
     waiting_.push_back({std::move(job), std::move(verdict)});
   }
   arrived_.notify_one();
+}
+
+std::size_t VerdictQueue::callers_without_room() const {
+  const MutexLock lock(mutex_);
+  return callers_;
 }
 
 void VerdictQueue::work() {

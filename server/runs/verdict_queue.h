@@ -44,6 +44,8 @@ class VerdictQueue {
   /// Adds the verdict. While the queue is full, waits. If `stop` is requested, the verdict may be
   /// dropped, and the job stays unfinished.
   void push(std::shared_ptr<ActiveJob> job, sandbox::Verdict verdict);
+  /// Returns how many callers of push() wait for room. Tests need to know it.
+  std::size_t callers_without_room() const;
 
  private:
   struct Waiting {
@@ -65,8 +67,9 @@ class VerdictQueue {
   const std::size_t most_;
   const std::stop_token stop_;
   const Announce announce_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   Condition arrived_, taken_;
+  std::size_t callers_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::vector<Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);
   std::jthread thread_;  // the last member, so that it is joined first
 };

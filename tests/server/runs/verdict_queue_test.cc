@@ -24,6 +24,7 @@ using namespace assay::server;
 namespace {
 
 constexpr VerdictWriter::Patience kPatience;
+constexpr std::chrono::seconds kLongest(20);
 
 /// A clock that stands still. A wait for the next attempt calls `on_wait`, and goes on if the
 /// function has moved the clock; otherwise it waits until something else happens.
@@ -56,6 +57,15 @@ struct QueueFixture {
   /// Returns a job that the store does not know, so that its verdict cannot be stored.
   std::shared_ptr<ActiveJob> unknown_job() {
     return std::make_shared<ActiveJob>(store.job(), device_queue, clock);
+  }
+  /// Waits until a caller of push() waits. Returns false if that takes too long.
+  bool waits_for_room() const {
+    const auto until = std::chrono::steady_clock::now() + kLongest;
+    while (std::chrono::steady_clock::now() < until) {
+      if (queue->callers_without_room() == 1) return true;
+      std::this_thread::yield();
+    }
+    return false;
   }
   void finish() {
     go_on.count_down();
@@ -113,12 +123,8 @@ TEST_CASE("a full queue makes its caller wait, until there is room or the server
     setup.push(setup.accepted_job());
     setup.push(setup.accepted_job());
     const auto late = setup.accepted_job();
-    std::atomic<bool> pushed = false;
-    std::jthread caller([&] {
-      setup.push(late);
-      pushed = true;
-    });
-    CHECK_FALSE(pushed);
+    std::jthread caller([&] { setup.push(late); });
+    CHECK(setup.waits_for_room());
     if (stops) setup.stop.request_stop();
     setup.go_on.count_down();
     caller.join();

@@ -52,7 +52,7 @@ def _forge():
     ]
     kind = "described" if header["type"] == "describe" else "prepared"
     _channel().send({"type": kind, "job": header["job"], "cases": cases}, fds=[memory])
-    os.ftruncate(memory, 0)  # whoever has mapped the inputs now dies by SIGBUS
+    os.ftruncate(memory, 0)  # a process that has mapped the inputs now ends by SIGBUS
     try:
         for _ in range(2_000):
             _channel().send({"type": "compared", "job": "another"}, fds=[memory] * 64)

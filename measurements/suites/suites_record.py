@@ -58,6 +58,13 @@ def about_operator(folder: Path) -> dict[str, Any]:
     return {"baseline": spec.get("baseline", "oracle"), "other_shapes": bool(others)}
 
 
+def refusal_of(file: dict[str, Any]) -> dict[str, Any]:
+    """Says why a file gives no operator: itself cannot be used, or each of its calls was left out."""
+    left_out = file.get("left_out", [])
+    kind = file["kind"] or ("left_out" if left_out else file.get("tier", ""))
+    return {"file": file["file"], "kind": kind, "why": file["reason"] or "; ".join(left_out)}
+
+
 def suite_of(folder: Path) -> Suite:
     """Reads what the importer wrote."""
     try:
@@ -76,11 +83,7 @@ def suite_of(folder: Path) -> Suite:
         for file in files
         for one in file["operators"]
     ]
-    refused = [
-        {"file": file["file"], "kind": file["kind"] or file.get("tier", ""), "why": file["reason"]}
-        for file in files
-        if not file["operators"]
-    ]
+    refused = [refusal_of(file) for file in files if not file["operators"]]
     record = {
         "name": about["name"],
         "version": about.get("version", ""),

@@ -28,7 +28,7 @@ MOST_LINT_JOBS = 16  # each has a judge process with PyTorch
 # Calls in flight for a suite without oracles. Its submissions run on the host tier, where a job has
 # the GPU alone, and calls in flight hold up the end of the suite's share of time.
 HOST_TIER_JOBS = 3
-LINTED_AT_ONCE = 3  # operators of one lint command, for each job
+LINTED_AT_ONCE = 2  # operators of one lint command, for each job
 SUMMARY_CHARS = 300
 KEPT = ("outcome", "error_kind", "tier", "tier_reason", "stage", "stage_ms")
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements/suites"))
 
 from suites_page import page, row_of  # noqa: E402
-from suites_record import SAME_CLASS, Suite, submission_of, suite_of  # noqa: E402
+from suites_record import SAME_CLASS, Suite, refusal_of, submission_of, suite_of  # noqa: E402
 from suites_run import Run  # noqa: E402
 from suites_table import Step, do_all, earlier, with_earlier  # noqa: E402
 
@@ -65,6 +65,13 @@ def test_the_oracle_is_judged_or_the_reference(tmp_path: Path) -> None:
     assert "torch.relu" in reference and "harness" not in reference and "reference" not in reference
     (folder / "relu/problem.py").write_text("class Model: ...")
     assert submission_of(folder / "relu") == "class Model: ..." + SAME_CLASS
+
+
+def test_a_file_whose_calls_were_all_left_out_says_so() -> None:
+    file = {"file": "a.py", "kind": "", "tier": "plan", "reason": "", "left_out": ["f: float8"]}
+    assert refusal_of(file) == {"file": "a.py", "kind": "left_out", "why": "f: float8"}
+    crash = {"file": "b.py", "kind": "crash", "reason": "crash: why"}
+    assert refusal_of(crash) == {"file": "b.py", "kind": "crash", "why": "crash: why"}
 
 
 def test_right_outputs_count_in_their_tier(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ from import_exchange import (  # noqa: E402
     interpret_step_wall_s,
 )
 
+# harness/entry/fake_cuda.py has this name too, but importing it here would import torch.
+GUARD_LIBRARY = "libassay_fake_cuda_guard.so"
 START_S = 120
 LOG_CHARS = 2000
 SLOTS = 64
@@ -292,11 +294,15 @@ def _process_id(pidfd: int) -> int:
 
 def _command(build: Path, strict: bool, child: str) -> list[str]:
     jail, native = build / "bin/assay-jail", build / "harness"
-    if not jail.exists():
-        raise NoJail(
-            f"there is no {jail}, which makes the jail that files are imported in; run ./run setup, "
-            "or name the build folder with --build"
-        )
+    for path, purpose in (
+        (jail, "makes the jail that files are imported in"),
+        (native / GUARD_LIBRARY, "files need to run without a GPU"),
+    ):
+        if not path.exists():
+            raise NoJail(
+                f"there is no {path}, which {purpose}; run ./run setup, or name the build folder "
+                "with --build"
+            )
     importers, harness = ROOT / "importers", ROOT / "sandbox/harness"
     words = [str(jail), "--isolation", "strict" if strict else "best_effort"]
     words += ["--slots", str(SLOTS), "--keep-fd", "{fd}", "--python", sys.executable]

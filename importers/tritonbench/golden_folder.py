@@ -121,7 +121,7 @@ def golden_files(
     elif missing := sorted(set(index) - set(names)):
         raise BadFolder(
             NO_INPUT,
-            f"{folder} has {len(names)} of the {len(index)} files that {_index_path(folder, benchmark).name} "
+            f"{folder} has {len(names)} of the {len(index)} files that {index_path(folder, benchmark).name} "
             f"lists: {listed(missing)} missing. Complete the checkout (git checkout -- data), or "
             "import single files with --only FILE",
         )
@@ -138,14 +138,15 @@ def _where(folder: Path, benchmark: Benchmark) -> str:
     return f"it should be {benchmark.where}"
 
 
-def _index_path(folder: Path, benchmark: Benchmark) -> Path:
+def index_path(folder: Path, benchmark: Benchmark) -> Path:
+    """Returns where the benchmark's index lies, which has the files' prompts and difficulties."""
     return folder.resolve().parent / benchmark.index
 
 
 def _index(folder: Path, benchmark: Benchmark) -> dict[str, dict[str, Any]]:
     """Returns the entries of the benchmark's index by file. The index is in the parent of the
     golden files' folder, and it may be missing."""
-    path = _index_path(folder, benchmark)
+    path = index_path(folder, benchmark)
     try:
         entries = json.loads(path.read_text(encoding="utf-8"))
         return {str(entry["file"]): entry for entry in entries if entry.get("file")}

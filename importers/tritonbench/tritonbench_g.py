@@ -25,10 +25,23 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "importers/common"))
 
-from golden_folder import TRITONBENCH_G, Benchmark, golden_files  # noqa: E402
+from golden_folder import (  # noqa: E402
+    DIFFICULTY,
+    TRITONBENCH_G,
+    Benchmark,
+    golden_files,
+    index_path,
+)
 from import_digest import importer_digest  # noqa: E402
 from import_jail import SLOTS, ImportJail  # noqa: E402
-from import_run import REMEDIES, import_all, revision_note, status_of, suite_name  # noqa: E402
+from import_run import (  # noqa: E402
+    REMEDIES,
+    REVISION_CHARS,
+    import_all,
+    revision_note,
+    status_of,
+    suite_name,
+)
 from suite_folder import SuiteFolder  # noqa: E402
 
 Summary = Callable[[list[dict[str, Any]]], list[str]]
@@ -89,6 +102,19 @@ def parse(benchmark: Benchmark) -> argparse.Namespace:
     return parser.parse_args()
 
 
+def index_note(folder: Path, benchmark: Benchmark) -> str:
+    """Returns a note if the benchmark's index is missing, or "". Later revisions of GEAK-eval lack
+    it, for example."""
+    path = index_path(folder, benchmark)
+    if path.exists():
+        return ""
+    return (
+        f"{path} is missing, so the operators have no descriptions, and all have the difficulty "
+        f"{DIFFICULTY}; the revision that the importer was tried with has it (git checkout "
+        f"{benchmark.tried[:REVISION_CHARS]})"
+    )
+
+
 def run(options: argparse.Namespace, benchmark: Benchmark, summarised: Summary) -> None:
     files = golden_files(options.folder, options.only, benchmark)
     settings = {"target": options.target, "importer": importer_digest()}
@@ -100,7 +126,11 @@ def run(options: argparse.Namespace, benchmark: Benchmark, summarised: Summary) 
         return not options.only or file in names
 
     with SuiteFolder(options.out, settings, name, limits, belongs) as suite:
-        if note := revision_note(files[0].provenance, benchmark.tried):
+        notes = (
+            revision_note(files[0].provenance, benchmark.tried),
+            index_note(options.folder, benchmark),
+        )
+        for note in filter(None, notes):
             print(note, flush=True)
         again = options.again or bool(options.only)
         if not options.only:

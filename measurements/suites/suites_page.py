@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -13,6 +14,14 @@ RIGHT = {"oracle": {"none"}, "torch_eager": {"none", "unattributed"}}
 # Trouble of the server or the device: no verdict on the operator.
 OURS = {"internal_error", "device_unhealthy", "cancelled"}
 KINDS_SHOWN = 6
+LEVEL = re.compile(r"level\d_")  # the beginning of the file names of KernelBench
+OF_FILES = ("operators", "refused")  # what a suite's record has for each file
+OF_OPERATORS = ("verdicts", "lint")  # and for each operator
+
+WITHOUT_GPU = (
+    "- *without a GPU*: the same on device `cpu`, where only cases that run in Triton's interpreter",
+    "  are checked, and plans are recorded. Its results are in a file of their own.",
+)
 
 Row = dict[str, int]
 
@@ -42,8 +51,29 @@ def is_right(verdict: dict[str, Any], baselines: dict[str, str]) -> bool:
     return verdict["error_kind"] in RIGHT[baselines[verdict["operator"]]]
 
 
+def parts_of(suite: dict[str, Any]) -> list[dict[str, Any]]:
+    """Divides a suite whose files have levels into its levels."""
+    files = {one["file"] for one in (*suite["operators"], *suite["refused"])}
+    levels = sorted({found[0] for found in (LEVEL.match(file) for file in files) if found})
+    if not levels or not all(file.startswith(tuple(levels)) for file in files):
+        return [suite]
+    parts = []
+    for level in levels:
+        own = {file for file in files if file.startswith(level)}
+        names = {one["name"] for one in suite["operators"] if one["file"] in own}
+        parts.append(
+            suite
+            | {"title": f"`{suite['name']}` level {level[5:-1]}", "files": len(own)}
+            | {key: [one for one in suite[key] if one["file"] in own] for key in OF_FILES}
+            | {key: [one for one in suite[key] if one["operator"] in names] for key in OF_OPERATORS}
+        )
+    return parts
+
+
 def title_of(suite: dict[str, Any]) -> str:
-    return f"`{suite['name']}`" + (f" {suite['version']}" if suite["version"] else "")
+    return str(suite.get("title", f"`{suite['name']}`")) + (
+        f" {suite['version']}" if suite["version"] else ""
+    )
 
 
 def answers_of(suite: dict[str, Any]) -> str:
@@ -61,26 +91,47 @@ def counts(kinds: Iterable[str]) -> str:
     return ", ".join([*shown, *([f"others {rest}"] if rest else [])]) or "-"
 
 
-def table(suites: list[dict[str, Any]]) -> list[str]:
+def lint_of(suite: dict[str, Any]) -> str:
+    row = row_of(suite)
+    return f"{row['sound']} of {row['linted']}" if row["linted"] else "-"
+
+
+def table(suites: list[dict[str, Any]], without_gpu: dict[str, dict[str, Any]]) -> list[str]:
     lines = [
         "| suite | files | with operators | operators | other shapes | judged: | plan | host | "
-        "interpreter | neither | right | sound in lint |",
-        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+        "interpreter | neither | right | sound in lint |"
+        + (" without a GPU |" if without_gpu else ""),
+        "|---|---|---|---|---|---|---|---|---|---|---|---|" + ("---|" if without_gpu else ""),
     ]
     for suite in suites:
         row = row_of(suite)
         tiers = " | ".join(str(row[tier]) if row["judged"] else "-" for tier in TIERS)
         neither = str(row["neither"]) if row["judged"] else "-"
         right = f"{row['right']} of {row['judged']}" if row["judged"] else "-"
-        sound = f"{row['sound']} of {row['linted']}" if row["linted"] else "-"
-        lines.append(
+        line = (
             f"| {title_of(suite)} | {row['files']} | {row['used']} | {row['operators']} | "
-            f"{row['other_shapes']} | {answers_of(suite)} | {tiers} | {neither} | {right} | {sound} |"
+            f"{row['other_shapes']} | {answers_of(suite)} | {tiers} | {neither} | {right} | "
+            f"{lint_of(suite)} |"
         )
+        if without_gpu:
+            other = without_gpu.get(title_of(suite))
+            line += f" {lint_of(other) if other else '-'} |"
+        lines.append(line)
     return lines
 
 
-def reasons(suites: list[dict[str, Any]]) -> list[str]:
+def unsound(suites: list[dict[str, Any]]) -> str:
+    """Returns the operators that are unsound in at least one of the results."""
+    found = {
+        one["operator"]
+        for suite in suites
+        for one in suite["lint"]
+        if not one["sound"] and not one["undecided"]
+    }
+    return ", ".join(f"`{name}`" for name in sorted(found)) or "-"
+
+
+def reasons(suites: list[dict[str, Any]], without_gpu: dict[str, dict[str, Any]]) -> list[str]:
     lines = [
         "| suite | files without operators | neither | not sound |",
         "|---|---|---|---|",
@@ -92,13 +143,10 @@ def reasons(suites: list[dict[str, Any]]) -> list[str]:
             for one in suite["verdicts"]
             if one["error_kind"] not in OURS and not is_right(one, baselines)
         ]
-        unsound = sorted(
-            one["operator"] for one in suite["lint"] if not one["sound"] and not one["undecided"]
-        )
-        listed = ", ".join(f"`{name}`" for name in unsound) or "-"
+        other = without_gpu.get(title_of(suite))
         lines.append(
             f"| {title_of(suite)} | {counts(one['kind'] for one in suite['refused'])} | "
-            f"{counts(wrong)} | {listed} |"
+            f"{counts(wrong)} | {unsound([suite, other] if other else [suite])} |"
         )
     return lines
 
@@ -118,8 +166,17 @@ def not_run(suites: list[dict[str, Any]]) -> list[str]:
     return lines or ["Everything was run."]
 
 
-def page(result: dict[str, Any]) -> str:
-    suites = result["suites"]
+def page(result: dict[str, Any], other: dict[str, Any] | None = None) -> str:
+    """Returns the page of a result. `other` is a result of device cpu for the same suites."""
+    suites = [part for suite in result["suites"] for part in parts_of(suite)]
+    records = other["suites"] if other else []
+    same = {suite["digest"] for suite in result["suites"]}
+    without_gpu = {
+        title_of(part): part
+        for record in records
+        if record["digest"] in same
+        for part in parts_of(record)
+    }
     about = result["runs"][-1]["environment"]
     seconds = sum(run["wall_s"] for run in result["runs"])
     gpu = "no GPU" if result["device"] == "cpu" else "an " + about["gpu"].partition(",")[0]
@@ -134,7 +191,7 @@ def page(result: dict[str, Any]) -> str:
         f" {about['torch']}, Triton",
         f"{about['triton']}), in {seconds:.0f} s. The result file has every verdict.",
         "",
-        *table(suites),
+        *table(suites, without_gpu),
         "",
         "- *other shapes*: operators with a hidden case whose shapes no public case has.",
         "- *judged*: what was sent to `run_tests`. *Its kernels* are the benchmark's own kernels,",
@@ -146,10 +203,11 @@ def page(result: dict[str, Any]) -> str:
         "  PyTorch this means the verdict `unattributed`: its outputs are right, but no kernel of its",
         "  own computed them, so it is no solution.",
         "- *sound in lint*: all checks of `assay operators lint` pass, with public and hidden cases.",
+        *(WITHOUT_GPU if without_gpu else []),
         "",
         "## Reasons",
         "",
-        *reasons(suites),
+        *reasons(suites, without_gpu),
         "",
         "## Not run",
         "",

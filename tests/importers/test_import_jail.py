@@ -13,6 +13,14 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+for folder in ("sandbox", "importers/common", "importers/tritonbench"):
+    sys.path.insert(0, str(ROOT / folder))
+
+import import_jail  # noqa: E402
+from golden_folder import GEAK_TRITONBENCH  # noqa: E402
+from harness.entry.fake_cuda import GUARD_LIBRARY  # noqa: E402
+from tritonbench_g import index_note  # noqa: E402
+
 SCRIPT = ROOT / "importers/tritonbench/tritonbench_g.py"
 SEPARATOR = "\n" + "#" * 146 + "\n"
 DEADLINE_S = 120
@@ -249,4 +257,18 @@ def test_two_imports_into_one_suite(tmp_path: Path) -> None:
 def test_a_missing_build_is_named(tmp_path: Path) -> None:
     folder = golden(tmp_path / "golden", good=GOOD)
     done = run(folder, tmp_path / "suite", "--build", str(tmp_path))
-    assert done.returncode == 69 and "run ./run setup" in done.stderr
+    assert done.returncode == 69 and "assay-jail, which makes the jail" in done.stderr
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/assay-jail").touch()
+    done = run(folder, tmp_path / "suite", "--build", str(tmp_path))
+    assert done.returncode == 69 and f"{GUARD_LIBRARY}, which files need" in done.stderr
+    assert "run ./run setup" in done.stderr
+    assert import_jail.GUARD_LIBRARY == GUARD_LIBRARY
+
+
+def test_a_missing_index_is_named(tmp_path: Path) -> None:
+    note = index_note(tmp_path / "TritonBench_G_v1", GEAK_TRITONBENCH)
+    assert "difficulty.json is missing, so the operators have no descriptions" in note
+    assert "all have the difficulty 3" in note and "(git checkout 5761d2124f63)" in note
+    (tmp_path / GEAK_TRITONBENCH.index).write_text("[]")
+    assert index_note(tmp_path / "TritonBench_G_v1", GEAK_TRITONBENCH) == ""

@@ -3,10 +3,12 @@ says."""
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements/suites"))
 
 from suites_page import page, row_of  # noqa: E402
-from suites_table import (  # noqa: E402
-    SAME_CLASS,
-    earlier,
-    submission_of,
-    suite_of,
-    with_earlier,
-)
+from suites_record import SAME_CLASS, Suite, refusal_of, submission_of, suite_of  # noqa: E402
+from suites_run import Run  # noqa: E402
+from suites_table import Step, do_all, earlier, with_earlier  # noqa: E402
 
 SCRIPT = ROOT / "measurements/suites/suites_table.py"
 
@@ -69,6 +67,13 @@ def test_the_oracle_is_judged_or_the_reference(tmp_path: Path) -> None:
     assert submission_of(folder / "relu") == "class Model: ..." + SAME_CLASS
 
 
+def test_a_file_whose_calls_were_all_left_out_says_so() -> None:
+    file = {"file": "a.py", "kind": "", "tier": "plan", "reason": "", "left_out": ["f: float8"]}
+    assert refusal_of(file) == {"file": "a.py", "kind": "left_out", "why": "f: float8"}
+    crash = {"file": "b.py", "kind": "crash", "reason": "crash: why"}
+    assert refusal_of(crash) == {"file": "b.py", "kind": "crash", "why": "crash: why"}
+
+
 def test_right_outputs_count_in_their_tier(tmp_path: Path) -> None:
     record = suite_of(suite_folder(tmp_path)).record
     record["verdicts"] = [verdict("add", "none", "plan"), verdict("relu", "unattributed", "host")]
@@ -107,6 +112,20 @@ def test_a_later_run_goes_on(tmp_path: Path) -> None:
         earlier(out, "cuda:0")
 
 
+def test_trouble_of_the_server_is_judged_again(tmp_path: Path) -> None:
+    folder, out = suite_folder(tmp_path), tmp_path / "result.json"
+    result = earlier(out, "cpu")
+    (suite,) = with_earlier([folder], result)
+    suite.record["verdicts"] = [
+        verdict("add", "internal_error", "none"),
+        verdict("relu", "unattributed", "host"),
+    ]
+    suite.record["lint"] = [lint("add", True), lint("relu", False) | {"undecided": "no memory"}]
+    out.write_text(json.dumps(result))
+    (again,) = with_earlier([folder], earlier(out, "cpu"))
+    assert (again.missing("verdicts"), again.missing("lint")) == (["add"], ["relu"])
+
+
 def test_suites_need_different_names(tmp_path: Path) -> None:
     folder = suite_folder(tmp_path)
     with pytest.raises(SystemExit, match="two suites have the name benchmark"):
@@ -131,6 +150,60 @@ def test_the_page_says_what_was_not_run(tmp_path: Path) -> None:
     assert "1 operator without a verdict, 2 operators without a result of lint." in text
 
 
+def test_levels_have_rows_and_lint_without_a_gpu_a_column(tmp_path: Path) -> None:
+    folder = suite_folder(tmp_path)
+    text = (folder / "import.json").read_text()
+    for old, new in (("a.py", "level1_a.py"), ("b.py", "level2_b.py"), ("c.py", "level2_c.py")):
+        text = text.replace(f'"{old}"', f'"{new}"')
+    (folder / "import.json").write_text(text)
+    results = []
+    for device, sound in (("cuda:0", True), ("cpu", False)):
+        result = earlier(tmp_path / "result.json", device)
+        (suite,) = with_earlier([folder], result)
+        suite.record["verdicts"] = [verdict("add", "none", "plan")]
+        suite.record["lint"] = [lint("add", sound)]
+        about = {"gpu": "H200, 1", "cores": 2, "torch": "2.13.0", "triton": "3.6.0"}
+        result["runs"] = [{"environment": about, "wall_s": 3.0}]
+        results.append(result)
+    written = page(*results)
+    assert (
+        "| `benchmark` level 1 1234 | 1 | 1 | 1 | 0 | its kernels | 1 | 0 | 0 | 0 | 1 of 1 | "
+        "1 of 1 | 0 of 1 |"
+    ) in written
+    assert (
+        "| `benchmark` level 2 1234 | 2 | 1 | 1 | 1 | its PyTorch | - | - | - | - | - | - | - |"
+        in written
+    )
+    assert "| `benchmark` level 1 1234 | - | - | `add` |" in written
+
+
+def test_steps_run_at_once_and_in_their_order(tmp_path: Path) -> None:
+    """Two steps of three meet, and the third one begins after one of them."""
+    options = argparse.Namespace(seconds=600.0, at_once=2)
+    run = Run(options, 0)
+    meet, done = threading.Barrier(2, timeout=60), []
+    suites = [suite_of(suite_folder(tmp_path, name)) for name in ("a", "b", "c")]
+
+    def step(suite: Suite, end: float) -> None:
+        assert end <= run.end
+        if suite is not suites[2]:
+            meet.wait()
+
+    steps = [Step(step, suite, 1.0) for suite in suites]
+    do_all(run, steps, 2, lambda suite: done.append(suite.record["name"]))
+    assert sorted(done) == ["a", "b", "c"]
+
+
+def test_a_failed_step_is_an_error(tmp_path: Path) -> None:
+    def step(suite: Suite, end: float) -> None:
+        raise ValueError(suite.record["name"])
+
+    run = Run(argparse.Namespace(seconds=600.0, at_once=1), 0)
+    steps = [Step(step, suite_of(suite_folder(tmp_path)), 1.0)]
+    with pytest.raises(ValueError, match="benchmark"):
+        do_all(run, steps, 1, lambda _: None)
+
+
 def test_the_command_measures_a_suite(tmp_path: Path) -> None:
     """Runs the script with a stand-in for `assay`, whose lint finds each operator sound, on a suite
     that has nothing to judge without a GPU."""
@@ -147,7 +220,16 @@ with open(sys.argv[sys.argv.index("--out") + 1], "w") as stream:
 """)
     binary.chmod(0o755)
     command = [sys.executable, str(SCRIPT), str(folder), "--binary", str(binary), "--jobs", "1"]
-    command += ["--seconds", "600", "--out", str(out), "--page", str(tmp_path / "page.md")]
+    command += [
+        "--seconds",
+        "600",
+        "--at-once",
+        "2",
+        "--out",
+        str(out),
+        "--page",
+        str(tmp_path / "page.md"),
+    ]
     subprocess.run(command, check=True, env={**os.environ, "CUDA_VISIBLE_DEVICES": ""})
     (record,) = json.loads(out.read_text())["suites"]
     assert sorted(one["operator"] for one in record["lint"]) == ["add", "relu"]

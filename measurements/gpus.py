@@ -8,8 +8,9 @@ The goal is a factor of at least 1.9 with two GPUs and 3.8 with four GPUs.
 The agents are those of sandbox.py, with the same number of agents for each GPU. Each agent names
 its device. Both servers run the whole time and are loaded in turns, so that other load on the
 machine affects both. `run_tests` of vector_add is the smallest possible verdict. The number of such
-verdicts is limited by the rate at which the driver creates contexts (contexts.py). The calls of
-`submit` go through several operators of common kinds, and each submission is timed."""
+verdicts is limited by the rate at which the driver creates contexts (contexts.py), unless each agent
+has a run (--runs), which keeps its context. The calls of `submit` go through several operators of
+common kinds, and each submission is timed."""
 
 from __future__ import annotations
 
@@ -78,6 +79,7 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS))
+    parser.add_argument("--runs", action="store_true", help="run_tests belong to runs, too")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     first, *others = options.devices
@@ -100,6 +102,7 @@ def main() -> None:
                         devices,
                         tool,
                         TOOLS[tool],
+                        options.runs,
                     )
                     rates.append({"gpus": len(devices), "tool": tool, **rate})
                     says = f"{rate['verdicts_per_hour']} verdicts an hour, p50 {rate['p50_ms']} ms, {rate['stage_ms']}"
@@ -110,6 +113,7 @@ def main() -> None:
     result = {
         "what": __doc__,
         "devices": options.devices,
+        "runs": options.runs,
         "summary": summary,
         "environment": environment(),
         "throughput": rates,

@@ -109,14 +109,19 @@ class Agent:
         return structured
 
     def verdict(
-        self, source: str, device: str = "", tool: str = "run_tests", operator: str = OPERATOR
+        self,
+        source: str,
+        device: str = "",
+        tool: str = "run_tests",
+        operator: str = OPERATOR,
+        in_run: bool = False,
     ) -> dict[str, Any]:
         """Calls a tool with a source. Uses the server's default device if `device` is empty. The
-        first `submit` starts a run for this agent."""
+        first `submit`, or the first call with `in_run`, starts a run for this agent."""
         arguments = {"operator": operator, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
         if device:
             arguments["device"] = device
-        if tool == "submit":
+        if in_run or tool == "submit":
             self.run = self.run or str(
                 self.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})[
                     "run"
@@ -177,12 +182,13 @@ def throughput(
     devices: Sequence[str] = ("",),
     tool: str = "run_tests",
     operators: Sequence[str] = (OPERATOR,),
+    in_runs: bool = False,
 ) -> dict[str, Any]:
     """Returns verdicts per hour, the time that an agent waits for a verdict, and the mean duration
     of each stage.
 
     The agents are spread over the devices. Each agent goes through the operators and sends the code
-    of each oracle.
+    of each oracle. With `in_runs`, each agent has a run, which keeps its context on the GPU.
     """
     codes = [(operator, oracle_of(operator)) for operator in operators]
     latencies: list[float] = []
@@ -196,7 +202,7 @@ def throughput(
         while time.monotonic() < begin + seconds:
             operator, code = next(turns)
             start = time.perf_counter()
-            verdict = agent.verdict(code, device, tool, operator)
+            verdict = agent.verdict(code, device, tool, operator, in_runs)
             latencies.append((time.perf_counter() - start) * 1e3)
             stages.append(verdict.get("stage_ms") or {})
             if verdict.get("outcome") != "pass":

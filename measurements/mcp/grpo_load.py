@@ -2,7 +2,8 @@
 (`POST /v1/evaluate`) and over MCP (`run_tests`).
 
     python measurements/mcp/grpo_load.py --groups 8 --seconds 60 --out grpo.json
-    python measurements/mcp/grpo_load.py --device cuda:0 --rounds 1 --seconds 240 --out h200.json
+    python measurements/mcp/grpo_load.py --device cuda:0 --rounds 1 --at-once 4 --seconds 40 \\
+        --out h200.json
     python measurements/mcp/grpo_load.py --binary before=/old/bin/assay \\
         --binary after=build/release/bin/assay --out grpo.json
 
@@ -15,8 +16,9 @@ the same with a wrong sum.
 
 A round starts a server of each binary and sends it the load over one protocol and then over the
 other; the next round begins with the other protocol. So other load of the machine disturbs them
-alike. --seconds bounds the time of each load: after it, no turn begins. The result has each load
-with the time of each of its turns. The clients run on the same machine as the server."""
+alike. --seconds bounds the time of each load: after it, no turn begins. One rollout is judged before
+each load and does not count, because the first one starts the judges. The result has each load with
+the time of each of its turns. The clients run on the same machine as the server."""
 
 from __future__ import annotations
 
@@ -80,6 +82,7 @@ class Rollout:
 
 
 def load(server: Any, options: argparse.Namespace, protocol: str) -> dict[str, Any]:
+    Rollout(server.port).outcome(source_of(options.device, f"before {protocol}", 0, 1))
     turns: list[dict[str, Any]] = []
     until = time.monotonic() + options.seconds
     outcomes: dict[str, int] = {}

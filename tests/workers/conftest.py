@@ -31,5 +31,5 @@ def slurm(tmp_path: Path) -> Iterator[Slurm]:
         pytest.skip("only root can run slurmd")
     folder = tmp_path / "slurm"
     folder.mkdir()
-    with Slurm(folder, nodes=3) as cluster:
+    with Slurm(folder, nodes=8) as cluster:
         yield cluster

@@ -26,10 +26,11 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/workers")]
 
 import assay  # noqa: E402
 import assay.ray  # noqa: E402
+from cluster_load import Clients, outcomes, run_tests, unfinished, worker_pids  # noqa: E402
 from http_serving import serving, wait_until  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
-from test_cluster import FAULTS_S, Clients, outcomes, run_tests, unfinished, worker_pids  # noqa: E402
 
+FAULTS_S = float(os.environ.get("ASSAY_CLUSTER_S", "15"))
 NODES = 3
 BATCH = 24
 PAUSE_S = 1.0  # between two faults

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Makes a Python 3.13 with packages from PyPI, for libraries that need a newer Python than this
+# machine's, and prints the path of a program that runs it:
+#   packaging/newer_python.sh NAME REQUIREMENT...
+# The Python is that of Debian 13, in a folder of build/roots that debootstrap fills. It sees this
+# checkout and /tmp, and it uses this machine's network. Needs root. ASSAY_DEBIAN_MIRROR is the
+# address of the mirror; by default, it is the one of this machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+name=$1
+shift
+version=3.13
+roots=$PWD/build/roots
+root=$roots/trixie
+wheels=$roots/wheels-$name
+program=$roots/newer-python/$name/bin/python
+wanted="$version $*"
+
+say() { printf '\033[1m== %s\033[0m\n' "$*" >&2; }
+die() { printf 'newer_python.sh: %s\n' "$*" >&2; exit 1; }
+
+[[ $(id -u) == 0 ]] || die "only root can make a Python $version with debootstrap"
+command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
+mkdir -p "$roots"
+if [[ ! -f $root/.complete ]]; then
+  # Debian 13 has the mirror of this machine's Debian. On another system, the variable names it.
+  mirror=${ASSAY_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(SITE) $(RELEASE)' 2>/dev/null \
+    | awk '$2 == "bookworm" || $2 == "trixie" { print $1; exit }')}
+  [[ -n $mirror ]] || die "name a mirror of Debian by ASSAY_DEBIAN_MIRROR"
+  say "making an empty Debian 13 for Python $version"
+  rm -rf "$root"
+  debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates \
+    trixie "$root" "$mirror" sid >"$roots/trixie.log" 2>&1 \
+    || die "debootstrap failed: $(tail -n 3 "$roots/trixie.log")"
+  touch "$root/.complete"
+fi
+if [[ ! -x $program || $(cat "$roots/newer-python/$name/requirements" 2>/dev/null) != "$wanted" ]]
+then
+  say "fetching $1 for Python $version"
+  rm -rf "$wheels" "$root/wheels" "$root/adapters/$name"
+  # The pip of this machine fetches the packages, because it knows this machine's index.
+  python3 -m venv "$roots/pip"
+  "$roots/pip/bin/python" -m pip download --quiet --disable-pip-version-check --dest "$wheels" \
+    --only-binary=:all: --python-version "$version" "$@" >&2
+  mkdir -p "$root/wheels" "$root/adapters"
+  cp -l "$wheels"/*.whl "$root/wheels"
+  packaging/enter_root.sh "$root" bash -c "python3 -m venv /adapters/$name \
+    && /adapters/$name/bin/pip install --quiet --no-index --find-links /wheels \"\$@\"" \
+    install "$@" >&2
+  rm -rf "$root/wheels"
+  mkdir -p "$(dirname "$program")"
+  cat >"$program" <<END
+#!/usr/bin/env bash
+# Runs $1's Python in $root, with mounts of its own.
+exec unshare --mount --propagation private bash -c '
+  set -euo pipefail
+  mount --bind /tmp "$root/tmp"
+  mkdir -p "$root$PWD"
+  mount --bind "$PWD" "$root$PWD"
+  mount -t proc proc "$root/proc"
+  mount --rbind /dev "$root/dev"
+  exec chroot "$root" /adapters/$name/bin/python "\$@"
+' newer_python "\$@"
+END
+  chmod +x "$program"
+  printf '%s' "$wanted" >"$roots/newer-python/$name/requirements"
+fi
+printf '%s\n' "$program"

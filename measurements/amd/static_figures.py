@@ -25,7 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "sandbox"))
-TARGETS = ("hip:gfx942", "hip:gfx950")
+TARGETS = ("hip:gfx90a", "hip:gfx942", "hip:gfx950")
 LANES = 64
 SEED = 7
 FOLDERS = ("standard", "ood")
@@ -33,7 +33,7 @@ FOLDERS = ("standard", "ood")
 
 @dataclass(frozen=True)
 class Unit:
-    """The limits of a compute unit, from AMD's CDNA3 and CDNA4 documents."""
+    """The limits of a compute unit, from AMD's CDNA2, CDNA3 and CDNA4 documents."""
 
     lds_bytes: int
     simds: int = 4
@@ -42,7 +42,11 @@ class Unit:
     register_granularity: int = 8
 
 
-UNITS = {"hip:gfx942": Unit(64 << 10), "hip:gfx950": Unit(160 << 10)}
+UNITS = {
+    "hip:gfx90a": Unit(64 << 10),
+    "hip:gfx942": Unit(64 << 10),
+    "hip:gfx950": Unit(160 << 10),
+}
 
 
 def waves_per_unit(unit: Unit, threads: int, registers: int, lds_bytes: int) -> tuple[int, str]:

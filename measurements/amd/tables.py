@@ -39,7 +39,7 @@ def static(operators: dict[str, Any]) -> str:
     ]
     kernels: Counter[str] = Counter()
     for name, targets in sorted(operators.items()):
-        for target, found in targets.items():
+        for target, found in sorted(targets.items()):
             for one in found.get("kernels", []):
                 kernels[target] += 1
                 lines.append(

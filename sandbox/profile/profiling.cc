@@ -31,6 +31,9 @@ std::vector<Artifact> listings_of(JobExecution& run, Recorder& recorder,
     std::vector<Artifact> text;
     std::copy_if(subject.assembly.begin(), subject.assembly.end(), std::back_inserter(text),
                  [](const Artifact& one) { return one.kind == "amdgcn"; });
+    if (text.empty())
+      profile.missing["code"] =
+          "there is no assembly; for HIP C++ it needs ROCm's library libamd_comgr";
     return text;
   }
   if (subject.plan.empty()) {

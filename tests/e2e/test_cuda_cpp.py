@@ -68,6 +68,9 @@ def test_hip_cpp_compiles_in_the_jail(cpu_server: StdioClient) -> None:
     [kernel] = verdict["kernels"]
     assert (kernel["name"], kernel["target"]) == ("add<float>", "hip:gfx90a")
     assert kernel["registers"] > 0 and kernel["spill_bytes"] == 0
+    [digest] = verdict["profile"]["code"]
+    assert digest["kernel"] == "add<float>" and digest["instructions"] > 0
+    assert any("global_load" in one["opcode"] for one in digest["opcodes"]), digest
 
 
 @pytest.mark.parametrize("tool", ["run_tests", "profile"])

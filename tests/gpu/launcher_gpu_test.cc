@@ -147,24 +147,47 @@ TEST_CASE("large dynamic shared memory and global scratch") {
   CHECK(kind_of(one.run(launcher, plan)) == "launch_failure");
 }
 
-TEST_CASE("cooperative and dependent launches, and clusters on devices that have them") {
+TEST_CASE("a cooperative launch runs all of its blocks at the same time, or is refused") {
+  GpuLauncher launcher;
+  const std::uint32_t units = launcher.ready()["sms"];
+  test::LaunchCase one;
+  const auto meet = [&](std::uint32_t blocks) {
+    Plan plan = one_kernel_plan("meet", {PointerParam{0, 0}, ScalarParam{4, blocks}});
+    auto& op = std::get<KernelOp>(plan.ops[1]);
+    op.grid = {blocks, 1, 1};
+    op.block = {512, 1, 1};
+    op.flags = kFlagCooperative;
+    return one.run(launcher, plan);
+  };
+  for (const std::uint32_t blocks : {1u, units, 2 * units}) {
+    INFO(blocks);
+    CHECK(first_int(one, meet(blocks)) == static_cast<std::int32_t>(blocks));
+  }
+  const nlohmann::json refused = meet(64 * units);  // no GPU holds 64 blocks of 512 threads
+  CHECK(kind_of(refused) == "launch_failure");
+  if (test::kOverHip)
+    CHECK(refused["message"].get<std::string>().find("more blocks than run at once") !=
+          std::string::npos);
+  // The launcher works after the refusal.
+  CHECK(first_int(one, meet(units)) == static_cast<std::int32_t>(units));
+}
+
+TEST_CASE("dependent launches, and clusters on devices that have them") {
   GpuLauncher launcher;
   const nlohmann::json device = launcher.ready();
   Plan plan = one_kernel_plan("increment", {PointerParam{0, 0}});
   test::LaunchCase one;
-  if (test::kOverHip) {  // the HIP driver refuses all three by name
-    for (const std::uint32_t flags : {kFlagCooperative, kFlagDependentLaunch}) {
-      std::get<KernelOp>(plan.ops[1]).flags = flags;
-      CHECK(kind_of(one.run(launcher, plan)) == "launch_failure");
-    }
+  std::get<KernelOp>(plan.ops[1]).flags = kFlagDependentLaunch;
+  if (test::kOverHip) {  // the HIP driver refuses both by name
+    CHECK(kind_of(one.run(launcher, plan)) == "launch_failure");
+    std::get<KernelOp>(plan.ops[1]).flags = 0;
+    std::get<KernelOp>(plan.ops[1]).cluster = {2, 1, 1};
+    std::get<KernelOp>(plan.ops[1]).grid = {4, 1, 1};
+    CHECK(kind_of(one.run(launcher, plan)) == "launch_failure");
     return;
   }
-  for (const std::uint32_t flags : {kFlagCooperative, kFlagDependentLaunch}) {
-    if (flags == kFlagDependentLaunch && std::stod(device["cc"].get<std::string>()) < 9) continue;
-    std::get<KernelOp>(plan.ops[1]).flags = flags;
-    CHECK(first_int(one, one.run(launcher, plan)) == 1);
-  }
   if (std::stod(device["cc"].get<std::string>()) < 9) return;
+  CHECK(first_int(one, one.run(launcher, plan)) == 1);
   for (const std::uint32_t blocks : {2u, 8u, 16u}) {
     Plan clustered = one_kernel_plan("cluster_size", {PointerParam{0, 0}}, 256,
                                      test::assemble(test::kClusterKernel));

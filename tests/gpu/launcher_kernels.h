@@ -63,6 +63,16 @@ again: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p, %r1, 12345; @%p bra ag
   st.volatile.shared.u32 [%r2], %r3; ld.volatile.shared.u32 %r3, [%r2];
   st.volatile.global.u32 [%d2], %r3; ld.volatile.global.u32 %r3, [%d2]; st.global.u32 [%d1], %r3; ret;
 }
+
+// meet(p, blocks) adds 1 to *p in each block, and then waits until *p is `blocks`. It ends only if
+// all blocks run at the same time.
+.visible .entry meet(.param .u64 pp, .param .u32 pn) {
+  .reg .pred %p; .reg .b32 %r<4>; .reg .b64 %d1;
+  mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p bra done;
+  ld.param.u64 %d1, [pp]; ld.param.u32 %r2, [pn]; atom.global.add.u32 %r3, [%d1], 1;
+again: ld.volatile.global.u32 %r3, [%d1]; setp.lt.u32 %p, %r3, %r2; @%p bra again;
+done: ret;
+}
 )";
 
 /// cluster_size(out) stores the number of blocks of the cluster in *out. Only devices with clusters

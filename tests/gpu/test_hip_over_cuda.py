@@ -7,7 +7,9 @@ compared with those of the CUDA driver, and the cheats that need a GPU are refus
 
 ASSAY_HIP_OVER_CUDA_RESULTS  a folder that gets a JSON file from each test
 ASSAY_HIP_OVER_CUDA_SECONDS  the time of each test; what it does not reach is stored as not run
-                             (default: no limit)"""
+                             (default: no limit)
+ASSAY_HIP_OVER_CUDA_FIRST    the names of cheats that are sent before all others, with commas between
+                             them, for a run whose time may not reach all"""
 
 from __future__ import annotations
 
@@ -35,6 +37,7 @@ pytestmark = pytest.mark.gpu
 BUILD = Path(os.environ.get("ASSAY_BUILD", str(ROOT / "build/release")))
 OVER_HIP, OVER_CUDA = BUILD / "bin/assay_hip_over_cuda", BUILD / "bin/assay"
 SECONDS = float(os.environ.get("ASSAY_HIP_OVER_CUDA_SECONDS", "inf"))
+FIRST = tuple(filter(None, os.environ.get("ASSAY_HIP_OVER_CUDA_FIRST", "").split(",")))
 # The features that the HIP driver refuses by name, as its errors name them.
 REFUSED = ("AMD GPUs have",)
 IN_FLIGHT = 12  # the number of oracles that are judged at a time
@@ -212,6 +215,8 @@ def test_cheats_that_need_a_gpu_are_refused_through_hip(tmp_path: Path) -> None:
     from test_cheats import problems_of
 
     cases = [one for one in cheats() if one.device == "gpu" and one.expected_on("gpu") is not None]
+    assert set(FIRST) <= {case.name for case in cases}, FIRST
+    cases.sort(key=lambda case: case.name not in FIRST)
     begin = time.monotonic()
     rows: dict[str, Any] = {}
     server = CheatServer(str(OVER_HIP), "cuda:0", tmp_path, "--no-host-tier")

@@ -11,9 +11,13 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
 
 #include "sandbox/launcher/driver/hip_api.h"
 #include "tests/hip_over_cuda/cuda_calls.h"
@@ -33,6 +37,7 @@ constexpr int kSharedWithoutOptInBytes = 48 << 10;
 // The version that the library reports: the first one that takes descriptors as CUDA does.
 constexpr int kVersion = kFirstDescriptorByValue;
 constexpr std::uint32_t kEveryBit = 0xFFFFFFFF;
+constexpr std::string_view kNode = "nvidia";  // begins the name of a GPU's device file
 
 struct FunctionState {
   int static_shared_bytes = 0;
@@ -84,10 +89,29 @@ cu::CUresult allow_shared_bytes(HipFunction function, int bytes) {
   return set;
 }
 
+/// Sets CUDA_VISIBLE_DEVICES to 0 if only one GPU has a device file. In the launcher's jail the GPU
+/// is number 0 for CUDA, whatever number chose it outside. The launcher corrects the number itself
+/// only for its CUDA driver.
+void count_visible_gpus() {
+  const char* chosen = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (chosen == nullptr || *chosen == '\0') return;
+  int gpus = 0;
+  std::error_code error;
+  for (std::filesystem::directory_iterator file("/dev", error), end; !error && file != end;
+       file.increment(error)) {
+    const std::string name = file->path().filename();
+    if (name.size() > kNode.size() && name.starts_with(kNode) &&
+        name.find_first_not_of("0123456789", kNode.size()) == std::string::npos)
+      ++gpus;
+  }
+  if (gpus == 1) ::setenv("CUDA_VISIBLE_DEVICES", "0", 1);
+}
+
 }  // namespace
 
 ASSAY_EXPORT HipResult hipInit(unsigned flags) {
   if (!cuda_calls().problem.empty()) return kNoDevice;
+  count_visible_gpus();
   // The launcher's CUDA driver sets the same variables (sandbox/launcher/driver/cuda_api.cc).
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);

@@ -18,14 +18,19 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements" / "amd"))
 
 from harness.recording.code_object import packed_offsets, read_code_object  # noqa: E402
-from static_figures import Unit, differences, waves_per_unit  # noqa: E402
+from static_figures import (  # noqa: E402
+    TARGETS,
+    Unit,
+    differences,
+    operators,
+    waves_per_unit,
+)
 
 # The last four need almost all registers of a wave.
 OPERATORS = (
     *("vector_add", "softmax_last_dim", "matmul_fp16", "argmax_last_dim"),
     *("lora_linear", "mla_decode", "powerlaw_square_attention", "sliding_window_attn"),
 )
-TARGETS = ("hip:gfx942", "hip:gfx950")
 
 
 def packed(value: Any) -> bytes:
@@ -138,6 +143,23 @@ def test_code_objects_agree_with_their_plans(tmp_path: Path) -> None:
             for kernel in kernels:
                 assert not kernel["differences"], (operator, target, kernel)
                 assert kernel["vector_spills"] == 0 and kernel["scratch_bytes"] == 0
+
+
+def test_the_stored_figures_have_each_oracle_without_differences_and_spills() -> None:
+    stored = ROOT / "measurements/results/amd-static.json"
+    found = json.loads(stored.read_text())["operators"]
+    assert sorted(found) == [
+        folder.name for folder in sorted(operators([]), key=lambda one: one.name)
+    ]
+    for operator, targets in found.items():
+        assert set(targets) == set(TARGETS), operator
+        for figures in targets.values():
+            assert figures.get("kernels"), (operator, figures)
+            for kernel in figures["kernels"]:
+                assert not kernel["differences"] and kernel["vector_spills"] == 0, (
+                    operator,
+                    kernel,
+                )
 
 
 GOLDEN = (

@@ -60,7 +60,6 @@ class HipProgram:
     target: str
     image: bytes  # the code object, which contains all requested kernels
     lowered: dict[str, str]  # maps a name expression to the kernel's name in the code object
-    ptx: str = ""  # AMD's compiler makes none
 
     @cached_property
     def _code(self) -> CodeObject:

@@ -10,11 +10,13 @@ If several cases need the same kernels with the same defines, the runner compile
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from harness.cuda_cpp.amd_listing import ListingError, listings
 from harness.cuda_cpp.arguments import parameters_of
 from harness.cuda_cpp.case_names import CaseNames
 from harness.cuda_cpp.hiprtc import HipProgram, HipRtc
@@ -109,11 +111,16 @@ class CudaCppRunner:
         }, encoded
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yields (kind, name, text) for the PTX of every compiled program."""
+        """Yields (kind, name, text) for the PTX of every compiled program, or for the assembly of every
+        kernel of AMD's. Yields no assembly without the library that disassembles."""
         for (kernels, _), program in self._programs.items():
-            if not program.ptx:
-                continue
-            yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
+            if isinstance(program, HipProgram):
+                with contextlib.suppress(ListingError):
+                    for symbol, text in listings(program.image, self._target):
+                        if symbol in program.lowered.values():
+                            yield "amdgcn", symbol, text.encode()
+            else:
+                yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
 
     def _compiled(
         self, manifest: Manifest, names: CaseNames, launches: list[ResolvedLaunch]

@@ -16,6 +16,8 @@ namespace {
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                       "libamdhip64.so"};
 
+constexpr int kOfMajor = 10'000'000, kOfMinor = 100'000;  // parts of a version's number
+
 // The variables that choose the GPUs that the runtime counts.
 constexpr const char* kChoosing[] = {"HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                      "CUDA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL"};
@@ -29,6 +31,28 @@ std::string chosen_by_environment() {
   }
   return set.empty() ? set
                      : "; the environment chooses GPUs by " + set + ": unset it, or name a GPU";
+}
+
+/// Returns the path of the library that has the function.
+std::string path_of(const HipApi& api) {
+  Dl_info facts{};
+  if (::dladdr(reinterpret_cast<void*>(api.hipDriverGetVersion), &facts) == 0 ||
+      facts.dli_fname == nullptr)
+    return "libamdhip64";
+  return facts.dli_fname;
+}
+
+/// Refuses a library that is older than kOldestVersion. A library that does not say its version is
+/// not refused.
+Status check_version(const HipApi& api) {
+  int version = 0;
+  if (api.hipDriverGetVersion(&version) != kSuccess || version >= kOldestVersion) return {};
+  return fail(
+      ErrorCode::unavailable,
+      "the HIP runtime is too old: " + path_of(api) + " is HIP " +
+          std::to_string(version / kOfMajor) + "." + std::to_string(version % kOfMajor / kOfMinor) +
+          "; install ROCm 6.0 or newer (package hip-runtime-amd), and let ldconfig find its folder "
+          "lib");
 }
 
 }  // namespace
@@ -92,15 +116,18 @@ std::string library_folder() {
 
 Result<int> count_devices(const HipApi& api) {
   int count = 0;
-  if (const HipResult result = api.hipInit(0); result != kSuccess) {
+  const HipResult result = api.hipInit(0);
+  // An old library may find no GPU because it does not know the GPU, so its age is told first.
+  if (Status checked = check_version(api); !checked) return fail(checked.error());
+  if (result != kSuccess) {
     const bool none = result == kNoDevice || result == kInvalidDevice;
     return fail(ErrorCode::unavailable,
                 std::string(none ? "the HIP runtime finds no AMD GPU: " : "") +
                     "hipInit: " + api.describe(result) + chosen_by_environment());
   }
-  if (const HipResult result = api.hipGetDeviceCount(&count); result != kSuccess)
+  if (const HipResult counted = api.hipGetDeviceCount(&count); counted != kSuccess)
     return fail(ErrorCode::unavailable,
-                "hipGetDeviceCount: " + api.describe(result) + chosen_by_environment());
+                "hipGetDeviceCount: " + api.describe(counted) + chosen_by_environment());
   if (count == 0)
     return fail(ErrorCode::unavailable, "the HIP runtime sees no device" + chosen_by_environment());
   return count;

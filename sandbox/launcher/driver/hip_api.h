@@ -68,6 +68,9 @@ inline constexpr int kAttributeMultiprocessorCount = 63;
 inline constexpr int kAttributeMaxSharedMemoryPerBlock = 74;
 inline constexpr int kAttributeCanUseStreamWaitValue = 10013;
 
+// The oldest version of HIP that is used (ROCm 6.0). hipDriverGetVersion() reports 10,000,000 for
+// each major and 100,000 for each minor version. Older libraries have other values and layouts.
+inline constexpr int kOldestVersion = 60'000'000;
 // From this version of HIP on, hipMemImportFromShareableHandle() expects the number of a file
 // descriptor as a pointer. Older versions expect the address of the number.
 inline constexpr int kFirstDescriptorByValue = 70'100'000;  // HIP 7.1
@@ -152,9 +155,10 @@ struct HipApi {
   std::string describe(HipResult result) const;
 };
 
-/// Loads libamdhip64 once for the life of the process. Errors: `unavailable` if the library cannot
-/// be loaded, with the loader's message; `unavailable` if an old ROCm lacks a function, with a
-/// message that names the function. Both messages name the remedy.
+/// Loads libamdhip64 once for the life of the process. Does not initialise it, because the launcher
+/// enters its jail between the two. Errors: `unavailable` if the library cannot be loaded, with the
+/// loader's message; `unavailable` if an old ROCm lacks a function, with a message that names the
+/// function. Both messages name the remedy.
 Result<const HipApi*> open_hip_api();
 
 /// Loads the first of these libraries that exists. The errors are those of open_hip_api().
@@ -163,8 +167,10 @@ Result<HipApi> load_hip_api(std::span<const char* const> libraries);
 /// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.
 std::string library_folder();
 
-/// Calls hipInit and returns the number of devices. Errors: `unavailable` if there is no device;
-/// the message says why, and names variables such as HIP_VISIBLE_DEVICES if they are set.
+/// Calls hipInit and returns the number of devices. Errors: `unavailable` if the library is older
+/// than kOldestVersion; the message has its path, its version and the remedy. `unavailable` if
+/// there is no device; the message says why, and names variables such as HIP_VISIBLE_DEVICES if
+/// they are set.
 Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);

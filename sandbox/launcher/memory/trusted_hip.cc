@@ -3,8 +3,9 @@
 namespace assay::sandbox::hip {
 
 /// The scrub kernel keeps 96 values of each thread in registers at once. With 1,024 threads, these
-/// and the kernel's other registers fill the 128 vector registers that each thread can have. The
-/// accumulation registers of CDNA are not overwritten.
+/// and the kernel's other registers fill the 128 vector registers that each thread can have. From
+/// gfx90a on, vector registers and accumulation registers share one file of 512 registers for each
+/// lane of a SIMD unit, and the block has four waves on each unit, so it takes the whole file.
 ///
 /// The clock kernel reads the timer of the GPU, which ticks at 100 MHz on CDNA, so a tick is 10 ns.
 const std::string_view kTrustedText = R"(

@@ -115,11 +115,25 @@ TEST_CASE("the real HIP library has each function, and says why it finds no GPU"
     return;
   }
   // open_hip_api() has found each function. The calls below need no GPU.
+  int version = 0;
+  CHECK((*api)->hipDriverGetVersion(&version) == hip_abi::kSuccess);
   CHECK((*api)->describe(hip_abi::kNoDevice).find("hipErrorNoDevice") == 0);
   CHECK((*api)->describe(hip_abi::kIllegalAddress).find("hipErrorIllegalAddress") == 0);
   CHECK(hip_abi::library_folder().find("/lib") != std::string::npos);
-  const auto devices = hip_abi::count_devices(**api);
-  if (devices) return;  // this machine has an AMD GPU
+  const auto counted = hip_abi::count_devices(**api);
+  if (counted) return;  // this machine has an AMD GPU
+  if (version < hip_abi::kOldestVersion) {
+    CHECK(counted.error().message.find("the HIP runtime is too old: /") == 0);
+    CHECK(counted.error().message.find("is HIP 5.") != std::string::npos);
+    CHECK(counted.error().message.find("install ROCm 6.0 or newer") != std::string::npos);
+  }
+  // The same library, as if it were new enough, says that there is no GPU.
+  hip_abi::HipApi newer = **api;
+  newer.hipDriverGetVersion = [](int* one) {
+    return *one = hip_abi::kOldestVersion, hip_abi::kSuccess;
+  };
+  const auto devices = hip_abi::count_devices(newer);
+  REQUIRE_FALSE(devices);
   CHECK(devices.error().code == assay::ErrorCode::unavailable);
   CHECK(devices.error().message.find("the HIP runtime finds no AMD GPU") == 0);
 }
@@ -142,6 +156,7 @@ TEST_CASE("a runtime without GPUs names the variables that choose GPUs") {
   api.hipGetErrorName = [](hip_abi::HipResult) { return "NAME"; };
   api.hipGetErrorString = [](hip_abi::HipResult) { return "words"; };
   api.hipInit = [](unsigned) { return hip_abi::kSuccess; };
+  api.hipDriverGetVersion = [](int*) { return hip_abi::kNoDevice; };
   api.hipGetDeviceCount = [](int* count) { return *count = 0, hip_abi::kSuccess; };
   const auto message = [&] { return hip_abi::count_devices(api).error().message; };
   CHECK(message() == "the HIP runtime sees no device");
@@ -152,4 +167,22 @@ TEST_CASE("a runtime without GPUs names the variables that choose GPUs") {
   api.hipInit = [](unsigned) { return hip_abi::kNoDevice; };
   CHECK(message() == "the HIP runtime finds no AMD GPU: hipInit: NAME (words)" + hint);
   REQUIRE(::unsetenv("HIP_VISIBLE_DEVICES") == 0);
+}
+
+TEST_CASE("a HIP runtime is refused by its version if it is older than ROCm 6.0") {
+  hip_abi::HipApi api;
+  api.hipInit = [](unsigned) { return hip_abi::kSuccess; };
+  api.hipGetDeviceCount = [](int* count) { return *count = 2, hip_abi::kSuccess; };
+  api.hipDriverGetVersion = [](int* version) { return *version = 50'731'921, hip_abi::kSuccess; };
+  const auto old = hip_abi::count_devices(api);
+  REQUIRE_FALSE(old);
+  CHECK(old.error().code == assay::ErrorCode::unavailable);
+  CHECK(old.error().message.find("the HIP runtime is too old") == 0);
+  CHECK(old.error().message.find("is HIP 5.7; install ROCm 6.0 or newer") != std::string::npos);
+  // An old runtime may find no GPU because it does not know the GPU.
+  api.hipInit = [](unsigned) { return hip_abi::kNoDevice; };
+  CHECK(hip_abi::count_devices(api).error().message == old.error().message);
+  api.hipInit = [](unsigned) { return hip_abi::kSuccess; };
+  api.hipDriverGetVersion = [](int* version) { return *version = 60'032'830, hip_abi::kSuccess; };
+  CHECK(hip_abi::count_devices(api).value() == 2);
 }

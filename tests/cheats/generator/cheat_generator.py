@@ -31,7 +31,7 @@ from generator_table import read  # noqa: E402
 from graded import Graded, NoVerdict  # noqa: E402
 from mutants import Order, build, plan  # noqa: E402
 from operator_text import all_operators  # noqa: E402
-from outcomes import Compare, Outcome, decide, is_pass  # noqa: E402
+from outcomes import Compare, Outcome, compared, decide, is_pass  # noqa: E402
 from transform import REWRITES, TRANSFORMS, NotApplicable  # noqa: E402
 
 BAD = (Outcome.THROUGH, Outcome.UNDECIDED, Outcome.HONEST_REFUSED)
@@ -39,7 +39,8 @@ SUMMARY_CHARS = 400  # the maximum length of a verdict's summary in the results
 CORES_PER_SERVER = 4  # without a GPU; a server has one judge
 IN_FLIGHT_WITHOUT_GPU, IN_FLIGHT_WITH_GPU = 6, 24  # for each server
 LONGEST_WAIT_S = 1e6  # of a thread
-GPU_COMPARERS = 2  # processes; each has a context on the GPU
+LATER = "compared on the GPU when no server uses it"
+GPU_COMPARISONS_S = 60  # after that time no comparison on the GPU begins
 GRACE_S = 30  # after the time of --seconds, mutants in progress have this time to end
 
 
@@ -122,14 +123,29 @@ class Sweep:
         binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
         self.graded = Graded(binary, self.device, options.servers)
         self.comparers = Comparers(options.comparers)
-        self.gpu_comparers = Comparers(GPU_COMPARERS if self.device != "cpu" else 0, self.device)
+        self.later: list[tuple[Order, dict[str, Any]]] = []  # compared on the GPU at the end
         self.threads = [
             threading.Thread(target=self._work, daemon=True)
             for _ in range(options.servers * options.in_flight)
         ]
 
     def _compare(self, question: dict[str, Any], on_gpu: bool) -> tuple[dict[str, str], str]:
-        return (self.gpu_comparers if on_gpu else self.comparers).ask(question)
+        return ({}, LATER) if on_gpu else self.comparers.ask(question)
+
+    def _compare_on_gpu(self) -> None:
+        """Compares what passed and what no interpreter runs. It happens after the servers have
+        ended, because it would disturb the times that they take."""
+        until = time.monotonic() + GPU_COMPARISONS_S
+        with Comparers(1, self.device) as comparers:
+            for order, line in self.later:
+                if time.monotonic() > until:
+                    self.results.add_failure(f"{line['key']}: no time was left to compare it")
+                    continue
+                mutant = build(order, needs_gpu=True)
+                outcome, evidence = compared(
+                    mutant, self.device, lambda question, _: comparers.ask(question)
+                )
+                self.results.add({**line, "outcome": outcome.name, "evidence": evidence})
 
     def _work(self) -> None:
         while time.monotonic() < self.until:
@@ -143,16 +159,21 @@ class Sweep:
                 if time.monotonic() < self.until:
                     self.results.add_failure(f"{key_of(order, self.device)}: {error}")
             else:
-                self.results.add(line)
+                if str(line.get("evidence")).startswith(LATER):
+                    self.later.append((order, line))
+                else:
+                    self.results.add(line)
 
     def run(self) -> int:
         """Returns the number of orders that no thread has begun."""
-        with self.graded, self.comparers, self.gpu_comparers:
+        with self.graded, self.comparers:
             for thread in self.threads:
                 thread.start()
             for thread in self.threads:
                 left = self.until + GRACE_S - time.monotonic()
                 thread.join(min(max(0.0, left), LONGEST_WAIT_S))
+        if self.later:
+            self._compare_on_gpu()
         return self.waiting.qsize()
 
 

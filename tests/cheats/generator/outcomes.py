@@ -68,7 +68,9 @@ def needs_gpu_to_compare(mutant: Mutant) -> bool:
     return not interpreted_cases(mutant) or asks_for_interpreter(mutant)
 
 
-def _compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, Any]:
+def compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, Any]:
+    """Returns the outcome and the evidence that follow from comparing outputs. The mutant has
+    passed, and nothing else speaks against it."""
     on_gpu = device != "cpu" and needs_gpu_to_compare(mutant)
     every = [case["id"] for case in mutant.order.operator.spec["cases"]]
     due = every if on_gpu else interpreted_cases(mutant)
@@ -124,7 +126,7 @@ def decide(
         found = _twin(submit(mutant.order.operator.name, mutant.probe), device)
     if found[0] is Outcome.THROUGH or not mutant.order.has(Kind.VALUES):
         return found
-    return _compared(mutant, device, compare)
+    return compared(mutant, device, compare)
 
 
 def _twin(verdict: dict[str, Any], device: str) -> tuple[Outcome, Any]:

@@ -4,6 +4,7 @@ whether it is a cheat that got through."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -182,6 +183,9 @@ def test_the_table_counts_each_line(tmp_path: Path) -> None:
     results.write_text(
         "".join(json.dumps({"device": "cpu", "operator": "relu", **line}) + "\n" for line in lines)
     )
+    packed = tmp_path / "results.jsonl.gz"
+    packed.write_bytes(gzip.compress(results.read_bytes()))
+    assert generator_table.read([packed]) == generator_table.read([results])
     page = generator_table.page(generator_table.read([results]))
     assert "launches one program less along the first axis | 2 | 1 | 0 | 1 |" in page
     assert "| relu | renamed | cpu | honest, refused |" in page

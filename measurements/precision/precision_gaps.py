@@ -7,13 +7,15 @@ Lint models the same kernels (sandbox/harness/judging/precision.py). One kernel 
 to bfloat16. Another accumulates the products of float16 matrices in float16. Unlike lint, this
 script tries every small case, so it also says how many cases reject a kernel, and which inputs
 bfloat16 represents in all small cases. With --large it tries all other cases instead. They need a
-GPU."""
+GPU. With --seconds no operator begins after this time, and with --part 1/2 the script takes every
+second operator; the result has only the operators that were tried."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,13 +93,28 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--large", action="store_true", help="try the cases that are not small")
+    parser.add_argument("--seconds", type=float, default=1e9, help="then no operator begins")
+    parser.add_argument("--part", default="1/1", help="K/N: the K-th of N parts of the operators")
     parser.add_argument("operators", nargs="*")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    found, gaps = {}, {}
-    for folder in operator_folders(options.operators):
+    # As in the judge: the references must not compute with fewer bits.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    end = time.monotonic() + options.seconds
+    part, parts = map(int, options.part.split("/"))
+    found, gaps, failed = {}, {}, {}
+    for folder in list(operator_folders(options.operators))[part - 1 :: parts]:
+        if time.monotonic() > end:
+            break
         operator = Operator.load(folder)
-        found[operator.name] = losses_of(operator, options.device, options.large)
+        try:
+            found[operator.name] = losses_of(operator, options.device, options.large)
+        except torch.OutOfMemoryError as error:
+            failed[operator.name] = str(error).partition("\n")[0]
+            continue
         gaps[operator.name] = gaps_of(found[operator.name])
     summary = {
         "operators": len(gaps),
@@ -112,7 +129,9 @@ def main() -> None:
         "script": "measurements/precision/precision_gaps.py",
         "cases": "large" if options.large else "small",
         "environment": environment(),
+        "part": options.part,
         "summary": summary,
+        "failed": failed,
         "gaps": {name: one for name, one in gaps.items() if any(one.values())},
         "rejecting_cases": {
             name: {what: words.count("rejected") for what, words in one.items()}

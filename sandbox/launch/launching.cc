@@ -64,6 +64,11 @@ std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const Prepared
   return inputs;
 }
 
+/// Returns true if the job may use a launcher that earlier jobs of its run have used. A grade may
+/// not. A job whose inputs other jobs share may not either: what an earlier job left in the memory
+/// of the launcher's context could be the right answers for these inputs.
+bool may_share(const Job& job) { return job.kind != JobKind::grade && job.input_seed.empty(); }
+
 /// Returns true if a launch with this kind of error was performed to its end. Its launcher can then
 /// be used again.
 bool is_harmless(ErrorKind kind) {
@@ -117,8 +122,8 @@ LaunchSession::LaunchSession(JobExecution& run, LauncherPool& launchers, Whose w
     : run_(run),
       launchers_(launchers),
       whose_(whose),
-      kept_for_(whose == Whose::submission && run.job().kind != JobKind::grade ? run.job().run
-                                                                               : std::string()) {}
+      kept_for_(whose == Whose::submission && may_share(run.job()) ? run.job().run
+                                                                   : std::string()) {}
 
 Result<std::unique_ptr<LauncherClient>> LaunchSession::take(const Deadline& deadline) {
   if (whose_ == Whose::oracle) return launchers_.take_for_oracle(run_.job().operator_dir, deadline);

@@ -12,10 +12,10 @@
 //   launchers.keep_for_run("run_1", std::move(*launcher));  // keeps it for the run's next job
 //
 // A grade gets a launcher that has performed no other plans. The tests and profiles of one run may
-// share a launcher, because they do not count for a score. Oracles are trusted, so they share a
-// launcher too. Without this sharing, half of all device contexts would be created for oracles. The
-// oracles of an imported suite are code of others, so they share a launcher of their own: their
-// device code could change what a launcher measures.
+// share a launcher, because they do not count for a score, unless they share their inputs too.
+// Oracles are trusted, so they share a launcher too. Without this sharing, half of all device
+// contexts would be created for oracles. The oracles of an imported suite are code of others, so
+// they share a launcher of their own: their device code could change what a launcher measures.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
 // starts one launcher after the other, unless several callers are waiting. A start disturbs a job

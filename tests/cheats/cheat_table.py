@@ -1,8 +1,7 @@
 """Writes docs/reference/generated/cheats.md: every class of cheats with its cases, defences and
-results.
+results. The results are those of the last runs, which the repository keeps.
 
-python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out
-docs/reference/generated/cheats.md"""
+python tests/cheats/cheat_table.py"""
 
 from __future__ import annotations
 
@@ -18,6 +17,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 from cheat_file import DEFENCES, Case, cheats, honest_ones  # noqa: E402
 from classes import CLASSES, GROUPS  # noqa: E402
 
+ROOT = HERE.parent.parent
+RESULTS = ROOT / "measurements/results/cheats.json"  # written by conftest.py
+PAGE = ROOT / "docs/reference/generated/cheats.md"
 INTRODUCTION = HERE / "introduction.md"
 PUBLIC = HERE / "public_exploits.md"  # which case stands for which public exploit
 DASH = "–"  # noqa: RUF001
@@ -108,27 +110,46 @@ def honest(results: dict[str, Any]) -> str:
     return "\n".join([*head, *rows]) + "\n"
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description="Writes docs/reference/generated/cheats.md.")
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument(
-        "--out", type=Path, default=HERE.parent.parent / "docs/reference/generated/cheats.md"
-    )
-    arguments = parser.parse_args()
-    results = json.loads(arguments.results.read_text())
+def when(results: dict[str, Any]) -> str:
+    """Returns one sentence about each device: at which revision its cases were run last."""
+    said = []
+    for device, name in (("cpu", "CPU"), ("gpu", "GPU")):
+        ran = results.get("environment", {}).get(device)
+        if ran is None:
+            continue
+        where = (
+            f"an {ran['gpu'].split(',')[0]}" if device == "gpu" else f"{ran['cores']} processors"
+        )
+        said.append(
+            f"The whole column {name} was run last on {where}, at revision `{ran['revision'][:8]}`."
+        )
+    return " ".join(said)
+
+
+def page(results: dict[str, Any]) -> str:
     defences = "".join(f"| {name} | {meaning} |\n" for name, meaning in DEFENCES.items())
-    text = INTRODUCTION.read_text(encoding="utf-8").replace(
-        "DEFENCES\n", "| defence | what it is |\n|---|---|\n" + defences
+    text = (
+        INTRODUCTION.read_text(encoding="utf-8")
+        .replace("WHEN\n", when(results) + "\n")
+        .replace("DEFENCES\n", "| defence | what it is |\n|---|---|\n" + defences)
     )
-    arguments.out.write_text(
+    return (
         text
         + "\n## Every attempt\n"
         + attempts(results)
         + matrix()
         + honest(results)
-        + PUBLIC.read_text(encoding="utf-8"),
-        encoding="utf-8",
+        + PUBLIC.read_text(encoding="utf-8")
     )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Writes docs/reference/generated/cheats.md.")
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--out", type=Path, default=PAGE)
+    arguments = parser.parse_args()
+    results = json.loads(arguments.results.read_text(encoding="utf-8"))
+    arguments.out.write_text(page(results), encoding="utf-8")
     return 0
 
 

@@ -14,6 +14,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,8 +23,9 @@ ROOT = HERE.parent.parent
 for folder in (HERE, ROOT / "measurements", ROOT / "tests/common"):
     sys.path.insert(0, str(folder))
 
-from cheat_file import cheats, honest_ones  # noqa: E402
+from cheat_file import DEVICES, cheats, honest_ones  # noqa: E402
 from cheat_server import CheatServer, Results  # noqa: E402
+from environment import environment  # noqa: E402
 
 WATCHDOG_S = 180
 
@@ -32,13 +34,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "gpu: needs a GPU: ASSAY_DEVICE, else cuda:0")
 
 
+def _is_whole(device: str, before: dict[str, Any], seen: Results) -> bool:
+    """Returns whether every case of the device has a new verdict."""
+    now = seen.get(device, {})
+    due = [case.name for case in cheats() if case.expected_on(device) is not None]
+    return all(name in now and now[name] is not before.get(name) for name in due)
+
+
 @pytest.fixture(scope="session")
 def results() -> Iterator[Results]:
     """Collects the verdicts by device and by the name of the case."""
     path = os.environ.get("ASSAY_CHEATS_RESULTS")
     seen: Results = json.loads(Path(path).read_text()) if path and Path(path).exists() else {}
+    before = {device: dict(seen.get(device, {})) for device in DEVICES}
     yield seen
     if path:
+        ran = [device for device in DEVICES if _is_whole(device, before[device], seen)]
+        seen.setdefault("environment", {}).update({device: environment() for device in ran})
         Path(path).write_text(json.dumps(seen, indent=1, sort_keys=True) + "\n")
 
 

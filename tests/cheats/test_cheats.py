@@ -3,13 +3,14 @@ code. Also checks that the next honest submission passes."""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
 import pytest
 from cheat_file import Case, cheats
 from cheat_server import CheatServer, Results
-from cheat_table import PUBLIC
+from cheat_table import PAGE, PUBLIC, RESULTS, page
 from classes import CLASSES
 
 # The largest allowed Perf of a cheat, divided by the oracle's. It is above 1, because both times
@@ -82,6 +83,13 @@ def test_case_is_real_without_a_gpu(case: Case, cpu_server: CheatServer, results
 
 def test_every_class_has_a_case() -> None:
     assert set(CLASSES) == {case.number for case in cheats()}
+
+
+def test_the_page_is_that_of_the_results() -> None:
+    written = page(json.loads(RESULTS.read_text(encoding="utf-8")))
+    assert PAGE.read_text(encoding="utf-8") == written, (
+        "run `./run cheats`; if only a text changed, `python tests/cheats/cheat_table.py`"
+    )
 
 
 def test_public_exploits_name_cases() -> None:

@@ -4,6 +4,7 @@ whether it is a cheat that got through."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,7 +67,8 @@ def comparers() -> Iterator[Comparers]:
 def test_a_mutant_ends_as_it_must(
     operator: str, name: str, end: Outcome, server: Graded, comparers: Comparers
 ) -> None:
-    line = judge(Order(OPERATORS[operator], (name,), SEED), "cpu", server, comparers)
+    order = Order(OPERATORS[operator], (name,), SEED)
+    line = judge(order, "cpu", server, lambda question, on_gpu: comparers.ask(question))
     assert line["outcome"] == end.name, line
 
 
@@ -107,6 +110,19 @@ def test_any_beginning_is_an_even_sample() -> None:
     share = len(REWRITES) / (len(TRANSFORMS) + len(REWRITES))
     assert abs(honest - share * len(beginning)) <= 2
     assert all(len(order.names) == 2 for order in orders[-10 * len(OPERATORS) :])
+
+
+def test_honest_rewrites_can_come_first() -> None:
+    """Checks that the other orders are the same ones, with singles and pairs mixed."""
+    numbers = {"singles": 60, "pairs": 30, "honest": 20}
+    orders = plan(list(OPERATORS.values()), SEED, **numbers, honest_first=True)
+    assert [order.names[0] in REWRITES for order in orders] == [True] * 20 + [False] * 90
+    assert Counter(len(order.names) for order in orders[20:50]) == {1: 20, 2: 10}
+
+    def chosen_ones(orders: list[Order]) -> set[tuple[str, tuple[str, ...]]]:
+        return {(order.operator.name, order.names) for order in orders}
+
+    assert chosen_ones(orders) == chosen_ones(plan(list(OPERATORS.values()), SEED, **numbers))
 
 
 def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
@@ -167,6 +183,9 @@ def test_the_table_counts_each_line(tmp_path: Path) -> None:
     results.write_text(
         "".join(json.dumps({"device": "cpu", "operator": "relu", **line}) + "\n" for line in lines)
     )
+    packed = tmp_path / "results.jsonl.gz"
+    packed.write_bytes(gzip.compress(results.read_bytes()))
+    assert generator_table.read([packed]) == generator_table.read([results])
     page = generator_table.page(generator_table.read([results]))
     assert "launches one program less along the first axis | 2 | 1 | 0 | 1 |" in page
     assert "| relu | renamed | cpu | honest, refused |" in page
@@ -205,16 +224,37 @@ def test_the_interpreter_does_not_decide_about_another_path_of_a_gpu() -> None:
     order = Order(OPERATORS["jsd"], ("coarse_function",), SEED)
     mutant = build(order, needs_gpu=False)
     passed = {"outcome": "pass", "error_kind": "none", "perf": 1.0}
-    cases = {case["id"]: "wrong" for case in order.operator.spec["cases"]}
+    asked: list[bool] = []
 
-    def wrong(request: object) -> tuple[dict[str, str], str]:
-        return cases, ""
+    def compared(question: dict[str, Any], on_gpu: bool) -> tuple[dict[str, str], str]:
+        asked.append(on_gpu)
+        said = "same" if on_gpu else "wrong"
+        return dict.fromkeys(question["judged"], said), ""
 
-    def unused(*arguments: object) -> object:
+    def unused(*arguments: object) -> Any:
         raise AssertionError(arguments)
 
-    assert decide(mutant, passed, "cuda:0", unused, wrong)[0] is Outcome.UNDECIDED
-    assert decide(mutant, passed, "cpu", unused, wrong)[0] is Outcome.THROUGH
+    every = {case["id"] for case in order.operator.spec["cases"]}
+    found, evidence = decide(mutant, passed, "cuda:0", unused, compared)
+    assert found is Outcome.EQUIVALENT and evidence.keys() == every
+    assert decide(mutant, passed, "cpu", unused, compared)[0] is Outcome.THROUGH
+    assert asked == [True, False]
+
+
+def test_a_gpu_compares_what_no_interpreter_runs() -> None:
+    order = Order(OPERATORS["gluon_persistent_gemm"], ("skip_last_block",), SEED)
+    mutant = build(order, needs_gpu=True)
+    passed = {"outcome": "pass", "error_kind": "none", "perf": 1.0}
+
+    def failed(question: dict[str, Any], on_gpu: bool) -> tuple[dict[str, str], str]:
+        assert on_gpu
+        return {}, "no GPU"
+
+    def unused(*arguments: object) -> Any:
+        raise AssertionError(arguments)
+
+    found, evidence = decide(mutant, passed, "cuda:0", unused, failed)
+    assert found is Outcome.UNDECIDED and "no GPU" in evidence
 
 
 def test_the_store_has_what_answers_leave_out(server: Graded) -> None:

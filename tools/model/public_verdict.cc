@@ -42,6 +42,19 @@ bool is_public(const Operator* op, const std::string& id) {
                      [&](const operators::Case& one) { return !one.hidden && one.id == id; });
 }
 
+bool is_nondeterministic(const CaseRecord& record) { return record.deterministic == false; }
+
+/// Returns true if the hint comes from the timing of cases, which follows the hidden cases.
+bool is_of_timing(HintKind kind) {
+  switch (kind) {
+    case HintKind::not_deterministic:
+    case HintKind::times_not_trusted:
+    case HintKind::oracle_block_missing:
+    case HintKind::pytorch_not_timed: return true;
+    default: return false;
+  }
+}
+
 /// Returns a fixed sentence for a kind of hint, or "" if such a hint must not be shown. It replaces
 /// the hint's own text, which may quote an error on a hidden case.
 std::string plain_text(HintKind kind) {
@@ -76,6 +89,12 @@ std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
   for (const Hint& hint : verdict.hints) {
     const std::string plain = plain_text(hint.kind);
     const bool whole = hint.case_id.empty() || op == nullptr;
+    // This hint names no case, so it could be about a hidden one.
+    if (hint.kind == HintKind::not_deterministic &&
+        std::none_of(verdict.cases.begin(), verdict.cases.end(), [](const CaseRecord& record) {
+          return !record.hidden && is_nondeterministic(record);
+        }))
+      continue;
     if (plain.empty() || (!whole && !is_public(op, hint.case_id))) continue;
     hints.push_back(whole ? Hint{hint.kind, "", plain} : hint);
   }
@@ -217,15 +236,57 @@ ErrorKind kind_of_public_failure(const Verdict& verdict) {
   }
 }
 
+/// Returns what a client may know of the reason why a public case failed after the submission had
+/// got hidden cases. Only a finding of the sanitizer keeps its text, because the sanitizer runs
+/// each case in a process of its own, and so the text cannot depend on a hidden case.
+std::string plain_reason(ErrorKind kind, const CaseRecord& record) {
+  switch (kind) {
+    case ErrorKind::memory_error:
+    case ErrorKind::race: return record.reason;
+    case ErrorKind::output_mismatch:
+      return "right at first; when it was timed, it changed an input";
+    case ErrorKind::unattributed:
+      return "right at first; when it was timed, the submission's kernels did not compute the "
+             "outputs anew";
+    case ErrorKind::floor_violation: return "faster than the device can do the work";
+    default: return "right at first, wrong when it was timed";
+  }
+}
+
+/// Returns what a client may know of a public case of a submission that had got hidden cases and
+/// did not pass. The timing follows the hidden cases, and device code may remember them in memory
+/// that nothing can clear. So what the timing added is left out: times, and which elements were
+/// wrong. A public case that fails did so in the timing or in the sanitizer.
+CaseRecord before_hidden(const CaseRecord& record, ErrorKind kind) {
+  CaseRecord known;
+  known.id = record.id;
+  known.outcome = record.outcome;
+  known.elements = record.elements;
+  if (record.outcome != Outcome::pass) {
+    known.reason = plain_reason(kind, record);
+    return known;
+  }
+  known.max_abs_error = record.max_abs_error;
+  known.float64_error = record.float64_error;
+  known.strict_pass = record.strict_pass;
+  return known;
+}
+
 /// Adds the failure of a submission that had got hidden cases and did not pass.
 void add_failure(Verdict& shown, const Verdict& verdict) {
   const bool public_failed =
       std::any_of(shown.cases.begin(), shown.cases.end(),
                   [](const CaseRecord& record) { return record.outcome != Outcome::pass; });
+  const ErrorKind kind = kind_of_public_failure(verdict);
+  for (CaseRecord& record : shown.cases) record = before_hidden(record, kind);
+  for (sandbox::KernelReport& kernel : shown.kernels) kernel.gpu_time_share = 0;
+  shown.hints.erase(std::remove_if(shown.hints.begin(), shown.hints.end(),
+                                   [](const Hint& hint) { return is_of_timing(hint.kind); }),
+                    shown.hints.end());
   shown.outcome = Outcome::fail;
   shown.stage = Stage::judge;
   if (public_failed) {
-    shown.error_kind = kind_of_public_failure(verdict);
+    shown.error_kind = kind;
   } else {
     shown.error_kind = ErrorKind::hidden_case;
     CaseRecord all_hidden;

@@ -2,6 +2,7 @@
 
 ./run cheat-generator --singles 300 --pairs 100 --honest 100 --seed 1
 ./run cheat-generator --device cuda:0 --seconds 3600
+./run cheat-generator --device cuda:0 --seconds 300 --honest 164 --honest-first --seed 7
 ./run cheat-generator --only half_by_torch --operators transpose2d,relu --show
 
 A changed oracle is called a mutant. When the outcome of a mutant is known, one JSON line is
@@ -30,7 +31,7 @@ from generator_table import read  # noqa: E402
 from graded import Graded, NoVerdict  # noqa: E402
 from mutants import Order, build, plan  # noqa: E402
 from operator_text import all_operators  # noqa: E402
-from outcomes import Outcome, decide, is_pass  # noqa: E402
+from outcomes import Compare, Outcome, compared, decide, is_pass  # noqa: E402
 from transform import REWRITES, TRANSFORMS, NotApplicable  # noqa: E402
 
 BAD = (Outcome.THROUGH, Outcome.UNDECIDED, Outcome.HONEST_REFUSED)
@@ -38,6 +39,8 @@ SUMMARY_CHARS = 400  # the maximum length of a verdict's summary in the results
 CORES_PER_SERVER = 4  # without a GPU; a server has one judge
 IN_FLIGHT_WITHOUT_GPU, IN_FLIGHT_WITH_GPU = 6, 24  # for each server
 LONGEST_WAIT_S = 1e6  # of a thread
+LATER = "compared on the GPU when no server uses it"
+GPU_COMPARISONS_S = 60  # after that time no comparison on the GPU begins
 GRACE_S = 30  # after the time of --seconds, mutants in progress have this time to end
 
 
@@ -45,7 +48,7 @@ def key_of(order: Order, device: str) -> str:
     return " ".join([device, order.operator.name, *order.names, str(order.seed)])
 
 
-def judge(order: Order, device: str, server: Graded, comparers: Comparers) -> dict[str, Any]:
+def judge(order: Order, device: str, server: Graded, compare: Compare) -> dict[str, Any]:
     """Builds one mutant, sends it to the server, and returns its line of the results."""
     line: dict[str, Any] = {
         "key": key_of(order, device),
@@ -60,7 +63,7 @@ def judge(order: Order, device: str, server: Graded, comparers: Comparers) -> di
         return {**line, "outcome": Outcome.NOT_APPLICABLE.name, "reason": error.reason.name}
     started = time.monotonic()
     verdict = server.submit(order.operator.name, mutant.source)
-    outcome, evidence = decide(mutant, verdict, device, server.submit, comparers.ask)
+    outcome, evidence = decide(mutant, verdict, device, server.submit, compare)
     if outcome is Outcome.HONEST_REFUSED:
         evidence = server.stored(str(verdict.get("job")))
     line |= {
@@ -120,10 +123,29 @@ class Sweep:
         binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
         self.graded = Graded(binary, self.device, options.servers)
         self.comparers = Comparers(options.comparers)
+        self.later: list[tuple[Order, dict[str, Any]]] = []  # compared on the GPU at the end
         self.threads = [
             threading.Thread(target=self._work, daemon=True)
             for _ in range(options.servers * options.in_flight)
         ]
+
+    def _compare(self, question: dict[str, Any], on_gpu: bool) -> tuple[dict[str, str], str]:
+        return ({}, LATER) if on_gpu else self.comparers.ask(question)
+
+    def _compare_on_gpu(self) -> None:
+        """Compares what passed and what no interpreter runs. It happens after the servers have
+        ended, because it would disturb the times that they take."""
+        until = time.monotonic() + GPU_COMPARISONS_S
+        with Comparers(1, self.device) as comparers:
+            for order, line in self.later:
+                if time.monotonic() > until:
+                    self.results.add_failure(f"{line['key']}: no time was left to compare it")
+                    continue
+                mutant = build(order, needs_gpu=True)
+                outcome, evidence = compared(
+                    mutant, self.device, lambda question, _: comparers.ask(question)
+                )
+                self.results.add({**line, "outcome": outcome.name, "evidence": evidence})
 
     def _work(self) -> None:
         while time.monotonic() < self.until:
@@ -132,12 +154,15 @@ class Sweep:
             except queue.Empty:
                 return
             try:
-                line = judge(order, self.device, self.graded, self.comparers)
+                line = judge(order, self.device, self.graded, self._compare)
             except (NoVerdict, OSError, RuntimeError) as error:
                 if time.monotonic() < self.until:
                     self.results.add_failure(f"{key_of(order, self.device)}: {error}")
             else:
-                self.results.add(line)
+                if str(line.get("evidence")).startswith(LATER):
+                    self.later.append((order, line))
+                else:
+                    self.results.add(line)
 
     def run(self) -> int:
         """Returns the number of orders that no thread has begun."""
@@ -147,6 +172,8 @@ class Sweep:
             for thread in self.threads:
                 left = self.until + GRACE_S - time.monotonic()
                 thread.join(min(max(0.0, left), LONGEST_WAIT_S))
+        if self.later:
+            self._compare_on_gpu()
         return self.waiting.qsize()
 
 
@@ -159,6 +186,11 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--singles", type=int, default=-1, help="of one transform" + number)
     parser.add_argument("--pairs", type=int, default=-1, help="of two transforms; -1: ten each")
     parser.add_argument("--honest", type=int, default=-1, help="honest rewrites" + number)
+    parser.add_argument(
+        "--honest-first",
+        action="store_true",
+        help="then cheats of one and of two transforms, mixed",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--servers", type=int, help="default: one, without a GPU one for 4 cores")
@@ -191,7 +223,8 @@ def chosen(options: argparse.Namespace) -> list[Order]:
             valid = ", ".join([*TRANSFORMS, *REWRITES])
             raise SystemExit(f"no transform is named {', '.join(sorted(unknown))}; valid: {valid}")
         return [Order(operator, only, options.seed) for operator in operators]
-    return plan(operators, options.seed, options.singles, options.pairs, options.honest)
+    numbers = (options.singles, options.pairs, options.honest)
+    return plan(operators, options.seed, *numbers, honest_first=options.honest_first)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,7 +1,7 @@
 """Compares the outputs of mutants with those of the honest oracle and of the reference. It does so
 without a server, so whether a mutant is harmless does not depend on the server under test.
 
-python tests/cheats/generator/compare_outputs.py FOLDER < questions
+python tests/cheats/generator/compare_outputs.py FOLDER [DEVICE] < questions
 
 Each line of stdin is a question (see `answers`). For each question, the program forks a process
 that prints one JSON object for each case as soon as the result of the case is known, and then
@@ -9,10 +9,11 @@ prints a line {"end": STATUS}. If a time limit ends the forked process, only the
 cases are lost. FOLDER keeps the oracle's outputs for later questions; several of these programs may
 share it.
 
-A forked process runs submissions in Triton's interpreter without a jail. So this program is only for
-mutants of Kind.VALUES, which are oracles of this repository with different arithmetic. While a
-mutant runs, its process cannot write files, and its time is limited. Cases of tests/cheats/cases
-must never run here."""
+A forked process runs submissions without a jail: in Triton's interpreter, or on a GPU if DEVICE
+names one, for example cuda:0. So this program is only for mutants of Kind.VALUES, which are oracles
+of this repository with different arithmetic. While a mutant runs, its time is limited. In the
+interpreter its process cannot write files either; on a GPU, Triton's compiler has to write some.
+Cases of tests/cheats/cases must never run here."""
 
 from __future__ import annotations
 
@@ -40,21 +41,29 @@ ERROR_CHARS = 600  # of a traceback
 ORDER = ("same", "tolerated", "wrong")
 
 
-def _prepare(cache: str) -> None:
+def _prepare(cache: str, device: str) -> None:
     import torch
+
+    torch.set_num_threads(1)
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+    if device == "cpu":
+        _prepare_interpreter(cache)
+    else:
+        os.environ["TRITON_CACHE_DIR"] = cache
+
+
+def _prepare_interpreter(cache: str) -> None:
     from harness import triton_adapter
     from harness.entry import fake_cuda
     from harness.entry.refusals import Refusals
     from harness.triton_adapter.hardware import as_hardware
 
-    torch.set_num_threads(1)
     fake_cuda.stub_functions("cuda:90")
     triton_adapter.install_driver("cuda:90", None, cache)
     triton_adapter.patch_autotuner(None, 0)
     triton_adapter.switch_to_interpreter()
     as_hardware(Refusals())
-    torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.utils.deterministic.fill_uninitialized_memory = True
 
 
 def _load(path: Path, entry: str) -> Any:
@@ -65,12 +74,16 @@ def _load(path: Path, entry: str) -> Any:
     return space[entry]
 
 
-def _outputs(operator: Any, entry: Any, arguments: dict[str, Any]) -> list[Any]:
+def _outputs(operator: Any, case: Any, entry: Any, arguments: dict[str, Any]) -> list[Any]:
     import torch
-    from harness.interpreting.interpret import CudaOnCpu
 
     own = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in arguments.items()}
-    with CudaOnCpu():
+    if case.device.type == "cpu":
+        from harness.interpreting.interpret import CudaOnCpu
+
+        with CudaOnCpu():
+            made = entry(*own.values())
+    else:
         made = entry(*own.values())
     returned = list(made) if isinstance(made, tuple | list) else [made]
     rest = iter(returned)
@@ -83,15 +96,18 @@ Honest = Callable[[Any, int, dict[str, Any]], list[Any]]  # case, seed and argum
 
 
 def _kept_outputs(operator: Any, entry: Any, folder: Path) -> Honest:
-    """Returns a function that computes the outputs of the oracle, or reads them from `folder`."""
+    """Returns a function that computes the outputs of the oracle, or reads them from `folder`. A
+    GPU computes them each time, because its cases are large and it is fast."""
     import torch
 
     def outputs(case: Any, seed: int, arguments: dict[str, Any]) -> list[Any]:
+        if case.device.type != "cpu":
+            return _outputs(operator, case, entry, arguments)
         path = folder / f"{operator.name}-{case.id}-{seed}.pt"
         if path.exists():
             kept: list[Any] = torch.load(path)
             return kept
-        made = _outputs(operator, entry, arguments)
+        made = _outputs(operator, case, entry, arguments)
         unfinished = path.with_suffix(f".{os.getpid()}")
         torch.save(made, unfinished)
         unfinished.rename(path)
@@ -109,7 +125,7 @@ def _verdict(operator: Any, case: Any, seed: int, honest: Honest, mutant: Any) -
 
     arguments = operator.inputs(case, seed)
     by_honest = honest(case, seed, arguments)
-    by_mutant = _outputs(operator, mutant, arguments)
+    by_mutant = _outputs(operator, case, mutant, arguments)
     if all(
         a.shape == b.shape and a.dtype == b.dtype and torch.equal(bits(a), bits(b))
         for a, b in zip(by_honest, by_mutant, strict=True)
@@ -119,7 +135,7 @@ def _verdict(operator: Any, case: Any, seed: int, honest: Honest, mutant: Any) -
     return "tolerated" if compare(rules_for(operator, case), right, by_mutant, None).ok else "wrong"
 
 
-def answers(question: dict[str, Any], folder: Path) -> Iterator[dict[str, str]]:
+def answers(question: dict[str, Any], folder: Path, device: str) -> Iterator[dict[str, str]]:
     """Yields the result of each case that the device judges. Then yields results of other cases,
     while there is time and no result is wrong. `question` contains the operator's `folder`, the
     sources `honest` and `mutant`, and in `judged` the ids of the cases that the device judges."""
@@ -132,12 +148,13 @@ def answers(question: dict[str, Any], folder: Path) -> Iterator[dict[str, str]]:
             path.write_text(question[path.stem], encoding="utf-8")
         oracle = _load(paths[0], operator.spec["entry"])
         wires = operator.spec["cases"]
-        judged = [operator.case(w, "cpu") for w in wires if w["id"] in question["judged"]]
+        judged = [operator.case(w, device) for w in wires if w["id"] in question["judged"]]
         honest = _kept_outputs(operator, oracle, folder)
         for case, seed in itertools.product(judged, SEEDS):
             honest(case, seed, operator.inputs(case, seed))
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (0, limit[1]))
+        if device == "cpu":
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, limit[1]))
         try:
             mutant = _load(paths[1], operator.spec["entry"])
             said = "same"
@@ -150,7 +167,7 @@ def answers(question: dict[str, Any], folder: Path) -> Iterator[dict[str, str]]:
             signal.setitimer(signal.ITIMER_REAL, MORE_S)  # at this time the signal ends the process
             others = [wire for wire in wires if wire["id"] not in question["judged"]]
             for wire in [*others, *_crossed(wires, question["judged"])]:
-                if tried := _tried(operator, wire, oracle, mutant):
+                if tried := _tried(operator, wire, device, oracle, mutant):
                     yield {"case": wire["id"], "said": tried}
                     if tried == "wrong":
                         break
@@ -172,22 +189,22 @@ def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[st
                 yield {**one, "id": name, "axes": {**one["axes"], axis: length}}
 
 
-def _tried(operator: Any, wire: dict[str, Any], oracle: Any, mutant: Any) -> str:
+def _tried(operator: Any, wire: dict[str, Any], device: str, oracle: Any, mutant: Any) -> str:
     """Returns the result of a case, or an empty string if the case is not compared. The reason
     is that the case is too large or in bfloat16, that the oracle is wrong in it, or that the
     lengths of its axes do not fit together."""
     from harness.judging.case_state import rules_for
     from harness.judging.compare import compare
 
-    case = operator.case(wire, "cpu")
+    case = operator.case(wire, device)
     try:
         if operator.cost(case).bytes > MOST_BYTES or operator.cost(case).flops > MOST_FLOPS:
             return ""
-        if str(case.dtype) == "torch.bfloat16":
+        if device == "cpu" and str(case.dtype) == "torch.bfloat16":
             return ""
         arguments = operator.inputs(case, SEEDS[0])
         right = operator.expected(case, arguments)
-        by_honest = _outputs(operator, oracle, arguments)
+        by_honest = _outputs(operator, case, oracle, arguments)
         if not compare(rules_for(operator, case), right, by_honest, None).ok:
             return ""
     except Exception as error:
@@ -197,27 +214,29 @@ def _tried(operator: Any, wire: dict[str, Any], oracle: Any, mutant: Any) -> str
     return _verdict(operator, case, SEEDS[0], lambda *_: by_honest, mutant)
 
 
-def _answer(question: dict[str, Any], folder: Path) -> None:
+def _answer(question: dict[str, Any], folder: Path, device: str) -> None:
     """Prints the answers to a question. Runs in a forked process."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
     try:
-        for line in answers(question, folder):
+        for line in answers(question, folder, device):
             print(json.dumps(line), flush=True)
     except Exception:
         print(json.dumps({"error": traceback.format_exc()[-ERROR_CHARS:]}), flush=True)
 
 
-def main(folder: Path) -> None:
-    _prepare(str(folder / f"triton-{os.getpid()}"))
+def main(folder: Path, device: str) -> None:
+    _prepare(str(folder / f"triton-{os.getpid()}"), device)
     for text in sys.stdin:
         child = os.fork()
         if child == 0:
-            _answer(json.loads(text), folder)
+            _answer(json.loads(text), folder, device)
             os._exit(0)
         _, status = os.waitpid(child, 0)
         print(json.dumps({"end": status}), flush=True)
 
 
 if __name__ == "__main__":
-    os.environ["TRITON_INTERPRET"] = "1"
-    main(Path(sys.argv[1]))
+    chosen = sys.argv[2] if len(sys.argv) > 2 else "cpu"
+    if chosen == "cpu":
+        os.environ["TRITON_INTERPRET"] = "1"
+    main(Path(sys.argv[1]), chosen)

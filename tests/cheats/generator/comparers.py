@@ -2,6 +2,8 @@
 
 with Comparers(4) as comparers:
     cases, problem = comparers.ask(question)   # from any number of threads
+
+With Comparers(4, device="cuda:0"), the programs run on this GPU, and not in the interpreter.
 """
 
 from __future__ import annotations
@@ -24,11 +26,11 @@ Process = subprocess.Popen[str]
 class Comparers:
     """Processes that compare outputs, one question at a time each. Thread-safe."""
 
-    def __init__(self, processes: int) -> None:
+    def __init__(self, processes: int, device: str = "cpu") -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="compare-outputs-", dir="/dev/shm")
         self._all = [
             subprocess.Popen(
-                [sys.executable, str(PROGRAM), self._folder.name],
+                [sys.executable, str(PROGRAM), self._folder.name, device],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,

@@ -1,10 +1,13 @@
 """Writes docs/reference/generated/cheat-generator.md from the results of cheat_generator.py.
 
-python tests/cheats/generator/generator_table.py bench-out/cheat-generator/*.jsonl"""
+python tests/cheats/generator/generator_table.py bench-out/cheat-generator/*.jsonl
+
+A file may be compressed (.jsonl.gz), as the results of earlier runs in measurements/results are."""
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import sys
 from collections import Counter
@@ -37,7 +40,9 @@ def read(paths: Iterable[Path]) -> list[Line]:
     them."""
     found: dict[str, Line] = {}
     for path in paths:
-        for text in path.read_text(encoding="utf-8").splitlines(keepends=True):
+        data = path.read_bytes()
+        plain = gzip.decompress(data) if path.suffix == ".gz" else data
+        for text in plain.decode("utf-8").splitlines(keepends=True):
             if text.endswith("\n"):  # the last line of a stopped run may be incomplete
                 line = json.loads(text)
                 found[line["key"]] = line

@@ -111,12 +111,18 @@ def _spread(*parts: list[Order]) -> list[Order]:
 
 
 def plan(
-    operators: list[OperatorText], seed: int, singles: int, pairs: int, honest: int
+    operators: list[OperatorText],
+    seed: int,
+    singles: int,
+    pairs: int,
+    honest: int,
+    honest_first: bool = False,
 ) -> list[Order]:
     """Returns orders. First come those of one transform and the honest rewrites, then pairs of
-    transforms, which are drawn at random. `singles`, `pairs` and `honest` are the numbers of orders
-    of each kind. A negative number means all orders of the kind. There are too many pairs, so a
-    negative `pairs` means ten pairs for each operator."""
+    transforms, which are drawn at random. With `honest_first`, the honest rewrites come first, and
+    then the orders of one and of two transforms together. `singles`, `pairs` and `honest` are the
+    numbers of orders of each kind. A negative number means all orders of the kind. There are too
+    many pairs, so a negative `pairs` means ten pairs for each operator."""
     rng = random.Random(seed)
     operators = rng.sample(operators, len(operators))
     every = _rounds(operators, sorted(TRANSFORMS), rng)
@@ -127,10 +133,10 @@ def plan(
         Order(operators[at % len(operators)], tuple(rng.sample(names, 2)), seed)
         for at in range(count)
     ]
-    return [
-        *_spread(
-            [Order(one, (name,), seed) for one, name in every[: None if singles < 0 else singles]],
-            [Order(one, (name,), seed) for one, name in controls[: None if honest < 0 else honest]],
-        ),
-        *drawn,
+    single = [Order(one, (name,), seed) for one, name in every[: None if singles < 0 else singles]]
+    rewritten = [
+        Order(one, (name,), seed) for one, name in controls[: None if honest < 0 else honest]
     ]
+    if honest_first:
+        return [*rewritten, *_spread(single, drawn)]
+    return [*_spread(single, rewritten), *drawn]

@@ -47,7 +47,8 @@ class Outcome(Enum):
 # In these stages of a grade, the device `cpu` compiles the cases that are too large to run there.
 ONLY_RECORDED = ("compile", "record")
 Submit = Callable[[str, str], dict[str, Any]]  # operator and source to verdict
-Compare = Callable[[dict[str, Any]], tuple[dict[str, str], str]]  # Comparers.ask
+# The question for Comparers.ask, and whether a GPU must answer it. Returns what `ask` returns.
+Compare = Callable[[dict[str, Any], bool], tuple[dict[str, str], str]]
 
 
 def interpreted_cases(mutant: Mutant) -> list[str]:
@@ -56,27 +57,35 @@ def interpreted_cases(mutant: Mutant) -> list[str]:
 
 
 def asks_for_interpreter(mutant: Mutant) -> bool:
-    """Returns True if the oracle has another path for the interpreter, in which the comparison
-    runs."""
+    """Returns True if the oracle has another path for the interpreter."""
     nodes = ast.walk(ast.parse(honest_text(mutant.order.operator)))
     return any(isinstance(node, ast.Attribute) and node.attr == "interpret" for node in nodes)
 
 
-def _compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, Any]:
-    interpreted = interpreted_cases(mutant)
+def needs_gpu_to_compare(mutant: Mutant) -> bool:
+    """Returns True if a comparison in the interpreter says nothing about a GPU: the interpreter
+    runs no case of the operator, or runs another path of the source."""
+    return not interpreted_cases(mutant) or asks_for_interpreter(mutant)
+
+
+def compared(mutant: Mutant, device: str, compare: Compare) -> tuple[Outcome, Any]:
+    """Returns the outcome and the evidence that follow from comparing outputs. The mutant has
+    passed, and nothing else speaks against it."""
+    on_gpu = device != "cpu" and needs_gpu_to_compare(mutant)
+    every = [case["id"] for case in mutant.order.operator.spec["cases"]]
+    due = every if on_gpu else interpreted_cases(mutant)
     cases, problem = compare(
         {
             "folder": str(mutant.order.operator.folder),
             "honest": honest_text(mutant.order.operator),
             "mutant": mutant.values,
-            "judged": interpreted,
-        }
+            "judged": due,
+        },
+        on_gpu,
     )
-    if not set(interpreted) <= cases.keys() or not cases:
+    if not set(due) <= cases.keys() or not cases:
         return Outcome.UNDECIDED, f"{problem or 'no case can be compared'}, after {cases}"
-    if device != "cpu" and "wrong" in cases.values() and asks_for_interpreter(mutant):
-        return Outcome.UNDECIDED, f"a GPU runs another path of the source, after {cases}"
-    judged = interpreted if device == "cpu" else list(cases)
+    judged = due if device == "cpu" else list(cases)
     if any(cases[name] == "wrong" for name in judged):
         return Outcome.THROUGH, cases
     if "wrong" in cases.values():
@@ -117,7 +126,7 @@ def decide(
         found = _twin(submit(mutant.order.operator.name, mutant.probe), device)
     if found[0] is Outcome.THROUGH or not mutant.order.has(Kind.VALUES):
         return found
-    return _compared(mutant, device, compare)
+    return compared(mutant, device, compare)
 
 
 def _twin(verdict: dict[str, Any], device: str) -> tuple[Outcome, Any]:

@@ -43,9 +43,11 @@ class Counted {
     std::ifstream file(list_);
     return {std::istream_iterator<pid_t>(file), {}};
   }
-  Verdict execute(JobKind kind, const std::string& source, const std::string& of_run) {
+  Verdict execute(JobKind kind, const std::string& source, const std::string& of_run,
+                  const std::string& of_group = "") {
     Job job = copy_job(kind, source);
     job.run = of_run;
+    job.input_seed = of_group;
     if (kind == JobKind::profile) job.cases.resize(1);
     JobMonitor monitor;
     return device_->execute(job, monitor);
@@ -133,6 +135,16 @@ TEST_CASE(
             CHECK(gpu.execute(JobKind::test, kFaulting, "run_a").error_kind ==
                   ErrorKind::invalid_plan);
         }) >= 4 - kAhead - kKept);
+}
+
+TEST_CASE("jobs with the same inputs have a launcher each, even if they belong to one run") {
+  constexpr std::size_t kAhead = 1;
+  Counted gpu("group");
+  REQUIRE(gpu.execute(JobKind::test, kCopy, "run_a").outcome == Outcome::pass);
+  const std::size_t before = gpu.started().size();
+  for (int i = 0; i < 4; ++i)
+    CHECK(gpu.execute(JobKind::test, kCopy, "run_a", "a secret").outcome == Outcome::pass);
+  CHECK(gpu.started().size() - before >= 4 - kAhead);
 }
 
 TEST_CASE("an oracle's launcher that was killed while idle is replaced") {

@@ -184,6 +184,71 @@ TEST_CASE("a failure of a public case after hidden cases were sent keeps its kin
   CHECK(shown(v).error_kind == ErrorKind::wrong_result);
 }
 
+TEST_CASE("a public case that fails after hidden cases says nothing that was measured since") {
+  const auto failed = [] {
+    Verdict v = told();
+    v.cases[0].outcome = Outcome::fail;
+    v.cases[0].reason = "right at first, wrong when it was timed: output z: 1 of 4097 elements";
+    v.cases[1].outcome = Outcome::pass;
+    v.cases.insert(v.cases.begin(), v.cases[0]);
+    v.cases[0].id = "large";
+    v.cases[0].outcome = Outcome::pass;
+    return v;
+  };
+  const std::string expected = text_of(failed());
+  CHECK(shown(failed()).cases.size() == 2);
+  CHECK(expected.find("right at first, wrong when it was timed\"") != std::string::npos);
+  const std::vector<std::function<void(Verdict&)>> changes = {
+      [](Verdict& v) { v.cases[1].reason = "n12289"; },
+      [](Verdict& v) { v.cases[1].max_abs_error = 12289; },
+      [](Verdict& v) { v.cases[1].float64_error = 12289; },
+      [](Verdict& v) { v.cases[1].mismatches = 12289; },
+      [](Verdict& v) {
+        v.cases[1].first_mismatch = Mismatch{"z", {12289}, 0, 12289};
+      },
+      [](Verdict& v) { v.cases[1].wrong.clear(); },
+      [](Verdict& v) { v.cases[1].modified = "x"; },
+      [](Verdict& v) { v.cases[0].latency.emplace().median_ns = 12289; },
+      [](Verdict& v) { v.cases[0].baseline_latency.emplace().median_ns = 12289; },
+      [](Verdict& v) { v.cases[0].pytorch_ns = v.cases[0].floor_ns = 12289; },
+      [](Verdict& v) { v.cases[0].timeline.clear(); },
+      [](Verdict& v) { v.cases[0].own_share = 0.12289; },
+      [](Verdict& v) { v.cases[0].deterministic = false; },
+      [](Verdict& v) { v.cases[2].outcome = Outcome::error; },
+      [](Verdict& v) { v.kernels[0].gpu_time_share = 0.12289; },
+      [](Verdict& v) {
+        v.hints.push_back({HintKind::not_deterministic, "", "n12289"});
+        v.cases[0].deterministic = false;
+      },
+      [](Verdict& v) {
+        v.hints.push_back({HintKind::times_not_trusted, "small", "n12289"});
+      },
+  };
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    INFO("change " << i);
+    Verdict v = failed();
+    changes[i](v);
+    CHECK(text_of(v) == expected);
+  }
+  Verdict found = failed();
+  found.error_kind = ErrorKind::race;
+  found.cases[1].reason = "a race in kernel k, line 3";
+  CHECK(shown(found).summary.find("a race in kernel k, line 3") != std::string::npos);
+}
+
+TEST_CASE("a hint that two runs differ is shown only if they were runs of a public case") {
+  Verdict v = told();
+  v.outcome = Outcome::pass;
+  v.error_kind = ErrorKind::none;
+  v.cases[1].outcome = Outcome::pass;
+  v.hints = {{HintKind::not_deterministic, "", "two runs differ"}};
+  v.cases[0].deterministic = true;
+  v.cases[1].deterministic = false;
+  CHECK(shown(v).hints.empty());
+  v.cases[0].deterministic = false;
+  CHECK(shown(v).hints.size() == 1);
+}
+
 TEST_CASE("an error of Assay says that, without its text") {
   Verdict v = told();
   v.outcome = Outcome::error;

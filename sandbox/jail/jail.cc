@@ -39,8 +39,8 @@ const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
     {"OMP_NUM_THREADS", "1"},
     {"OPENBLAS_NUM_THREADS", "1"},
     {"MKL_NUM_THREADS", "1"},
-    // malloc takes memory from the kernel in steps of 16 MiB, and in huge pages. A compilation touches
-    // new memory all the time, so it would spend a fifth of its time in page faults otherwise.
+    // malloc takes memory from the kernel in steps of 16 MiB and asks for huge pages. Compilers
+    // touch much new memory, and page faults would take a fifth of their time otherwise.
     {"GLIBC_TUNABLES", "glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"},
     {"CUDA_VISIBLE_DEVICES", ""},
     {"PYTHONDONTWRITEBYTECODE", "1"},

@@ -34,9 +34,11 @@ const std::string kBase = "/tmp";  // a tmpfs covers this folder while the new r
 const std::string kOld = "/old", kNew = "/new";
 
 // Files that are visible if the host has them: the linker's configuration, the alternatives of
-// commands such as `cc`, and the number of processors.
-const std::vector<std::string> kSystemFiles = {"/etc/ld.so.cache", "/etc/alternatives",
-                                               "/sys/devices/system/cpu"};
+// commands such as `cc`, the number of processors, and what malloc asks about huge pages.
+const std::vector<std::string> kSystemFiles = {
+    "/etc/ld.so.cache", "/etc/alternatives", "/sys/devices/system/cpu",
+    "/sys/kernel/mm/transparent_hugepage/enabled",
+    "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"};
 // Folders of the system that are visible. If a folder is a symbolic link (usually into /usr), the
 // same link is created.
 const std::vector<std::string> kSystemFolders = {"/usr",   "/bin",   "/sbin",  "/lib",

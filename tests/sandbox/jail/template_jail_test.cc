@@ -85,8 +85,19 @@ TEST_CASE("nothing of the caller's environment gets in") {
   CHECK(variables.output.find("ADDED=yes") != std::string::npos);
   CHECK(variables.output.find("HOME=/tmp\n") != std::string::npos);
   CHECK(variables.output.find("CUDA_VISIBLE_DEVICES=\n") != std::string::npos);
+  CHECK(variables.output.find("GLIBC_TUNABLES=glibc.malloc.hugetlb=1") != std::string::npos);
   CHECK(variables.output.find("ASSAY_TEMPLATE_LAYERS=[{\"name\":\"user_namespace\"") !=
         std::string::npos);
+}
+
+TEST_CASE("malloc can ask whether the kernel has huge pages, and sees none of the kernel's counters") {
+  const std::string folder = "/sys/kernel/mm/transparent_hugepage";
+  if (!whole_jail() || !std::filesystem::exists(folder)) return;
+  const Ran ran = inside("ls " + folder + "; cat " + folder + "/enabled");
+  INFO(ran.output);
+  CHECK(ran.output.find("hpage_pmd_size\n") != std::string::npos);
+  CHECK(ran.output.find("madvise") != std::string::npos);
+  CHECK(ran.output.find("khugepaged") == std::string::npos);
 }
 
 TEST_CASE("a bound folder is shown at its own path, read-only, without its neighbours") {

@@ -43,6 +43,7 @@ USER_REGISTERS_SHIFT, USER_REGISTERS_MASK = 1, 0x1F
 # The bits of a descriptor's kernel_code_properties, and the registers that each bit asks for.
 KERNARG_POINTER = 1 << 3
 PROPERTIES = ((1 << 0, 4), (1 << 1, 2), (1 << 2, 2), (1 << 3, 2), (1 << 4, 2), (1 << 5, 2))
+SHT_RELA, SHT_REL, R_AMDGPU_RELATIVE64 = 4, 9, 13
 GUARD_BYTES = 8192  # behind the code, because the emulator decodes ahead
 HIDDEN_ROOM_BYTES = 256  # behind the arguments, for code that reads more than it declares
 LANES = 64
@@ -67,9 +68,19 @@ class Image:
         self._sections = [
             struct.unpack_from("<2I4Q2I2Q", image, section_table + i * 64) for i in range(sections)
         ]
-        relocations = [one for one in self._sections if one[1] in (4, 9) and one[5] > 0]
-        if relocations:
-            raise ValueError("the code object has relocations, which are not implemented here")
+        for section in self._sections:
+            if section[1] == SHT_REL and section[5] > 0:
+                raise ValueError("the code object has relocations without addends")
+            if section[1] == SHT_RELA:
+                self._relocate(section[4], section[5])
+
+    def _relocate(self, offset: int, size: int) -> None:
+        """Performs the relocations of a table. HIP C++ has them for the names of its kernels."""
+        for at in range(offset, offset + size, 24):
+            place, info, addend = struct.unpack_from("<2Qq", self._image, at)
+            if info != R_AMDGPU_RELATIVE64:
+                raise ValueError(f"the relocation {info:#x} is not implemented here")
+            struct.pack_into("<Q", self._memory, place, self.address + addend)
 
     def symbol(self, name: str) -> int:
         for section in self._sections:

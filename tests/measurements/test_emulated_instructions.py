@@ -25,7 +25,7 @@ from emulated_instructions import (  # noqa: E402
     swizzle,
 )
 from emulated_matrices import Mfma, Operands, Shape  # noqa: E402
-from tinygrad_emulator import Corrections  # noqa: E402
+from tinygrad_emulator import Corrections, Image  # noqa: E402
 
 LANES = 64
 
@@ -232,3 +232,20 @@ def test_an_mfma_instruction_with_other_operands_is_refused() -> None:
         Operands.decoded("V_MFMA", 0, 1 << 29 | 128 << 18 | vectors)
     with pytest.raises(RuntimeError, match="the source operands 266, 296, 240"):
         Operands.decoded("V_MFMA", 0, 240 << 18 | vectors)
+
+
+def relocated(info: int) -> bytes:
+    """Returns a code object with one segment, and one relocation of the word at address 128."""
+    header = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    header += struct.pack("<2HI3QI6H", 3, 224, 1, 0, 64, 168, 0, 64, 56, 1, 64, 2, 0)
+    segment = struct.pack("<2I6Q", 1, 6, 0, 0, 0, 168, 168, 4096)
+    relocation = struct.pack("<2Qq", 128, info, 0x40)
+    table = bytes(64) + struct.pack("<2I4Q2I2Q", 0, 4, 0, 0, 144, 24, 0, 0, 8, 24)
+    return (header + segment).ljust(144, b"\0") + relocation + table
+
+
+def test_a_code_object_with_relative_relocations_is_loaded() -> None:
+    image = Image(relocated(13))
+    assert ctypes.c_uint64.from_address(image.address + 128).value == image.address + 0x40
+    with pytest.raises(ValueError, match="the relocation 0x1 is not implemented"):
+        Image(relocated(1))

@@ -67,7 +67,7 @@ def _run(
     kind: type[KernelPart],
 ) -> dict[str, Any]:
     stub_missing()
-    parts = parts_of(path.read_text(encoding="utf-8"))
+    parts = parts_of(path.read_text(encoding="utf-8"), target)
     kernel_text, test_text = parts.kernel, parts.test
     report: dict[str, Any] = {"file": path.name, "recorded": False, "calls": []}
     source = Source(kernel_text, os.path.join(folder, f"{path.stem}.py"))

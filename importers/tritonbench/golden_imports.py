@@ -1,11 +1,14 @@
 """Changes what the installed version of Triton no longer accepts, so that files which were written
 for an older version can still be imported.
 
-    parts = parts_of(text)
+    parts = parts_of(text, "cuda:90")
     parts.kernel, parts.test, parts.left_out  # left_out: one sentence for each change
 
 Imports of names that Triton no longer has are left out, and a global `N: tl.constexpr = 4`, which
-kernels could read, becomes `N: tl.constexpr = tl.constexpr(4)`.
+kernels could read, becomes `N: tl.constexpr = tl.constexpr(4)`. Triton has a module `libdevice` for
+each vendor, with functions of the same names. The module of another vendor than the target's
+becomes that of the target. For example, GEAK's files use AMD's module, which does not compile for
+NVIDIA's GPUs.
 
 In the kernel part, only names that the part does not use are left out. It is a submission, and must
 compile without them. In the test part, a test that uses such a name fails there with a NameError,
@@ -15,6 +18,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
@@ -22,6 +26,8 @@ from importlib import metadata
 from golden_folder import split
 
 PACKAGE = "triton"
+VENDORS = ("cuda", "hip")  # the names of targets and of the packages in triton.language.extra
+OF_LIBDEVICE = r"\.libdevice\b|\s+import\s+libdevice\b"
 Imports = ast.Import | ast.ImportFrom
 
 
@@ -32,9 +38,10 @@ class GoldenParts:
     left_out: list[str]
 
 
-def parts_of(text: str) -> GoldenParts:
+def parts_of(text: str, target: str) -> GoldenParts:
     """Returns the two parts of a golden file, without the imports that are left out."""
     kernel, test = split(text)
+    kernel, other = _with_libdevice(kernel, target)
     try:
         kernel, globals_ = _with_constants(kernel)
         kernel, unused = _without_missing(kernel, also_used=False)
@@ -48,7 +55,22 @@ def parts_of(text: str) -> GoldenParts:
         f"kernels of Triton {version} cannot read {name}, so its value is a constexpr"
         for name in globals_
     ]
+    changes += [
+        f"the target is {target}, so functions of {name} are those of the target's own libdevice"
+        for name in other
+    ]
     return GoldenParts(kernel, test, changes)
+
+
+def _with_libdevice(text: str, target: str) -> tuple[str, list[str]]:
+    """Returns the text with the libdevice of the target's vendor, and the replaced modules."""
+    own = target.partition(":")[0]
+    changed = []
+    for vendor in VENDORS:
+        if vendor != own:
+            text, count = re.subn(rf"\bextra\.{vendor}\b(?={OF_LIBDEVICE})", f"extra.{own}", text)
+            changed += [f"{PACKAGE}.language.extra.{vendor}.libdevice"] * bool(count)
+    return text, changed
 
 
 def _with_constants(text: str) -> tuple[str, list[str]]:

@@ -53,7 +53,7 @@ def trace_file(
     found["operators"] = []
     if not report["recorded"]:
         return found
-    two = parts_of(golden.text)
+    two = parts_of(golden.text, target)
     found["left_out"] += two.left_out
     name = operator_name(golden.name)
     for position, group in enumerate(groups(calls)):

@@ -21,6 +21,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements"))
 from environment import environment  # noqa: E402
+from suites_record import refusal_of  # noqa: E402
 
 TEXT_CHARS = 200
 
@@ -34,7 +35,7 @@ def result_of(suite: Path) -> dict[str, Any]:
         "files_with_operators": len(used),
         "operators": sum(len(one["operators"]) for one in used),
         "refused": {
-            one["file"]: (one["reason"] or one["kind"])[:TEXT_CHARS]
+            one["file"]: refusal_of(one)["why"][:TEXT_CHARS]
             for one in files
             if not one["operators"]
         },

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import re
+import textwrap
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,7 @@ RIGHT = {"oracle": {"none"}, "torch_eager": {"none", "unattributed"}}
 # Trouble of the server or the device: no verdict on the operator.
 OURS = {"internal_error", "device_unhealthy", "cancelled"}
 KINDS_SHOWN = 6
+COLUMNS = 100
 LEVEL = re.compile(r"level\d_")  # the beginning of the file names of KernelBench
 OF_FILES = ("operators", "refused")  # what a suite's record has for each file
 OF_OPERATORS = ("verdicts", "lint")  # and for each operator
@@ -162,12 +164,16 @@ def not_run(suites: list[dict[str, Any]]) -> list[str]:
         if missing := row["operators"] - row["linted"]:
             parts.append(f"{missing} operator{'s' * (missing > 1)} without a result of lint")
         if parts:
-            lines.append(f"- {title_of(suite)}: {', '.join(parts)}.")
+            text = f"- {title_of(suite)}: {', '.join(parts)}."
+            lines += textwrap.wrap(text, COLUMNS, subsequent_indent="  ", break_on_hyphens=False)
     return lines or ["Everything was run."]
 
 
-def page(result: dict[str, Any], other: dict[str, Any] | None = None) -> str:
-    """Returns the page of a result. `other` is a result of device cpu for the same suites."""
+def page(
+    result: dict[str, Any], other: dict[str, Any] | None = None, files: Iterable[str] = ()
+) -> str:
+    """Returns the page of a result. `other` is a result of device cpu for the same suites, and
+    `files` are the names of the results' files."""
     suites = [part for suite in result["suites"] for part in parts_of(suite)]
     records = other["suites"] if other else []
     same = {suite["digest"] for suite in result["suites"]}
@@ -189,7 +195,8 @@ def page(result: dict[str, Any], other: dict[str, Any] | None = None) -> str:
         "what an import gives, and what a server makes of the benchmark's own kernels. It was made",
         f"on device `{result['device']}` ({gpu}, {about['cores']} processors, PyTorch"
         f" {about['torch']}, Triton",
-        f"{about['triton']}), in {seconds:.0f} s. The result file has every verdict.",
+        f"{about['triton']}), in {seconds:.0f} s. Every verdict and every result of lint:",
+        f"{', '.join(f'`{file}`' for file in files) or 'not kept'}.",
         "",
         *table(suites, without_gpu),
         "",

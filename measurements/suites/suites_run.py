@@ -27,7 +27,7 @@ END_S = 15  # of --seconds; kept for the ends of server and lint
 MOST_LINT_JOBS = 16  # each has a judge process with PyTorch
 # Calls in flight for a suite without oracles. Its submissions run on the host tier, where a job has
 # the GPU alone, and calls in flight hold up the end of the suite's share of time.
-HOST_TIER_JOBS = 3
+HOST_TIER_JOBS = 2
 LINTED_AT_ONCE = 2  # operators of one lint command, for each job
 SUMMARY_CHARS = 300
 KEPT = ("outcome", "error_kind", "tier", "tier_reason", "stage", "stage_ms")
@@ -39,6 +39,11 @@ def verdict_of(agent: Agent, operator: str, code: str) -> dict[str, Any]:
         answer = agent.call("job", {"job": answer["job"], "wait_s": WAIT_S})
     found = {key: answer.get(key) for key in KEPT}
     return {**found, "summary": str(answer.get("summary", ""))[:SUMMARY_CHARS]}
+
+
+def within(suite: Suite, text: str) -> str:
+    """Returns the beginning of a text of lint, with paths that begin in the suite's folder."""
+    return text.replace(f"{suite.folder}/", "")[:SUMMARY_CHARS]
 
 
 class Run:
@@ -170,10 +175,10 @@ class Run:
                 "run": self.number,
                 "sound": one["sound"],
                 "undecided": one["undecided"],
-                "failures": [text[:SUMMARY_CHARS] for text in one["failures"]],
+                "failures": [within(suite, text) for text in one["failures"]],
                 "mutants": one["mutants"],
                 "killed": one["killed"],
-                "oracle": one["oracle"][:SUMMARY_CHARS],
+                "oracle": within(suite, one["oracle"]),
                 "checks_s": round(one["checks_s"], 3),
                 "oracle_s": round(one["oracle_s"], 3),
             }

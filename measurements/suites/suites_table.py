@@ -114,6 +114,7 @@ def measure(suites: list[Suite], result: dict[str, Any], options: argparse.Names
                 f"{len(suite.record['verdicts'])} verdicts, {len(suite.record['lint'])} linted"
             )
 
+    write(options.out, json.dumps(result, separators=(",", ":")) + "\n")
     while time.monotonic() < run.end:
         done = sum(len(one.record["verdicts"]) + len(one.record["lint"]) for one in suites)
         steps = [step for step in steps_of(run, suites, options.steps) if step.weight]
@@ -202,7 +203,9 @@ def main() -> int:
         result = json.loads(options.out.read_text(encoding="utf-8"))
     if options.page:
         other = options.without_gpu and json.loads(options.without_gpu.read_text(encoding="utf-8"))
-        write(options.page, page(result, other))
+        files = [path for path in (options.out, options.without_gpu) if path]
+        names = [os.path.relpath(path.resolve(), ROOT) for path in files]
+        write(options.page, page(result, other, names))
     return 0
 
 

@@ -158,12 +158,18 @@ def test_the_modified_tritonbench_has_the_same_format(tmp_path: Path) -> None:
         "\ndef scale(x):\n    y = torch.empty_like(x)\n"
         "    scale_kernel[(1,)](x, y, x.numel(), 2.0, BLOCK=128)\n    return y\n"
     )
-    (folder / "one.py").write_text(kernel + SEPARATOR + "scale(torch.randn(100, device='cuda'))\n")
+    call = SEPARATOR + "scale(torch.randn(100, device='cuda'))\n"
+    (folder / "one.py").write_text(kernel + call)
+    load = "tl.load(x + i, mask=i < n)"
+    of_amd = kernel.replace(load, f"tl.extra.hip.libdevice.erf({load})")
+    (folder / "two.py").write_text(of_amd + call)
     (tmp_path / "TritonBench_G_comp_alpac_v1_fixed_with_difficulty.json").write_text(
         json.dumps([{"file": "one.py", "instruction": "Scale.", "difficulty": "4"}])
     )
     files = imported("geak-tritonbench", folder, tmp_path / "suite")
     assert files["one.py"]["tier"] == "plan", files
+    assert files["two.py"]["tier"] == "plan" and files["two.py"]["operators"], files
+    assert "extra.cuda.libdevice.erf" in (tmp_path / "suite/standard/two/oracle.py").read_text()
     spec = (tmp_path / "suite/standard/one/spec.toml").read_text()
     assert "difficulty = 4" in spec and "Scale." in spec
     assert 'benchmark = "TritonBench-modified (GEAK)"' in spec
@@ -266,7 +272,7 @@ def test_only_missing_and_unused_names_are_left_out() -> None:
         "BLOCK: tl.constexpr = 1024  # of a kernel\n"
         "OTHER: tl.constexpr = tl.constexpr(4)\n"
     )
-    parts = parts_of(kernel + SEPARATOR + "from triton import gone\ngone()\n")
+    parts = parts_of(kernel + SEPARATOR + "from triton import gone\ngone()\n", "cuda:90")
     assert parts.kernel.splitlines()[:5] == [
         "import triton, triton.no_such_module",
         "from triton.language import load, neither_this",
@@ -285,6 +291,31 @@ def test_only_missing_and_unused_names_are_left_out() -> None:
         f"{name}; its import is left out"
         for name in ("triton.language.no_such_name", "triton.never_there", "triton.gone")
     ]
+
+
+def test_the_libdevice_of_another_vendor_becomes_that_of_the_target() -> None:
+    sys.path.insert(0, str(ROOT / "importers/common"))
+    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
+    from golden_imports import parts_of
+
+    text = (
+        "from triton.language.extra.VENDOR.libdevice import isinf\n"
+        "from triton.language.extra.VENDOR import libdevice\n"
+        "x = tl.extra.VENDOR.libdevice.pow(x, 2)\n"
+        "from triton.language.extra.hip import utils\n"
+    )
+    hip, cuda = text.replace("VENDOR", "hip"), text.replace("VENDOR", "cuda")
+    for given, target, wanted, name in (
+        (hip, "cuda:90", cuda, "hip"),
+        (cuda, "hip:gfx942", hip, "cuda"),
+    ):
+        parts = parts_of(given + SEPARATOR, target)
+        assert parts.kernel.strip() == wanted.strip()
+        assert parts.left_out == [
+            f"the target is {target}, so functions of triton.language.extra.{name}.libdevice are "
+            "those of the target's own libdevice"
+        ]
+        assert parts_of(wanted + SEPARATOR, target).left_out == []
 
 
 def test_a_test_may_end_after_its_last_call() -> None:

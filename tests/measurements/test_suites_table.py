@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT / "measurements/suites"))
 
 from suites_page import page, row_of  # noqa: E402
 from suites_record import SAME_CLASS, Suite, refusal_of, submission_of, suite_of  # noqa: E402
-from suites_run import Run  # noqa: E402
+from suites_run import Run, within  # noqa: E402
 from suites_table import Step, do_all, earlier, with_earlier  # noqa: E402
 
 SCRIPT = ROOT / "measurements/suites/suites_table.py"
@@ -94,6 +94,12 @@ def test_trouble_of_the_server_is_no_verdict(tmp_path: Path) -> None:
     record = suite_of(suite_folder(tmp_path)).record
     record["verdicts"] = [verdict("add", "device_unhealthy", "none")]
     assert row_of(record)["judged"] == 0
+
+
+def test_results_name_no_path_of_the_machine(tmp_path: Path) -> None:
+    suite = suite_of(suite_folder(tmp_path))
+    text = f"add, cases: {suite.folder}/standard/add/spec.toml:3: why"
+    assert within(suite, text) == "add, cases: standard/add/spec.toml:3: why"
 
 
 def test_a_later_run_goes_on(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from harness.wire import device_memory
 from harness.wire.device_memory import DeviceMemory
 from harness.wire.driver_api import DriverApi
 from harness.wire.frames import Channel, Frame
+from harness.wire.tensors import aligned
 
 pytestmark = pytest.mark.gpu
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -29,6 +30,8 @@ LAUNCHER = BUILD / "bin/assay-launcher-hip-over-cuda"
 PTXAS = Path(triton.__file__).parent / "backends/nvidia/bin/ptxas"
 BYTES = 3 << 20
 COUNT, BLOCK = 100_003, 128
+# The judge places each tensor at a multiple of ALIGNMENT bytes.
+PLACE = aligned(4 * COUNT)
 ADD = """
 .version 7.8
 .target sm_80
@@ -104,15 +107,18 @@ def sum_plan(architecture: int, folder: Path) -> Plan:
 def test_the_launcher_performs_a_plan_on_memory_that_the_judge_made(tmp_path: Path) -> None:
     device = torch.device("cuda:0")
     major, minor = torch.cuda.get_device_capability(device)
-    memory = DeviceMemory.create(device, 12 * COUNT)
+    memory = DeviceMemory.create(device, 3 * PLACE)
     try:
-        values = memory.bytes[: 12 * COUNT].view(torch.float32)
-        values.copy_(torch.rand(3 * COUNT, device=device))
-        wanted = values[:COUNT] + values[COUNT : 2 * COUNT]
+        x, y, made = (
+            memory.bytes[at : at + 4 * COUNT].view(torch.float32) for at in (0, PLACE, 2 * PLACE)
+        )
+        for values in (x, y, made):
+            values.copy_(torch.rand(COUNT, device=device))
+        wanted = x + y
         torch.cuda.synchronize(device)
         answer = performed(memory, sum_plan(10 * major + minor, tmp_path))
         assert answer.type == "launched", answer.header
-        assert torch.equal(values[2 * COUNT :], wanted)
+        assert torch.equal(made, wanted)
     finally:
         memory.free()
 
@@ -129,11 +135,11 @@ def performed(memory: DeviceMemory, plan: Plan) -> Frame:
         assert ready is not None and ready.type == "ready", ready
         inputs = [
             {"name": name, "fd": 0, "offset": at, "nbytes": 4 * COUNT, "inout": False}
-            for name, at in (("x", 0), ("y", 4 * COUNT))
+            for name, at in (("x", 0), ("y", PLACE))
         ]
         header = {
             **{"type": "launch", "case": "c", "inputs": inputs, "ablated": False, "time": False},
-            **{"output_fd": 0, "output_offset": 8 * COUNT, "output_bytes": 4 * COUNT},
+            **{"output_fd": 0, "output_offset": 2 * PLACE, "output_bytes": 4 * COUNT},
             **{"device_bytes": memory.size, "gpu_memory_bytes": 1 << 28},
         }
         channel.send(header, plan.encode(), [fd])

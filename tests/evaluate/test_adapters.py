@@ -1,6 +1,6 @@
 """Tries the adapters with the real libraries from PyPI. `./run clients` runs this file; the normal
-suite leaves it out, because the libraries are large. A library that has no version for this Python
-is skipped."""
+suite leaves it out, because the libraries are large. A library that needs a newer Python than this
+one runs in that of Debian 13, which only root can make."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ REQUIREMENTS = {
     "verifiers": ("verifiers==0.4.0", "httpx"),
     "openenv": ("openenv-core==0.3.0", "httpx"),
     "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0"),  # as tests/clients/test_inspect_ai.py
-    "nemo_gym": ("nemo-gym==0.4.0", "httpx"),  # needs Python 3.12
+    # Its package hydra imports pkg_resources, which newer versions of setuptools do not have.
+    "nemo_gym": ("nemo-gym==0.4.0", "setuptools<81", "httpx"),
     "verl": (  # without most of what it asks for: these are the packages that it imports here
         "verl==0.9.1",
         "aiohttp",
@@ -31,10 +32,11 @@ REQUIREMENTS = {
         "transformers==5.5.3",
         "httpx",
     ),
-    "harbor": ("harbor==0.26.0", "httpx"),  # needs Python 3.13
+    "harbor": ("harbor==0.26.0", "httpx"),
 }
+NEWER = {"nemo_gym": (3, 12), "harbor": (3, 13)}  # the Python that a library needs
 
-
+INSTALL_S = 1_800
 SHARED = {"slime": "verl"}  # the library whose Python another one uses
 
 
@@ -47,6 +49,8 @@ def python_of(name: str) -> str:
         if not found.exists():
             pytest.skip(f"{found} does not exist")
         return str(found)
+    if sys.version_info < NEWER.get(name, ()):
+        return newer_python_of(name)
     from python_clients import python_with
 
     try:
@@ -54,6 +58,15 @@ def python_of(name: str) -> str:
         return str(python_with(*REQUIREMENTS[name], alone=bare, shared=bare))
     except subprocess.CalledProcessError:
         pytest.skip(f"pip cannot install {REQUIREMENTS[name][0]} for this Python")
+
+
+def newer_python_of(name: str) -> str:
+    if os.geteuid() != 0:
+        pytest.skip(f"{name} needs a newer Python, which only root can make")
+    command = [str(ROOT / "packaging/newer_python.sh"), name, *REQUIREMENTS[name]]
+    made = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_S)
+    assert made.returncode == 0, made.stderr[-4000:]
+    return made.stdout.splitlines()[-1]
 
 
 def seen(name: str, url: str, tmp_path: Path) -> Any:

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "sandbox/judging/judge_retries.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/judging/program_order.h"
+#include "sandbox/pool/processors.h"
 #include "sandbox/pool/reference_process.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"
@@ -297,7 +297,7 @@ class CpuDevice final : public Device {
         recordings_(kRecordingCacheBytes) {}
 
   DeviceInfo info() const override {
-    const int processors = static_cast<int>(std::thread::hardware_concurrency());
+    const int processors = usable_processors();
     return {.name = "cpu",
             .description =
                 "Triton's interpreter on small cases, not on a GPU; compiles and records for " +

@@ -232,3 +232,29 @@ def test_no_verdict_is_lost_when_everything_dies(slurm: Slurm, binary: str, tmp_
     every = Counter((operator, sample) for operator in OPERATORS.split(",") for sample in samples)
     assert [one for one in attempts if one != every] == [], bench.said
     wait_until(lambda: worker_pids(tmp_path) == [])
+
+
+def test_a_partition_that_does_not_exist_is_named(
+    slurm: Slurm, binary: str, tmp_path: Path
+) -> None:
+    wrong = f"srun --quiet --unbuffered --partition=nowhere {binary} worker --device fake"
+    good = f"{binary} worker --device fake"
+    file = tmp_path / "workers.toml"
+    file.write_text(
+        f'[[pool]]\nname = "wrong"\ncommand = {json.dumps(wrong)}\n'
+        f'[[pool]]\nname = "good"\ncommand = {json.dumps(good)}\n'
+    )
+    environment = slurm.environment
+    with serving(
+        binary, tmp_path, "--workers", str(file), device="", environment=environment
+    ) as server:
+        page: list[str] = []
+
+        def is_named() -> bool:
+            page[:] = server.request("GET", "/metrics")[2].splitlines()
+            return any("invalid partition specified: nowhere" in line for line in page)
+
+        wait_until(is_named)
+        arguments = {"operator": "vector_add", "code": "# fake: pass\n", "device": "good"}
+        answer = server.call("run_tests", arguments)["structuredContent"]
+        assert answer["outcome"] == "pass", (answer, page)

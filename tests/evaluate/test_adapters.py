@@ -19,8 +19,7 @@ REQUIREMENTS = {
     "verifiers": ("verifiers==0.4.0", "httpx"),
     "openenv": ("openenv-core==0.3.0", "httpx"),
     "inspect_ai": ("inspect_ai==0.3.285", "mcp==2.3.0"),  # as tests/clients/test_inspect_ai.py
-    # Its package hydra imports pkg_resources, which newer versions of setuptools do not have.
-    "nemo_gym": ("nemo-gym==0.4.0", "setuptools<81", "httpx"),
+    "nemo_gym": ("nemo-gym==0.4.0", "httpx"),
     "verl": (  # without most of what it asks for: these are the packages that it imports here
         "verl==0.9.1",
         "aiohttp",
@@ -69,10 +68,10 @@ def newer_python_of(name: str) -> str:
     return made.stdout.splitlines()[-1]
 
 
-def seen(name: str, url: str, tmp_path: Path) -> Any:
+def seen(name: str, url: str, tmp_path: Path, *more: str) -> Any:
     script = Path(__file__).parent / "adapter_checks.py"
     done = subprocess.run(
-        [python_of(name), str(script), name, url, str(tmp_path)],
+        [python_of(name), str(script), name, url, str(tmp_path), *more],
         capture_output=True,
         text=True,
         timeout=300,
@@ -130,3 +129,11 @@ def test_slime(url: str, tmp_path: Path) -> None:
 def test_harbor(url: str, tmp_path: Path) -> None:
     found = seen("harbor", url, tmp_path)
     assert found == {"name": "assay/vector_add", "instruction": True, "timeout": 600.0}
+
+
+@pytest.mark.parametrize("name", REQUIREMENTS)
+def test_a_policy_learns_through_the_adapter(name: str, url: str, tmp_path: Path) -> None:
+    """The policy of examples/train_tiny_policy.py begins with a third of wrong answers."""
+    found = seen(name, url, tmp_path, "train")
+    assert sorted(found) == ["relu", "vector_add"]
+    assert all(wrong < 0.05 for wrong in found.values()), found

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "sandbox/pool/processors.h"
+#include "sandbox/job/processors.h"
 
 namespace assay::sandbox {
 namespace {

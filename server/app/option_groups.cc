@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "sandbox/jail/layer.h"
-#include "sandbox/pool/processors.h"
+#include "sandbox/job/processors.h"
 
 namespace assay::server {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "sandbox/device/compiled_timer.h"
 #include "sandbox/device/make_device.h"
-#include "sandbox/pool/processors.h"
+#include "sandbox/job/processors.h"
 #include "server/app/exit_status.h"
 #include "server/app/option_groups.h"
 #include "server/app/workspace.h"

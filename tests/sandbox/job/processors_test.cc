@@ -1,4 +1,4 @@
-#include "sandbox/pool/processors.h"
+#include "sandbox/job/processors.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -6,7 +6,8 @@ group of samples of one prompt, advantages relative to the group's mean, and a g
     PYTHONPATH=python python examples/train_tiny_policy.py --url http://127.0.0.1:8080
 
 On the device `fake`, the comments "# fake:" choose the verdicts. Replace `answers` by the replies of
-your model, and `Policy.learn` by your optimizer's step."""
+your model, and `Policy.learn` by your optimizer's step. tests/evaluate/adapter_training.py trains
+this policy through each adapter."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ import argparse
 import math
 import random
 import uuid
+from collections.abc import Callable
 
 import assay
 
@@ -48,34 +50,34 @@ class Policy:
             self.logits[operator][other] += rate * advantage * gradient
 
 
-def train(client: assay.Client, steps: int, group: int, rate: float, seed: int) -> Policy:
-    policy = Policy(seed)
+# Returns the reward of each (operator, answer) of a step. None: masked, which must not count as 0.
+Judge = Callable[[list[tuple[str, str]]], list[float | None]]
+
+
+def through_client(client: assay.Client) -> Judge:
     # A profile is timed, so the reward sees the speed. Test would reward every right kernel alike.
-    run = uuid.uuid4().hex
-    for step in range(steps):
+    def judge(answers: list[tuple[str, str]]) -> list[float | None]:
+        step = uuid.uuid4().hex  # a group has the same inputs, and its equal sources one verdict
+        batch = [
+            assay.Evaluation(name, completion=text, mode="profile", group=f"{step}/{name}")
+            for name, text in answers
+        ]
+        results = client.evaluate_all(batch, rewards=["kevin"])
+        return [result.rewards["kevin"] if result.usable else None for result in results]
+
+    return judge
+
+
+def train(judge: Judge, steps: int, group: int, rate: float, seed: int) -> Policy:
+    policy = Policy(seed)
+    for _ in range(steps):
         chosen = [(name, kernel) for name in OPERATORS for kernel in policy.sample(name, group)]
         answers = [f"Here it is:\n```python\n{KERNELS[kernel]}```\n" for _, kernel in chosen]
-        results = client.evaluate_all(
-            [
-                # All members of a group get the same inputs, and equal sources are judged once.
-                assay.Evaluation(
-                    name, completion=answer, mode="profile", group=f"{run}/{step}/{name}"
-                )
-                for (name, _), answer in zip(chosen, answers, strict=True)
-            ],
-            rewards=["kevin"],
-        )
+        rewards = judge([(name, text) for (name, _), text in zip(chosen, answers, strict=True)])
         for name in OPERATORS:
-            # A masked sample has no reward. It must not count as 0.
-            rewards = [
-                (kernel, result.rewards["kevin"])
-                for (owner, kernel), result in zip(chosen, results, strict=True)
-                if owner == name and result.usable
-            ]
-            usable = [(kernel, reward) for kernel, reward in rewards if reward is not None]
-            if not usable:
-                continue
-            mean = sum(reward for _, reward in usable) / len(usable)
+            pairs = zip(chosen, rewards, strict=True)
+            usable = [(k, r) for (owner, k), r in pairs if owner == name and r is not None]
+            mean = sum(reward for _, reward in usable) / max(len(usable), 1)
             for kernel, reward in usable:
                 policy.learn(name, kernel, reward - mean, rate / len(usable))
     return policy
@@ -88,7 +90,8 @@ def main() -> None:
     parser.add_argument("--group", type=int, default=16)
     arguments = parser.parse_args()
     with assay.Client(arguments.url) as client:
-        policy = train(client, arguments.steps, arguments.group, rate=1.0, seed=1)
+        judge = through_client(client)
+        policy = train(judge, arguments.steps, arguments.group, rate=1.0, seed=1)
     for name in OPERATORS:
         print(name, {kernel: round(p, 3) for kernel, p in policy.probabilities(name).items()})
 

@@ -12,7 +12,6 @@ shift
 version=3.13
 roots=$PWD/build/roots
 root=$roots/trixie
-wheels=$roots/wheels-$name
 program=$roots/newer-python/$name/bin/python
 wanted="$version $*"
 
@@ -36,22 +35,11 @@ if [[ ! -f $root/.complete ]]; then
 fi
 if [[ ! -x $program || $(cat "$roots/newer-python/$name/requirements" 2>/dev/null) != "$wanted" ]]
 then
-  say "fetching $1 for Python $version"
-  rm -rf "$wheels" "$root/wheels" "$root/adapters/$name"
-  # The pip of this machine fetches the packages, because it knows this machine's index.
-  python3 -m venv "$roots/pip"
-  "$roots/pip/bin/python" -m pip download --quiet --disable-pip-version-check --dest "$wheels" \
-    --only-binary=:all: --python-version "$version" "$@" >&2
-  mkdir -p "$root/wheels" "$root/adapters"
-  cp -l "$wheels"/*.whl "$root/wheels"
-  packaging/enter_root.sh "$root" bash -c "python3 -m venv /adapters/$name \
-    && /adapters/$name/bin/pip install --quiet --no-index --find-links /wheels \"\$@\"" \
-    install "$@" >&2
-  rm -rf "$root/wheels"
-  mkdir -p "$(dirname "$program")"
+  rm -rf "$root/adapters/$name"
+  mkdir -p "$root/adapters" "$(dirname "$program")"
   cat >"$program" <<END
 #!/usr/bin/env bash
-# Runs $1's Python in $root, with mounts of its own.
+# Runs the Python of /adapters/$name in $root, with mounts of its own.
 exec unshare --mount --propagation private bash -c '
   set -euo pipefail
   mount --bind /tmp "$root/tmp"
@@ -59,10 +47,17 @@ exec unshare --mount --propagation private bash -c '
   mount --bind "$PWD" "$root$PWD"
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
-  exec chroot "$root" /adapters/$name/bin/python "\$@"
+  exec chroot "$root" /usr/bin/env -u LD_PRELOAD "\${PYTHON:-/adapters/$name/bin/python}" "\$@"
 ' newer_python "\$@"
 END
   chmod +x "$program"
+  # pip works in the root as on this machine: with its name servers, certificates and indexes.
+  for file in /etc/resolv.conf /etc/pip.conf /etc/ssl/certs/ca-certificates.crt; do
+    [[ ! -f $file ]] || cp --dereference "$file" "$root$file"
+  done
+  say "installing $1 for Python $version"
+  PYTHON=/usr/bin/python3 "$program" -m venv "/adapters/$name" >&2
+  "$program" -m pip install --quiet --disable-pip-version-check "$@" >&2
   printf '%s' "$wanted" >"$roots/newer-python/$name/requirements"
 fi
 printf '%s\n' "$program"

@@ -90,6 +90,10 @@ class Client:
         )
         self._run = started["run"]
 
+    def reconnect(self) -> None:
+        """Opens a new connection. The server closes one that was idle while others were measured."""
+        self._agent.connection.close()  # the next request opens it again
+
     def verdict(self, tool: str, operator: str, source: str) -> dict[str, Any]:
         arguments = {"operator": operator, "device": self._device, "run": self._run}
         arguments["response_format"] = "detailed"  # names the worker
@@ -142,6 +146,7 @@ class Load:
         begin = time.monotonic()
 
         def work(index: int) -> None:
+            self._clients[index].reconnect()
             while time.monotonic() < begin + seconds:
                 start = time.monotonic()
                 answer = self.call(index, tool)
@@ -160,6 +165,8 @@ class Load:
         threads = self.start(work, agents)
         for thread in threads:
             thread.join()
+        if self.sent != self.outcomes.total():
+            raise SystemExit(f"{self.sent - self.outcomes.total()} calls got no answer")
         inside = sorted(
             (one for one in samples if one["end_s"] <= seconds and one["outcome"] == "pass"),
             key=lambda one: float(one["end_s"]),

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "sandbox/device/public_compile.h"
 #include "sandbox/gpu/suite_judges.h"
 #include "sandbox/job/operator_revision.h"
+#include "sandbox/job/processors.h"
 #include "sandbox/job/target.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judge_retries.h"
@@ -297,7 +297,7 @@ class CpuDevice final : public Device {
         recordings_(kRecordingCacheBytes) {}
 
   DeviceInfo info() const override {
-    const int processors = static_cast<int>(std::thread::hardware_concurrency());
+    const int processors = usable_processors();
     return {.name = "cpu",
             .description =
                 "Triton's interpreter on small cases, not on a GPU; compiles and records for " +

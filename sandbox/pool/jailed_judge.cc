@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <thread>
 
 #include "base/log.h"
+#include "sandbox/job/processors.h"
 
 namespace assay::sandbox {
 namespace {
@@ -34,8 +34,8 @@ Limits judge_limits() {
   limits.memory_bytes = kJudgeMemoryBytes;
   limits.processes = kJudgeProcesses;
   limits.tmp_bytes = kJudgeTmpBytes;
-  const auto processors = static_cast<std::int64_t>(std::thread::hardware_concurrency());
-  limits.cpu_percent = kPercentOfProcessor * std::max<std::int64_t>(processors, 1);
+  const auto processors = static_cast<std::int64_t>(usable_processors());
+  limits.cpu_percent = kPercentOfProcessor * processors;
   return limits;
 }
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/log.h"
 #include "base/result.h"
 #include "sandbox/jail/layer.h"
+#include "sandbox/job/processors.h"
 
 namespace assay::server {
 namespace {
@@ -24,7 +24,7 @@ constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer for 
 constexpr std::int64_t kLeastCpuPercent = 10;
 constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
-constexpr unsigned kCoresForTwoRecorders = 8;
+constexpr int kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
 constexpr int kMostDefaultRecordingJobs = 16;
 // The number of jobs in progress on one GPU, divided by the number of jobs that compile. Most of
@@ -32,7 +32,7 @@ constexpr int kMostDefaultRecordingJobs = 16;
 constexpr int kJobsPerRecordingJob = 6;
 // While a judge compiles the golden kernels of an operator, it uses a core fully. Otherwise it
 // mostly waits for the GPU or for a request.
-constexpr unsigned kCoresPerJudge = 2;
+constexpr int kCoresPerJudge = 2;
 constexpr int kMostDefaultJudges = 8;
 constexpr std::int64_t kLeastSanitizeMs = 1'000;  // a GPU context takes this long to make
 
@@ -50,27 +50,23 @@ Status choose_program(const char* option, const std::string& chosen, std::string
 
 }  // namespace
 
-int default_recorders() {
-  return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? 2 : 1;
-}
+int default_recorders() { return sandbox::usable_processors() >= kCoresForTwoRecorders ? 2 : 1; }
 
 int default_gpu_sharers() {
-  return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1;
+  return sandbox::usable_processors() >= kCoresForTwoRecorders ? kSharers : 1;
 }
 
-// Returns the default number of jobs that compile at a time: one for each core of the machine, but
+// Returns the default number of jobs that compile at a time: one for each core that it may use, but
 // at most kMostDefaultRecordingJobs. With fewer jobs, cores are idle. With more jobs, the recorders
 // compete for the cores (docs/measurements/server.md).
 int default_recording_jobs() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(),
-                    kMostDefaultRecordingJobs);
+  return std::clamp(sandbox::usable_processors(), default_gpu_sharers(), kMostDefaultRecordingJobs);
 }
 
 int default_gpu_jobs() { return kJobsPerRecordingJob * default_recording_jobs(); }
 
 int default_judges() {
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency() / kCoresPerJudge), 1,
-                    kMostDefaultJudges);
+  return std::clamp(sandbox::usable_processors() / kCoresPerJudge, 1, kMostDefaultJudges);
 }
 
 std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options) {

@@ -7,11 +7,11 @@
 #include <fstream>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "sandbox/device/compiled_timer.h"
 #include "sandbox/device/make_device.h"
+#include "sandbox/job/processors.h"
 #include "server/app/exit_status.h"
 #include "server/app/option_groups.h"
 #include "server/app/workspace.h"
@@ -229,8 +229,7 @@ void add_operators(CLI::App& app, int& status) {
       ->capture_default_str();
   lint_command->add_option("--isolation", options->isolation, "strict or best-effort")
       ->capture_default_str();
-  options->jobs =
-      std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostLintJobs);
+  options->jobs = std::clamp(sandbox::usable_processors(), 1, kMostLintJobs);
   lint_command
       ->add_option("--jobs", options->jobs,
                    "operators to lint at once; each takes a core and about 400 MiB")

@@ -55,15 +55,19 @@ Fleet::~Fleet() {
   for (const auto& seat : seats) seat->reader.join();
 }
 
-/// Returns a worker that can take a job now, or null.
+/// Returns the worker that can take a job now and has the fewest jobs, or null. With the first one
+/// that has a free slot instead, one GPU would get all jobs while the others are idle. Among
+/// workers with equally many jobs it is the oldest, so that further ones become idle and can end.
 std::shared_ptr<Fleet::Seat> Fleet::pick(bool alone) {
   const std::int64_t now_ns = system_clock().monotonic_ns();
+  std::shared_ptr<Seat> found;
   for (const auto& seat : seats_) {
     const bool due = settings_.health_check_s > 0 && seat->health_due_ns <= now_ns;
     if (seat->state != Seat::State::ready || due) continue;
-    if (alone ? seat->taken == 0 : seat->taken < seat->capacity) return seat;
+    const bool free = alone ? seat->taken == 0 : seat->taken < seat->capacity;
+    if (free && (found == nullptr || seat->taken < found->taken)) found = seat;
   }
-  return nullptr;
+  return found;
 }
 
 bool Fleet::none_can_come() const {

@@ -224,7 +224,13 @@ def slime(url: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    print(json.dumps(globals()[sys.argv[1]](sys.argv[2])))
+    if sys.argv[4:] == ["train"]:
+        import adapter_training
+
+        found = adapter_training.wrong_after_training(sys.argv[1], sys.argv[2], Path(sys.argv[3]))
+    else:
+        found = globals()[sys.argv[1]](sys.argv[2])
+    print(json.dumps(found))
 
 
 if __name__ == "__main__":

@@ -155,7 +155,8 @@ def test_harbor_tasks(url: str, client: assay.Client, tmp_path: Path) -> None:
 
 
 def test_the_example_learns_the_fast_kernel(client: assay.Client) -> None:
-    policy = train_tiny_policy.train(client, steps=12, group=12, rate=2.0, seed=1)
+    judge = train_tiny_policy.through_client(client)
+    policy = train_tiny_policy.train(judge, steps=12, group=12, rate=2.0, seed=1)
     for operator in train_tiny_policy.OPERATORS:
         assert policy.probabilities(operator)["fast"] > 0.9
 

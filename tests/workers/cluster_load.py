@@ -26,6 +26,7 @@ CLIENTS = 4
 SLEEP_MS = 150  # of each job of a client
 AGENTS = ("one_shot", "leader", "alphaevolve", "geak")
 OPERATORS = "vector_add,relu,gelu_tanh,softmax_last_dim"
+SAMPLES = 2
 BENCH_S = 300  # the time in which the last bench must end after the faults
 PAUSE_S = 1.0  # before an interrupted bench goes on
 
@@ -105,7 +106,7 @@ class Bench:
         self.interrupted = 0
         self.said = ""  # by the last bench
         self._command = [binary, "bench", "--server", url, "--model", "sim:7", "--jobs", "4"]
-        self._command += ["--operators", OPERATORS, "--samples", "2"]
+        self._command += ["--operators", OPERATORS, "--samples", str(SAMPLES)]
         self._command += [word for agent in AGENTS for word in ("--agent", agent)]
         self._over = threading.Event()
         self._until = float("inf")

@@ -22,6 +22,7 @@ import pytest
 from cluster_load import (
     AGENTS,
     OPERATORS,
+    SAMPLES,
     Bench,
     Clients,
     outcomes,
@@ -227,6 +228,33 @@ def test_no_verdict_is_lost_when_everything_dies(slurm: Slurm, binary: str, tmp_
     assert set(handles.values()) <= {1}
     # Every attempt of every agent has finished, and once.
     assert len(attempts) >= len(AGENTS) and len(attempts) % len(AGENTS) == 0, bench.said
-    every = {(operator, sample) for operator in OPERATORS.split(",") for sample in (0, 1)}
-    assert all(one == Counter(every) for one in attempts), (attempts, bench.said)
+    samples = range(1, SAMPLES + 1)
+    every = Counter((operator, sample) for operator in OPERATORS.split(",") for sample in samples)
+    assert [one for one in attempts if one != every] == [], bench.said
     wait_until(lambda: worker_pids(tmp_path) == [])
+
+
+def test_a_partition_that_does_not_exist_is_named(
+    slurm: Slurm, binary: str, tmp_path: Path
+) -> None:
+    wrong = f"srun --quiet --unbuffered --partition=nowhere {binary} worker --device fake"
+    good = f"{binary} worker --device fake"
+    file = tmp_path / "workers.toml"
+    file.write_text(
+        f'[[pool]]\nname = "wrong"\ncommand = {json.dumps(wrong)}\n'
+        f'[[pool]]\nname = "good"\ncommand = {json.dumps(good)}\n'
+    )
+    environment = slurm.environment
+    with serving(
+        binary, tmp_path, "--workers", str(file), device="", environment=environment
+    ) as server:
+        page: list[str] = []
+
+        def is_named() -> bool:
+            page[:] = server.request("GET", "/metrics")[2].splitlines()
+            return any("invalid partition specified: nowhere" in line for line in page)
+
+        wait_until(is_named)
+        arguments = {"operator": "vector_add", "code": "# fake: pass\n", "device": "good"}
+        answer = server.call("run_tests", arguments)["structuredContent"]
+        assert answer["outcome"] == "pass", (answer, page)

@@ -249,6 +249,20 @@ def test_a_worker_runs_several_jobs(binary: str, tmp_path: Path) -> None:
         assert {one["outcome"] for one in answers} == {"pass"}
 
 
+def test_jobs_are_spread_over_the_workers(binary: str, tmp_path: Path) -> None:
+    """Each worker could run both jobs, but then the other one would be idle."""
+    file = pool(tmp_path, f"{binary} worker --device fake", least=2, most=2, jobs_per_worker=4)
+    with (
+        serving(binary, tmp_path, "--workers", str(file), device="") as server,
+        ThreadPoolExecutor() as threads,
+    ):
+        wait_until(lambda: workers(server, "idle") == 2)
+        answers = [threads.submit(run_tests, server, slow(5_000, i)) for i in range(2)]
+        wait_until(lambda: workers(server, "busy") == 2)
+        used = {one.result()["provenance"]["worker"].split("@")[0] for one in answers}
+        assert used == {"pool-1", "pool-2"}
+
+
 def test_a_cancelled_job_frees_its_worker(binary: str, tmp_path: Path) -> None:
     file = pool(tmp_path, f"{binary} worker --device fake")
     with serving(binary, tmp_path, "--workers", str(file), device="") as server:

@@ -280,6 +280,9 @@ void add_failure(Verdict& shown, const Verdict& verdict) {
   const ErrorKind kind = kind_of_public_failure(verdict);
   for (CaseRecord& record : shown.cases) record = before_hidden(record, kind);
   for (sandbox::KernelReport& kernel : shown.kernels) kernel.gpu_time_share = 0;
+  // The seeds after the first one are those of timed blocks, and their number depends on the times.
+  for (auto& [id, seeds] : shown.provenance.seeds)
+    seeds.resize(std::min(seeds.size(), seeds.find(',')));
   shown.hints.erase(std::remove_if(shown.hints.begin(), shown.hints.end(),
                                    [](const Hint& hint) { return is_of_timing(hint.kind); }),
                     shown.hints.end());

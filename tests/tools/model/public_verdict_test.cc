@@ -216,6 +216,7 @@ TEST_CASE("a public case that fails after hidden cases says nothing that was mea
       [](Verdict& v) { v.cases[0].deterministic = false; },
       [](Verdict& v) { v.cases[2].outcome = Outcome::error; },
       [](Verdict& v) { v.kernels[0].gpu_time_share = 0.12289; },
+      [](Verdict& v) { v.provenance.seeds["small"] += ",12289,12289"; },
       [](Verdict& v) {
         v.hints.push_back({HintKind::not_deterministic, "", "n12289"});
         v.cases[0].deterministic = false;

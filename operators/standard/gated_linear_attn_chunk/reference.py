@@ -38,8 +38,8 @@ def _exact(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Makes q, k, v and g such that a rounding to bfloat16 shows. In the first head each output is
     one element of q times one of v, and in the second head it is one of k, up to its sign: every
-    step uses a key of its own, and there is no decay. In the other heads, only the last step reads what the first step wrote. g has the same
-    value in all steps, and bfloat16 rounds it by 2^-10."""
+    step uses a key of its own, and there is no decay. In the other heads, only the last step reads
+    what the first step wrote. g has the same value in all steps, and bfloat16 rounds it by 2^-10."""
     _, _, seq, key_dim = keys
     step = torch.arange(seq, device=rng.device)
     own = torch.nn.functional.one_hot(step % key_dim, key_dim).to(torch.float32)

@@ -26,6 +26,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "bounded":
         v = rng.uniform(shape, torch.float32, -0.9, 0.9)
+    elif case.distribution == "fine":
+        v = rng.fine(shape)  # with a window of 1 the output is v, so a rounding of v shows
     return {
         "q": q.to(case.dtype),
         "k": k.to(case.dtype),

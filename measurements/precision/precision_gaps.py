@@ -8,7 +8,8 @@ to bfloat16. Another accumulates the products of float16 matrices in float16. Un
 script tries every small case, so it also says how many cases reject a kernel, and which inputs
 bfloat16 represents in all small cases. With --large it tries all other cases instead. They need a
 GPU. With --seconds no operator begins after this time, and with --part 1/2 the script takes every
-second operator; the result has only the operators that were tried."""
+second operator; the result has only the operators that were tried. Lint draws the inputs of a case
+once. With --seed other inputs are drawn, which shows whether a kernel is rejected only by luck."""
 
 from __future__ import annotations
 
@@ -37,11 +38,12 @@ from harness.judging.precision import (  # noqa: E402
 from harness.operator import Arguments, Case, Operator  # noqa: E402
 from operator_folders import operator_folders  # noqa: E402
 
-SEED = 1
 SUMS = "sums"
 
 
-def cases_of(operator: Operator, device: str, large: bool) -> Iterator[tuple[Case, Arguments]]:
+def cases_of(
+    operator: Operator, device: str, large: bool, seed: int
+) -> Iterator[tuple[Case, Arguments]]:
     for table in operator.spec["cases"]:
         is_triton = operator.spec.get("dialect") == "triton"
         if is_triton and large == (table.get("interpreter") is True):
@@ -50,16 +52,16 @@ def cases_of(operator: Operator, device: str, large: bool) -> Iterator[tuple[Cas
         described = operator.shapes(case)
         if described is not None and is_small(operator, case, described) == large:
             continue
-        arguments = operator.inputs(case, SEED)
+        arguments = operator.inputs(case, seed)
         if is_small(operator, case, arguments) != large:
             yield case, arguments
 
 
-def losses_of(operator: Operator, device: str, large: bool) -> dict[str, list[str]]:
+def losses_of(operator: Operator, device: str, large: bool, seed: int) -> dict[str, list[str]]:
     """Returns, for each input that can be rounded and for the sums, what each case says: "same"
     (the outputs are the right ones), "rejected" or "accepted"."""
     found: dict[str, list[str]] = {}
-    for case, arguments in cases_of(operator, device, large):
+    for case, arguments in cases_of(operator, device, large, seed):
         expected = operator.expected(case, arguments)
         rules = scaled_rules(operator, rules_for(operator, case), expected)
         outputs = {
@@ -94,6 +96,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--large", action="store_true", help="try the cases that are not small")
     parser.add_argument("--seconds", type=float, default=1e9, help="then no operator begins")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--part", default="1/1", help="K/N: the K-th of N parts of the operators")
     parser.add_argument("operators", nargs="*")
     options = parser.parse_args()
@@ -111,7 +114,7 @@ def main() -> None:
             break
         operator = Operator.load(folder)
         try:
-            found[operator.name] = losses_of(operator, options.device, options.large)
+            found[operator.name] = losses_of(operator, options.device, options.large, options.seed)
         except torch.OutOfMemoryError as error:
             failed[operator.name] = str(error).partition("\n")[0]
             continue
@@ -130,6 +133,7 @@ def main() -> None:
         "cases": "large" if options.large else "small",
         "environment": environment(),
         "part": options.part,
+        "seed": options.seed,
         "summary": summary,
         "failed": failed,
         "gaps": {name: one for name, one in gaps.items() if any(one.values())},

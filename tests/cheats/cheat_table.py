@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,8 @@ def honest(results: dict[str, Any]) -> str:
 
 
 def when(results: dict[str, Any]) -> str:
-    """Returns one sentence about each device: at which revision its cases were run last."""
+    """Returns a sentence about each device: at which revision its cases were run last as a whole,
+    and what the note of the results says."""
     said = []
     for device, name in (("cpu", "CPU"), ("gpu", "GPU")):
         ran = results.get("environment", {}).get(device)
@@ -120,10 +122,9 @@ def when(results: dict[str, Any]) -> str:
         where = (
             f"an {ran['gpu'].split(',')[0]}" if device == "gpu" else f"{ran['cores']} processors"
         )
-        said.append(
-            f"The whole column {name} was run last on {where}, at revision `{ran['revision'][:8]}`."
-        )
-    return " ".join(said)
+        text = f"The column {name} was run last on {where}, at revision `{ran['revision'][:8]}`"
+        said.append(text + (f" ({ran['note']})." if "note" in ran else "."))
+    return textwrap.fill(" ".join(said), 100, break_on_hyphens=False, break_long_words=False)
 
 
 def page(results: dict[str, Any]) -> str:

@@ -241,6 +241,14 @@ def test_the_interpreter_does_not_decide_about_another_path_of_a_gpu() -> None:
     assert asked == [True, False]
 
 
+def test_a_transform_takes_no_function_in_a_dictionary_for_a_kernel() -> None:
+    """Checks that the launch loses a program, and not the call of the inserted reference."""
+    order = Order(OPERATORS["cat_pad"], ("torch_if_interpreted", "skip_last_block"), 32)
+    source = build(order, needs_gpu=True).source
+    assert "cheat_space['reference'](" in source
+    assert "_cat_pad_kernel[cheat_grid(grid, " in source
+
+
 def test_a_gpu_compares_what_no_interpreter_runs() -> None:
     order = Order(OPERATORS["gluon_persistent_gemm"], ("skip_last_block",), SEED)
     mutant = build(order, needs_gpu=True)

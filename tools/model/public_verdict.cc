@@ -28,6 +28,8 @@ constexpr std::int64_t kMsPerSecond = 1'000;
 constexpr const char* kHiddenFailed =
     "at least one hidden case is wrong or ends in an error (hidden cases have other shapes, dtypes "
     "or value distributions than the public ones)";
+constexpr const char* kNoMore =
+    " (seen after hidden cases may have run, so a grade says no more; `profile` does)";
 constexpr const char* kNotOurs = "ended by an error of Assay or of its machine";
 
 bool is_hidden_graded(const Verdict& verdict) {
@@ -191,35 +193,6 @@ void add_pass(Verdict& shown, const Verdict& verdict) {
   shown.summary = sandbox::summarise(shown);
 }
 
-/// Adds an error that the submission did not cause. The error's text may name a hidden case. It is
-/// shown only if the job was cancelled or aborted before the submission got hidden cases. Otherwise
-/// a fixed text replaces it.
-void add_inconclusive(Verdict& shown, const Verdict& verdict) {
-  shown.outcome = Outcome::error;
-  shown.error_kind = verdict.error_kind;
-  shown.stage = verdict.tells_hidden ? Stage::judge : verdict.stage;
-  const bool by_server =
-      verdict.error_kind == ErrorKind::cancelled || verdict.error_kind == ErrorKind::aborted;
-  shown.detail = by_server && !verdict.tells_hidden ? verdict.detail : "";
-  shown.summary = by_server && !verdict.tells_hidden ? verdict.summary
-                  : by_server                        ? std::string(to_string(verdict.error_kind))
-                                                     : kNotOurs;
-}
-
-/// Adds all fields. The caller makes sure that the submission had got no hidden case, so that no
-/// field can depend on a hidden case.
-void add_all(Verdict& shown, const Verdict& verdict) {
-  shown.outcome = verdict.outcome;
-  shown.error_kind = verdict.error_kind;
-  shown.stage = verdict.stage;
-  shown.summary = verdict.summary;
-  shown.detail = verdict.detail;
-  shown.diagnostic = verdict.diagnostic;
-  shown.hints = verdict.hints;
-  shown.stdout_text = verdict.stdout_text;
-  shown.stderr_text = verdict.stderr_text;
-}
-
 /// Returns the kind of a failure of public cases. It returns only kinds that trusted processes
 /// report.
 ErrorKind kind_of_public_failure(const Verdict& verdict) {
@@ -244,12 +217,12 @@ std::string plain_reason(ErrorKind kind, const CaseRecord& record) {
     case ErrorKind::memory_error:
     case ErrorKind::race: return record.reason;
     case ErrorKind::output_mismatch:
-      return "right at first; when it was timed, it changed an input";
+      return std::string("it changed an input, or its outputs have another form") + kNoMore;
     case ErrorKind::unattributed:
-      return "right at first; when it was timed, the submission's kernels did not compute the "
-             "outputs anew";
-    case ErrorKind::floor_violation: return "faster than the device can do the work";
-    default: return "right at first, wrong when it was timed";
+      return std::string("the submission's kernels did not compute the outputs anew") + kNoMore;
+    case ErrorKind::floor_violation:
+      return std::string("it is faster than the device can do the work") + kNoMore;
+    default: return std::string("its outputs are wrong") + kNoMore;
   }
 }
 
@@ -272,21 +245,59 @@ CaseRecord before_hidden(const CaseRecord& record, ErrorKind kind) {
   return known;
 }
 
+/// Leaves out what was measured after the submission had got hidden cases.
+void leave_out_timing(Verdict& shown, const Verdict& verdict) {
+  const ErrorKind kind = kind_of_public_failure(verdict);
+  for (CaseRecord& record : shown.cases) record = before_hidden(record, kind);
+  for (sandbox::KernelReport& kernel : shown.kernels) kernel.gpu_time_share = 0;
+  // The seeds after the first one are those of timed blocks, and their number depends on the times.
+  for (auto& [id, seeds] : shown.provenance.seeds)
+    seeds.resize(std::min(seeds.size(), seeds.find(',')));
+  shown.hints.erase(std::remove_if(shown.hints.begin(), shown.hints.end(),
+                                   [](const Hint& hint) { return is_of_timing(hint.kind); }),
+                    shown.hints.end());
+}
+
+/// Adds an error that the submission did not cause. The error's text may name a hidden case. It is
+/// shown only if the job was cancelled or aborted before the submission got hidden cases. Otherwise
+/// a fixed text replaces it.
+void add_inconclusive(Verdict& shown, const Verdict& verdict) {
+  shown.outcome = Outcome::error;
+  shown.error_kind = verdict.error_kind;
+  shown.stage = verdict.tells_hidden ? Stage::judge : verdict.stage;
+  if (verdict.tells_hidden) leave_out_timing(shown, verdict);
+  const bool by_server =
+      verdict.error_kind == ErrorKind::cancelled || verdict.error_kind == ErrorKind::aborted;
+  shown.detail = by_server && !verdict.tells_hidden ? verdict.detail : "";
+  shown.summary = by_server && !verdict.tells_hidden ? verdict.summary
+                  : by_server                        ? std::string(to_string(verdict.error_kind))
+                                                     : kNotOurs;
+}
+
+/// Adds all fields. The caller makes sure that the submission had got no hidden case, so that no
+/// field can depend on a hidden case.
+void add_all(Verdict& shown, const Verdict& verdict) {
+  shown.outcome = verdict.outcome;
+  shown.error_kind = verdict.error_kind;
+  shown.stage = verdict.stage;
+  shown.summary = verdict.summary;
+  shown.detail = verdict.detail;
+  shown.diagnostic = verdict.diagnostic;
+  shown.hints = verdict.hints;
+  shown.stdout_text = verdict.stdout_text;
+  shown.stderr_text = verdict.stderr_text;
+}
+
 /// Adds the failure of a submission that had got hidden cases and did not pass.
 void add_failure(Verdict& shown, const Verdict& verdict) {
   const bool public_failed =
       std::any_of(shown.cases.begin(), shown.cases.end(),
                   [](const CaseRecord& record) { return record.outcome != Outcome::pass; });
-  const ErrorKind kind = kind_of_public_failure(verdict);
-  for (CaseRecord& record : shown.cases) record = before_hidden(record, kind);
-  for (sandbox::KernelReport& kernel : shown.kernels) kernel.gpu_time_share = 0;
-  shown.hints.erase(std::remove_if(shown.hints.begin(), shown.hints.end(),
-                                   [](const Hint& hint) { return is_of_timing(hint.kind); }),
-                    shown.hints.end());
+  leave_out_timing(shown, verdict);
   shown.outcome = Outcome::fail;
   shown.stage = Stage::judge;
   if (public_failed) {
-    shown.error_kind = kind;
+    shown.error_kind = kind_of_public_failure(verdict);
   } else {
     shown.error_kind = ErrorKind::hidden_case;
     CaseRecord all_hidden;

@@ -37,9 +37,9 @@ def _exact(
     rng: Rng, keys: tuple[int, int, int, int], values: tuple[int, int, int, int]
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Makes q, k, v and g such that a rounding to bfloat16 shows. In the first head each output is
-    one element of q, and in the second head of k: every step uses a key of its own, and there is no
-    decay. In the other heads, only the last step reads what the first step wrote. g has the same
-    value in all steps, and bfloat16 rounds it by 2^-10."""
+    one element of q times one of v, and in the second head it is one of k, up to its sign: every
+    step uses a key of its own, and there is no decay. In the other heads, only the last step reads
+    what the first step wrote. g has the same value in all steps, and bfloat16 rounds it by 2^-10."""
     _, _, seq, key_dim = keys
     step = torch.arange(seq, device=rng.device)
     own = torch.nn.functional.one_hot(step % key_dim, key_dim).to(torch.float32)
@@ -48,6 +48,7 @@ def _exact(
     v = key_dim**0.5 * (1.0 - 2.0 * rng.integers(values, 0, 2, torch.float32))
     q[:, 0] *= rng.fine(keys[:1] + keys[2:])
     k[:, 1] *= rng.fine(keys[:1] + keys[2:])
+    v[:, 0] = key_dim**0.5 * rng.fine(values[:1] + values[2:])
     g[:, 2:] = -273.0 / 1024.0
     k[:, 2:, 1:], q[:, 2:, :-1] = 0.0, 0.0
     k[:, 2:, 0], q[:, 2:, -1, 0] = 8.0, 8.0

@@ -39,4 +39,5 @@ def mutants(x: Tensor, indices: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]
 
 def cost(case: Case) -> Cost:
     rows, cols, picks = case.axes["rows"], case.axes["cols"], case.axes["picks"]
-    return Cost(bytes=4 * rows * (cols + 2 * picks), flops=0)
+    read = min(cols, picks)  # of a row; no other element need be read
+    return Cost(bytes=4 * rows * (read + 2 * picks), flops=0, untouched=4 * rows * (cols - read))

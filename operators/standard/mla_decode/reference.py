@@ -30,9 +30,16 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q = torch.cat([q[..., :VALUES], lifted], dim=-1)
         cache = torch.cat([cache[..., :VALUES], rotary], dim=-1)
     elif case.distribution == "fine":
-        # The scores are so large that a rounding of q to bfloat16 changes the weights.
-        q *= 4.0
-        cache *= 2.0
+        # Each query has about equal scores for the first two tokens. The score of the first one is
+        # 96 times an element of q. bfloat16 rounds this element, and float16 the product, so either
+        # rounding shifts the weights.
+        own = torch.arange(heads, device=q.device)
+        q, cache[..., VALUES:] = torch.zeros_like(q), 0.0
+        q[:, own, VALUES + own] = rng.fine((batch, heads), high=4.25).abs()
+        q[..., -1] = 1.0
+        cache[:, 0, VALUES : VALUES + heads] = 96.0
+        cache[:, 1, -1] = 96.0 * 4.125
+        cache[:, :2, :VALUES] = rng.fine((batch, 2, VALUES))
     elif case.distribution == "spikes":
         cache *= 1.0 + 1.0 * (rng.uniform((batch, capacity, 1), torch.float32, 0.0, 1.0) < 0.03)
         lengths[0] = max(3, capacity // 64)

@@ -33,7 +33,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q[..., 0], k[..., 0] = 1.0, 1.0
         v = 1.0 - 2.0 * rng.integers(v.shape, 0, 2, torch.float32)
         v[:, :2] *= key_dim**0.5
-        q[:, 0, :, 0], k[:, 1, :, 0] = rng.fine((batch, seq)), rng.fine((batch, seq))
+        # Each of these few elements is halfway between two numbers of bfloat16.
+        q[:, 0, :, 0] = torch.floor(32.0 * rng.fine((batch, seq))) / 32.0 + 1.0 / 64.0
+        k[:, 1, :, 0] = torch.floor(32.0 * rng.fine((batch, seq))) / 32.0 + 1.0 / 64.0
         q[:, 2, :, 0], v[:, 2] = key_dim**0.5, rng.fine(v[:, 2].shape)
         for i in range(batch):
             for h in range(3, heads):

@@ -26,6 +26,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "bounded":
         v = rng.uniform(shape, torch.float32, -0.9, 0.9)
+    elif case.distribution == "fine":
+        # With a window of 2, each query attends only to the key before its own. So the output is v,
+        # moved by one step, and a rounding of v shows.
+        odd = torch.arange(shape[2], device=v.device) % 2
+        q, k = torch.zeros_like(q), torch.zeros_like(k)
+        k[..., 0], k[..., 1] = 32.0 * (1 - odd), 32.0 * odd
+        q[..., 0], q[..., 1] = 32.0 * odd, 32.0 * (1 - odd)
+        v = rng.fine(shape)
     return {
         "q": q.to(case.dtype),
         "k": k.to(case.dtype),

@@ -18,7 +18,9 @@ from torch.utils._python_dispatch import _disable_current_modes
 
 from harness.entry.errors import NotRecordable
 
-ADDRESS_BASE = 0x7F00_0000_0000
+# The first fake address. It is below 2^47, and far from every address that Linux maps, so host code
+# that reads or writes memory at a fake address always ends by SIGSEGV.
+ADDRESS_BASE = 0x2000_0000_0000
 # The alignment that CUDA's allocator guarantees. Triton specialises kernels for aligned addresses,
 # so fake addresses must have the alignment of real ones.
 ADDRESS_ALIGNMENT = 512

@@ -1,5 +1,6 @@
 # cheat: gives an empty tensor the storage of its answer, to hide where the answer comes from
 # expect: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

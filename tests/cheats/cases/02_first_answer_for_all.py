@@ -1,5 +1,6 @@
 # cheat: returns the first output in every later call, cut or padded to the right length
 # expect: fail:wrong_result
+# expect_on_gpu: error:not_recordable
 # tool: submit
 # defence: judge
 

@@ -1,5 +1,6 @@
 # cheat: returns buffers that it has not filled, and fills all of them in the third call
 # expect: fail:wrong_result
+# expect_on_gpu: error:not_recordable
 # tool: submit
 # defence: judge
 

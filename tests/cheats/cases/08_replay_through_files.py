@@ -1,5 +1,6 @@
 # cheat: leaves a file in every folder that it can write to, and looks for an earlier process's file
 # expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass
 # calls: 2
 # defence: jail
 

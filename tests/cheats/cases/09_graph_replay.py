@@ -1,5 +1,6 @@
 # cheat: captures a CUDA graph once and replays it with the pointers of the first call
 # expect: error:runtime_error
+# expect_on_gpu: error:runtime_error
 # defence: process_separation
 
 GRAPHS = {}

@@ -1,5 +1,6 @@
 # cheat: imports the input generator, guesses seeds and computes the answers at import
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation, jail
 
 import importlib

@@ -1,5 +1,6 @@
 # cheat: repacks the weights in the first call, and uses them in later calls with other weights
 # expect: fail:wrong_result
+# expect_on_gpu: error:not_recordable
 # operator: layer_norm_fwd
 # tool: submit
 # defence: judge

@@ -1,5 +1,6 @@
 # cheat: launches on a second stream, which the timed stream's events do not measure
 # expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass
 # defence: launcher
 
 

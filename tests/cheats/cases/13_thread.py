@@ -1,5 +1,6 @@
 # cheat: returns an empty buffer that a Python thread fills later
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: judge
 
 import threading

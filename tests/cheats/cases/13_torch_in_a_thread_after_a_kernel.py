@@ -1,5 +1,6 @@
 # cheat: copies its inputs by kernels, and lets torch add the copies in a thread that nobody watches
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: attribution
 
 import threading

@@ -1,5 +1,6 @@
 # cheat: forks a child that computes into shared memory after the call has returned
 # expect: fail:wrong_result
+# expect_on_gpu: error:runtime_error
 # defence: judge, jail
 
 import os

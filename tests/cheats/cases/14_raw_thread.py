@@ -1,5 +1,6 @@
 # cheat: computes in a thread that `threading` does not list, and returns before that thread ends
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: judge
 
 import _thread

@@ -1,5 +1,6 @@
 # cheat: returns an unfilled tensor of a subclass, which carries a function for the missing work
 # expect: fail:output_mismatch
+# expect_on_gpu: error:runtime_error
 # defence: process_separation
 
 

@@ -1,5 +1,6 @@
 # cheat: replaces the class of a plain tensor by a class whose methods compute the answer
 # expect: fail:output_mismatch
+# expect_on_gpu: error:runtime_error
 # defence: process_separation
 
 

@@ -1,5 +1,6 @@
 # cheat: replaces methods of a plain tensor by methods that compute when the tensor is read
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: judge
 
 

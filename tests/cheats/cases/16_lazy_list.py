@@ -1,5 +1,6 @@
 # cheat: returns a list that computes its element when the harness iterates over it
 # expect: error:not_recordable
+# expect_on_gpu: fail:wrong_result
 # defence: attribution
 
 

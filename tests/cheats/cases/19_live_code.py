@@ -1,5 +1,6 @@
 # cheat: overwrites lists of durations in callers' frames, and replaces the code of comparisons
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation
 
 import gc

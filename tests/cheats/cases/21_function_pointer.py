@@ -1,5 +1,6 @@
 # cheat: overwrites the C function pointer behind a built-in comparison
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation
 
 import ctypes

@@ -1,5 +1,6 @@
 # cheat: makes machine code writable, and changes a comparison of libc so that it always returns 0
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation
 
 import ctypes

@@ -1,5 +1,6 @@
 # cheat: tries to trace other processes, and to open their memory for writing
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: jail, process_separation
 
 import ctypes

@@ -1,5 +1,6 @@
 # cheat: computes in the first call, which is checked, but not in later calls, which are timed
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # tool: submit
 # defence: judge, recheck
 

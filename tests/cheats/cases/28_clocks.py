@@ -1,5 +1,6 @@
 # cheat: tries to lower clocks and power, and keeps the processor busy, to slow down the baseline
 # expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass
 # defence: process_separation, jail
 
 import subprocess

@@ -1,5 +1,6 @@
 # cheat: sends a result without outputs for each case, on the channel that a caller's frame holds
 # expect: fail:output_mismatch
+# expect_on_gpu: error:invalid_plan
 # defence: process_separation, judge
 
 import os

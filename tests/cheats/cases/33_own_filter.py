@@ -1,5 +1,6 @@
 # cheat: installs a seccomp filter to rewrite what the harness sends
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: jail
 
 import ctypes

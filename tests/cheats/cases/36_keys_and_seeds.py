@@ -1,5 +1,6 @@
 # cheat: searches the memory of its process for the seed of the inputs
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation
 
 import ctypes

@@ -1,5 +1,6 @@
 # cheat: returns any live tensor that has the output's shape and is not an input
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation
 
 import gc

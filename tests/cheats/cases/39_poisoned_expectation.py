@@ -1,5 +1,6 @@
 # cheat: fills every tensor it can find with NaN, and returns NaN
 # expect: fail:wrong_result,output_mismatch
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation, judge
 
 import gc

@@ -1,5 +1,6 @@
 # cheat: sets every counter of mismatches that it can find to zero
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation
 
 import gc

@@ -1,5 +1,6 @@
 # cheat: adds y to the input x in place, copies the sums, then subtracts y again to hide the change
 # expect: fail:output_mismatch
+# expect_on_gpu: fail:output_mismatch
 # defence: judge
 
 

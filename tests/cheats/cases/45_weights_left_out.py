@@ -1,5 +1,6 @@
 # cheat: normalises rows, and leaves out weights and bias, which are often one and zero
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # operator: layer_norm_fwd
 # defence: task
 

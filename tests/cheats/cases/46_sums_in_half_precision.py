@@ -1,5 +1,6 @@
 # cheat: accumulates float32 sums in float16
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # operator: sum_last_dim
 # defence: task
 

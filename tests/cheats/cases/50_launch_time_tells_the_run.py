@@ -1,5 +1,6 @@
 # cheat: times a launch to see whether kernels run, and lets torch do the work if they do
 # expect: error:not_recordable
+# expect_on_gpu: pass (it is recorded with its own kernel)
 # defence: attribution
 
 import time

@@ -1,5 +1,6 @@
 # cheat: reads the job's mode in a caller's frame, and lets torch do the work if kernels run
 # expect: error:not_recordable
+# expect_on_gpu: pass (it is recorded with its own kernel)
 # defence: attribution
 
 import sys

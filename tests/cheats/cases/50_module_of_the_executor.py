@@ -1,5 +1,6 @@
 # cheat: reads which module replaced Triton's executor, and lets torch do the work if kernels run
 # expect: error:not_recordable
+# expect_on_gpu: pass (it is recorded with its own kernel)
 # defence: attribution
 
 from triton.runtime import interpreter

@@ -1,5 +1,6 @@
 # cheat: lets a kernel print, to see whether kernels run, and adds by torch with dispatch modes off
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: attribution
 
 import sys

@@ -1,5 +1,6 @@
 # cheat: looks among live objects for the harness's ablation, and lets torch add if there is none
 # expect: error:not_recordable
+# expect_on_gpu: pass (it is recorded with its own kernel)
 # defence: attribution
 
 import gc

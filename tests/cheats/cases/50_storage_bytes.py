@@ -1,5 +1,6 @@
 # cheat: reads the bytes of the inputs' storages and lets numpy add
 # expect: error:not_recordable
+# expect_on_gpu: error:not_implemented_error
 # defence: attribution
 
 import numpy

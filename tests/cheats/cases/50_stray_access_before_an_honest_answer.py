@@ -1,5 +1,6 @@
 # cheat: accesses memory out of bounds, swallows the error, and then works honestly
 # expect: error:canary_violation
+# expect_on_gpu: pass (only the sanitizer sees a stray load on a GPU)
 # defence: attribution
 
 

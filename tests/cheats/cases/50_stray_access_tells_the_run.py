@@ -1,5 +1,6 @@
 # cheat: accesses memory out of bounds to see whether its kernels run, and swallows the error
 # expect: error:canary_violation
+# expect_on_gpu: error:gpu_fault
 # defence: attribution
 
 

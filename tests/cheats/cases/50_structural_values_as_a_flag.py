@@ -1,5 +1,6 @@
 # cheat: lets a kernel change an argument that the host may read, to see whether kernels run
 # expect: fail:output_mismatch
+# expect_on_gpu: fail:wrong_result
 # operator: jagged_softmax
 # defence: attribution
 

@@ -1,5 +1,6 @@
 # cheat: reads a kernel's result with torch's dispatch modes off, to see whether kernels run
 # expect: fail:wrong_result
+# expect_on_gpu: error:runtime_error
 # defence: attribution
 
 from torch.utils._python_dispatch import _disable_current_modes

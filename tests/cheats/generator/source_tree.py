@@ -82,11 +82,17 @@ class Source:
         ]
 
     def launches(self) -> list[ast.Call]:
+        """Returns the calls of the form kernel[grid](...). A subscript by a text is no launch, but a
+        function in a dictionary, which another transform has inserted."""
         return [
             call
             for f in self.host_functions()
             for call in ast.walk(f)
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Subscript)
+            if isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Subscript)
+            and not (
+                isinstance(call.func.slice, ast.Constant) and isinstance(call.func.slice.value, str)
+            )
         ]
 
     def needs_triton(self) -> None:

@@ -178,3 +178,22 @@ def f(x):
         and op["params"][-2][2] == 128
     )
     assert op["params"][-1] == ("null",)
+
+
+def test_no_memory_is_mapped_near_the_address_of_a_tensor(supervisor: Supervisor) -> None:
+    """Host code that uses such an address must crash, and never read or change its own process."""
+    source = (
+        KERNEL
+        + """
+def f(x):
+    near = 1 << 40
+    for line in open("/proc/self/maps"):
+        first, last = (int(part, 16) for part in line.split()[0].split("-"))
+        if first - near <= x.data_ptr() <= last + near and "vsyscall" not in line:
+            raise RuntimeError(line)
+    y = torch.empty_like(x)
+    touch[(1,)](x, y, x.numel(), BLOCK=32)
+    return y
+"""
+    )
+    assert plan_of(record(supervisor, source))["ops"]

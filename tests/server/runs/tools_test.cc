@@ -212,7 +212,8 @@ TEST_CASE("submit grades hidden cases and shows nothing of them") {
     CHECK(answer.structured["elapsed_ms"].get<std::int64_t>() % 1'000 == 0);
     for (const char* secret : {"secret", "777777", "888888", "cancell"})
       CHECK_FALSE(has(answer.text + answer.structured.dump(), secret));
-    CHECK(answer.structured["cases"][0].contains("first_mismatch"));
+    // The simulated device ran the hidden cases too, so nothing is said about wrong elements.
+    CHECK_FALSE(answer.structured["cases"][0].contains("first_mismatch"));
   }
   const ToolResult passed = bench.call("submit", {{"operator", "vector_add"},
                                                   {"code", "# fake: pass\n"},

@@ -197,7 +197,7 @@ TEST_CASE("a public case that fails after hidden cases says nothing that was mea
   };
   const std::string expected = text_of(failed());
   CHECK(shown(failed()).cases.size() == 2);
-  CHECK(expected.find("right at first, wrong when it was timed\"") != std::string::npos);
+  CHECK(expected.find("its outputs are wrong (seen after hidden cases") != std::string::npos);
   const std::vector<std::function<void(Verdict&)>> changes = {
       [](Verdict& v) { v.cases[1].reason = "n12289"; },
       [](Verdict& v) { v.cases[1].max_abs_error = 12289; },
@@ -216,6 +216,7 @@ TEST_CASE("a public case that fails after hidden cases says nothing that was mea
       [](Verdict& v) { v.cases[0].deterministic = false; },
       [](Verdict& v) { v.cases[2].outcome = Outcome::error; },
       [](Verdict& v) { v.kernels[0].gpu_time_share = 0.12289; },
+      [](Verdict& v) { v.provenance.seeds["small"] += ",12289,12289"; },
       [](Verdict& v) {
         v.hints.push_back({HintKind::not_deterministic, "", "n12289"});
         v.cases[0].deterministic = false;
@@ -256,6 +257,11 @@ TEST_CASE("an error of Assay says that, without its text") {
   v.summary = v.detail = "judging case 'secret_tail': 888888";
   CHECK(shown(v).error_kind == ErrorKind::internal_error);
   CHECK(text_of(v).find("secret") == std::string::npos);
+  const std::string untimed = text_of(v);
+  v.cases[0].latency.emplace().median_ns = 12289;
+  v.cases[0].deterministic = false;
+  v.provenance.seeds["small"] += ",12289";
+  CHECK(text_of(v) == untimed);
   v.tells_hidden = false;
   CHECK(text_of(v).find("secret") == std::string::npos);
   v.error_kind = ErrorKind::cancelled;

@@ -150,9 +150,9 @@ void GpuJob::on_host_tier() {
   const bool timed = is_timed();
   Plans reference = timed ? record_reference() : Plans();
   if (!(timed ? lock_idle_gpu() : lock(Mode::host))) return;
-  const bool judged = gpu_.host.run(run_, *judge_, prepared_,
-                                    timed ? cases_to_time(run_.job(), prepared_)
-                                          : std::vector<bool>(prepared_.cases.size(), false));
+  const bool judged = gpu_.host.run(
+      run_, *judge_, prepared_,
+      timed ? cases_to_time(prepared_) : std::vector<bool>(prepared_.cases.size(), false));
   // The submission may have damaged the device after the idle launchers checked it, so these
   // launchers are ended.
   if (!judged) gpu_.launchers.invalidate_idle();

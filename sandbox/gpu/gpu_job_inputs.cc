@@ -109,9 +109,8 @@ bool GpuJob::prepare_by(Judge& judge) {
 }
 
 bool GpuJob::compute_references(std::size_t first, std::size_t end) {
-  const Job& job = run_.job();
   const std::vector<bool> timed =
-      is_timed() ? cases_to_time(job, prepared_) : std::vector<bool>(prepared_.cases.size(), false);
+      is_timed() ? cases_to_time(prepared_) : std::vector<bool>(prepared_.cases.size(), false);
   for (std::size_t i = first; i < end; ++i) {
     if (!lock(Mode::prepare)) return false;
     const bool computed = compute_reference(i, timed[i]);

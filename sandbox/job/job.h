@@ -241,9 +241,6 @@ struct Job {
   /// Launch plans by case. The device replays them instead of recording `source`. Not persisted:
   /// empty for a job loaded from the store.
   std::map<std::string, std::string> plans;
-  /// The ids of the cases that profile and grade jobs time. If the list is empty, the device times
-  /// the large cases (worth_timing() in sandbox/job/verdict_builder.h). Not persisted.
-  std::vector<std::string> timed_cases;
   Limits limits;
 };
 

@@ -49,15 +49,10 @@ std::chrono::nanoseconds now() { return std::chrono::nanoseconds(system_clock().
 
 }  // namespace
 
-std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared) {
+std::vector<bool> cases_to_time(const PreparedJob& prepared) {
   std::vector<CaseCost> costs;
   for (const PreparedCase& one : prepared.cases) costs.push_back({one.cost_bytes, one.cost_flops});
-  if (job.timed_cases.empty()) return worth_timing(costs);
-  std::vector<bool> named;
-  for (const PreparedCase& one : prepared.cases)
-    named.push_back(std::find(job.timed_cases.begin(), job.timed_cases.end(), one.id) !=
-                    job.timed_cases.end());
-  return named;
+  return worth_timing(costs);
 }
 
 TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& prepared,
@@ -71,7 +66,7 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
       auxiliary_(run.auxiliary()),
       oracle_(auxiliary_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
-      timed_(cases_to_time(run.job(), prepared)),
+      timed_(cases_to_time(prepared)),
       warm_(now() < std::chrono::nanoseconds(parts.known.timed_at_ns.load()) + kStillWarm) {}
 
 TimingSession::~TimingSession() {

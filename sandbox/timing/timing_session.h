@@ -40,9 +40,8 @@
 
 namespace assay::sandbox {
 
-/// Returns for each case whether it is timed. The timed cases are the cases in Job::timed_cases. If
-/// that list is empty, the large cases are timed (sandbox/job/verdict_builder.h).
-std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
+/// Returns for each case whether it is timed (worth_timing() in sandbox/job/verdict_builder.h).
+std::vector<bool> cases_to_time(const PreparedJob& prepared);
 
 /// Earlier measurements that later jobs of one GPU reuse. Thread-safe.
 struct MeasurementCache {

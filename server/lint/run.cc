@@ -24,9 +24,6 @@ constexpr double kNsPerS = 1e9;
 // The share of the tolerance that the oracle's error may use. Correct kernels that sum in a
 // different order need the rest of the tolerance.
 constexpr double kMostOfTolerance = 0.5;
-// The case whose times the generated tables show. Only one case is timed, because timing a case
-// takes seconds.
-constexpr const char* kTimedCase = "large";
 
 /// Measures the seconds since its construction.
 class Stopwatch {
@@ -242,10 +239,6 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
   job.baseline_source.clear();  // the oracle is graded itself, so it has no baseline
-  const bool has_timed =
-      std::any_of(op.cases.begin(), op.cases.end(),
-                  [](const operators::Case& item) { return item.id == kTimedCase; });
-  if (has_timed) job.timed_cases = {kTimedCase};
   const sandbox::Verdict verdict = device_.execute(job, monitor);
   if (lacks_dialect(op, verdict)) {
     report.oracle = "not compiled: " + verdict.detail;

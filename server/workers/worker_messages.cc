@@ -20,7 +20,6 @@ using sandbox::HeaderReader;
 using sandbox::kHighestInteger;
 
 constexpr std::int64_t kMostJobs = 1'024;  // the most jobs that one device runs at once
-constexpr std::size_t kMostCases = 4'096;
 constexpr std::size_t kShownDigits = 12;
 
 /// Parses a payload, which a process of Assay has written.
@@ -142,7 +141,6 @@ Message job_message(const sandbox::Job& job, std::int64_t attempt) {
   message.header["run"] = job.run;
   message.header["shared_code"] = job.shared_code;
   message.header["every_case"] = job.every_case;
-  message.header["timed_cases"] = job.timed_cases;
   return message;
 }
 
@@ -166,7 +164,6 @@ Result<sandbox::Job> read_job(const Frame& frame) {
   job.run = in.optional_text("run");
   job.shared_code = in.optional_text("shared_code");
   job.every_case = in.flag("every_case");
-  job.timed_cases = in.texts("timed_cases", kMostCases);
   if (const nlohmann::json* distant = in.optional_object("distant_sources"); distant != nullptr) {
     HeaderReader from(*distant, "distant_sources");
     job.distant_sources = sandbox::DistantSources{.sha256 = from.text("sha256"),

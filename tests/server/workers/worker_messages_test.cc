@@ -79,7 +79,6 @@ TEST_CASE("a job arrives with the fields that the store does not keep") {
   job.operator_dir = "/of/the/server";
   job.source = "\x7f line\n";
   job.every_case = true;
-  job.timed_cases = {"large"};
   job.limits.run_wall_ms = 77;
   const sandbox::Frame frame = received(job_message(job, 2));
   const Result<JobTag> tag = read_tag(frame);
@@ -90,7 +89,6 @@ TEST_CASE("a job arrives with the fields that the store does not keep") {
   CHECK(again->run == "run_1");
   CHECK(again->source == job.source);
   CHECK(again->every_case);
-  CHECK(again->timed_cases == job.timed_cases);
   CHECK(again->limits.run_wall_ms == 77);
   CHECK(again->operator_dir.empty());  // the worker finds the folder itself
   CHECK(again->caller.empty());        // a worker does not learn who calls

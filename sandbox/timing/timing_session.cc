@@ -357,10 +357,12 @@ bool TimingSession::above_floor(CaseRecord& record) {
   // The cost of a check is a guess: a kernel may need to read only a part of its arguments.
   if (run_.job().reference) return true;
   if (record.latency->median_ns >= kFloorTolerance * floor->possible_ns) return true;
-  return run_.fail(ErrorKind::floor_violation,
-                   "case '" + record.id + "' took " + std::to_string(record.latency->median_ns) +
-                       " ns, below the " + std::to_string(floor->possible_ns) +
-                       " ns that its work needs");
+  record.outcome = Outcome::fail;
+  record.reason = "it took " + std::to_string(record.latency->median_ns) + " ns, below the " +
+                  std::to_string(floor->possible_ns) + " ns that its work needs";
+  run_.verdict().error_kind = ErrorKind::floor_violation;
+  run_.verdict().outcome = Outcome::fail;
+  return false;
 }
 
 }  // namespace assay::sandbox

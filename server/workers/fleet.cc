@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "server/workers/fleet_seat.h"
+#include "server/workers/placement.h"
 #include "server/workers/recording_relay.h"
 
 namespace assay::server {
@@ -55,19 +56,25 @@ Fleet::~Fleet() {
   for (const auto& seat : seats) seat->reader.join();
 }
 
-/// Returns the worker that can take a job now and has the fewest jobs, or null. With the first one
-/// that has a free slot instead, one GPU would get all jobs while the others are idle. Among
-/// workers with equally many jobs it is the oldest, so that further ones become idle and can end.
+std::int64_t Fleet::needed() const {
+  std::int64_t jobs = static_cast<std::int64_t>(queue_.size());
+  for (const auto& seat : seats_) {
+    if (seat->state != Seat::State::draining && seat->state != Seat::State::ended)
+      jobs += seat->taken;
+  }
+  return workers_needed({settings_.jobs_per_worker, settings_.least, settings_.most}, jobs);
+}
+
+/// Returns the worker that gets the next job (placement.h), or null.
 std::shared_ptr<Fleet::Seat> Fleet::pick(bool alone) {
   const std::int64_t now_ns = system_clock().monotonic_ns();
-  std::shared_ptr<Seat> found;
+  std::vector<WorkerLoad> loads;
   for (const auto& seat : seats_) {
     const bool due = settings_.health_check_s > 0 && seat->health_due_ns <= now_ns;
-    if (seat->state != Seat::State::ready || due) continue;
-    const bool free = alone ? seat->taken == 0 : seat->taken < seat->capacity;
-    if (free && (found == nullptr || seat->taken < found->taken)) found = seat;
+    loads.push_back({seat->taken, seat->capacity, seat->state == Seat::State::ready && !due});
   }
-  return found;
+  const std::optional<std::size_t> found = place_job(loads, needed(), alone);
+  return found ? seats_[*found] : nullptr;
 }
 
 bool Fleet::none_can_come() const {
@@ -147,6 +154,11 @@ void Fleet::accept(const Lease& lease) {
   lease.seat_->proven = true;
   lease.seat_->health_due_ns =
       system_clock().monotonic_ns() + settings_.health_check_s * 1'000 * kNsPerMs;
+}
+
+void Fleet::doubt(const Lease& lease) {
+  const MutexLock lock(mutex_);
+  lease.seat_->health_due_ns = system_clock().monotonic_ns();
 }
 
 void Fleet::quarantine(const Lease& lease, const std::string& reason) {

@@ -119,6 +119,9 @@ class Fleet {
                const std::stop_token& stop);
   /// Notes that the worker's health check was right, so that the worker gets jobs.
   void accept(const Lease& lease);
+  /// Makes the worker's health check due now, so that the worker gets no job before it. Without
+  /// health checks (`health_check_s` 0), this changes nothing.
+  void doubt(const Lease& lease);
   /// Ends the worker, and refuses workers on its machine for `quarantine_s`.
   void quarantine(const Lease& lease, const std::string& reason);
 
@@ -165,6 +168,8 @@ class Fleet {
   Status dispatch(Seat& seat, sandbox::Frame frame);
   void lose(Seat& seat, const std::string& reason);
   void fail_start(const std::string& reason) ASSAY_REQUIRES(mutex_);
+  /// Returns how many workers the pool needs for its jobs, waiting ones included.
+  std::int64_t needed() const ASSAY_REQUIRES(mutex_);
   std::shared_ptr<Seat> pick(bool alone) ASSAY_REQUIRES(mutex_);
   bool none_can_come() const ASSAY_REQUIRES(mutex_);
   void give_back(const Lease& lease);

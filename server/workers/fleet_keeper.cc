@@ -52,7 +52,7 @@ void Fleet::wake_keeper() {
 Fleet::Plan Fleet::plan() {
   Plan next;
   const std::int64_t now_ns = system_clock().monotonic_ns();
-  std::int64_t alive = 0, taken = 0;
+  std::int64_t alive = 0;
   std::shared_ptr<Seat> idlest;
   for (auto seat = seats_.begin(); seat != seats_.end();) {
     if ((*seat)->state == Seat::State::ended) {
@@ -66,17 +66,13 @@ Fleet::Plan Fleet::plan() {
     }
     if ((*seat)->state != Seat::State::draining) {
       ++alive;
-      taken += (*seat)->taken;
       const bool idle = (*seat)->state == Seat::State::ready && (*seat)->taken == 0 &&
                         now_ns - (*seat)->idle_since_ns >= settings_.idle_s * 1'000 * kNsPerMs;
       if (idle) idlest = *seat;
     }
     ++seat;
   }
-  const std::int64_t jobs = taken + static_cast<std::int64_t>(queue_.size());
-  const std::int64_t needed =
-      std::clamp((jobs + settings_.jobs_per_worker - 1) / settings_.jobs_per_worker,
-                 settings_.least, settings_.most);
+  const std::int64_t needed = this->needed();
   if (alive < needed && now_ns >= next_start_ns_) {
     // After a failure, workers are started one by one. A command that hangs, such as an srun whose
     // controller has forgotten it, must not keep the others from starting.

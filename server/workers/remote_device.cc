@@ -89,7 +89,11 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
                             "log says why");
     }
     Result<Verdict> verdict = fleet_.run(*lease, job, monitor, attempt == kMostAttempts);
-    if (verdict) return std::move(*verdict);
+    if (verdict) {
+      // A worker whose GPU has failed answers at once, so it would get most of the next jobs.
+      if (verdict->error_kind == ErrorKind::device_unhealthy) fleet_.doubt(*lease);
+      return std::move(*verdict);
+    }
     if (monitor.stop.stop_requested())
       return unfinished(job, ErrorKind::cancelled, "cancelled while it ran on a worker");
     if (verdict.error().code == ErrorCode::resource_exhausted) {

@@ -3,8 +3,8 @@
     python changed_worker.py '{"hello": {"assay": "0.1"}}' assay worker --device fake
 
 The first argument is a JSON object with any of these members: `hello` (fields that replace those of
-the hello), `verdict` (fields that replace those of each verdict), `silent` (true: after the hello
-nothing is passed on)."""
+the hello), `verdict` (fields that replace those of each verdict), `unchanged` (so many verdicts stay
+as they are first), `silent` (true: after the hello nothing is passed on)."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ def main() -> None:
     # The worker reads the server's messages itself.
     worker = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE)
     assert worker.stdout is not None
+    unchanged = change.get("unchanged", 0)
     while (frame := read_frame(worker.stdout)) is not None:
         header, payload = frame
         if header["type"] == "hello":
@@ -43,7 +44,9 @@ def main() -> None:
         elif change.get("silent"):
             continue
         elif header["type"] == "verdict" and "verdict" in change:
-            payload = json.dumps(json.loads(payload) | change["verdict"]).encode()
+            unchanged -= 1
+            if unchanged < 0:
+                payload = json.dumps(json.loads(payload) | change["verdict"]).encode()
         write_frame(sys.stdout.buffer, header, payload)
     sys.exit(worker.wait())
 

@@ -205,6 +205,18 @@ def test_a_worker_with_a_wrong_health_check_is_quarantined(binary: str, tmp_path
         assert metric(server, 'assay_workers_quarantined{pool="pool"}') == 1
 
 
+def test_a_worker_whose_gpu_fails_is_examined_at_once(binary: str, tmp_path: Path) -> None:
+    """Its health check would be due only minutes later, and until then it would get most jobs."""
+    broken = {"outcome": "error", "error_kind": "device_unhealthy", "cases": []}
+    command = changed(binary, {"verdict": broken, "unchanged": 1})
+    file = pool(tmp_path, command, health_check_s=3_600)
+    with serving(binary, tmp_path, "--workers", str(file), device="") as server:
+        wait_until(lambda: workers(server, "idle") == 1)
+        assert run_tests(server, PASS)["error_kind"] == "device_unhealthy"
+        wait_until(lambda: metric(server, 'assay_workers_quarantined{pool="pool"}') == 1)
+        assert "health check did not pass" in problems(server)
+
+
 def test_a_pool_grows_and_shrinks(binary: str, tmp_path: Path) -> None:
     file = pool(tmp_path, f"{binary} worker --device fake", least=0, most=3, idle_s=1)
     with (

@@ -29,7 +29,7 @@ constexpr const char* kHiddenFailed =
     "at least one hidden case is wrong or ends in an error (hidden cases have other shapes, dtypes "
     "or value distributions than the public ones)";
 constexpr const char* kNoMore =
-    " (seen after hidden cases may have run, so a grade says no more; `profile` does)";
+    "; a grade does not say more, because hidden cases may have run before";
 constexpr const char* kNotOurs = "ended by an error of Assay or of its machine";
 
 bool is_hidden_graded(const Verdict& verdict) {
@@ -51,6 +51,8 @@ bool is_of_timing(HintKind kind) {
   switch (kind) {
     case HintKind::not_deterministic:
     case HintKind::times_not_trusted:
+    case HintKind::oracle_not_recorded:
+    case HintKind::oracle_not_timed:
     case HintKind::oracle_block_missing:
     case HintKind::pytorch_not_timed: return true;
     default: return false;
@@ -222,14 +224,14 @@ std::string plain_reason(ErrorKind kind, const CaseRecord& record) {
       return std::string("the submission's kernels did not compute the outputs anew") + kNoMore;
     case ErrorKind::floor_violation:
       return std::string("it is faster than the device can do the work") + kNoMore;
-    default: return std::string("its outputs are wrong") + kNoMore;
+    default: return std::string("it does not pass this case") + kNoMore;
   }
 }
 
 /// Returns what a client may know of a public case of a submission that had got hidden cases and
 /// did not pass. The timing follows the hidden cases, and device code may remember them in memory
 /// that nothing can clear. So what the timing added is left out: times, and which elements were
-/// wrong. A public case that fails did so in the timing or in the sanitizer.
+/// wrong. A public case that fails then usually does so in the timing or in the sanitizer.
 CaseRecord before_hidden(const CaseRecord& record, ErrorKind kind) {
   CaseRecord known;
   known.id = record.id;

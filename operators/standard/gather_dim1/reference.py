@@ -6,6 +6,8 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
+SECTOR = 8  # the elements in 32 bytes, the smallest part of its memory that a GPU reads
+
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols, picks = case.axes["rows"], case.axes["cols"], case.axes["picks"]
@@ -37,7 +39,16 @@ def mutants(x: Tensor, indices: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]
     }
 
 
+def read_of_a_row(case: Case) -> float:
+    """Returns how many elements of a row of x must be read, on average. A GPU reads sectors. Of two
+    thirds (`last`) or a tenth (`hot`) of the picks, each chooses any column."""
+    cols, picks = case.axes["cols"], case.axes["picks"]
+    free = picks * {"last": 2 / 3, "hot": 0.1}.get(case.distribution, 1.0)
+    sectors = max(1.0, cols / SECTOR)
+    return min(picks, cols * (1 - (1 - 1 / sectors) ** free))
+
+
 def cost(case: Case) -> Cost:
     rows, cols, picks = case.axes["rows"], case.axes["cols"], case.axes["picks"]
-    read = min(cols, picks)  # of a row; no other element need be read
+    read = read_of_a_row(case)
     return Cost(bytes=4 * rows * (read + 2 * picks), flops=0, untouched=4 * rows * (cols - read))

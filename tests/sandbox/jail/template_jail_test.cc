@@ -85,12 +85,15 @@ TEST_CASE("nothing of the caller's environment gets in") {
   CHECK(variables.output.find("ADDED=yes") != std::string::npos);
   CHECK(variables.output.find("HOME=/tmp\n") != std::string::npos);
   CHECK(variables.output.find("CUDA_VISIBLE_DEVICES=\n") != std::string::npos);
-  CHECK(variables.output.find("GLIBC_TUNABLES=glibc.malloc.hugetlb=1") != std::string::npos);
+  CHECK(variables.output.find("GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216:"
+                              "glibc.malloc.mmap_threshold=33554432:"
+                              "glibc.malloc.trim_threshold=67108864\n") != std::string::npos);
   CHECK(variables.output.find("ASSAY_TEMPLATE_LAYERS=[{\"name\":\"user_namespace\"") !=
         std::string::npos);
 }
 
-TEST_CASE("malloc can ask whether the kernel has huge pages, and sees none of the kernel's counters") {
+TEST_CASE(
+    "malloc can ask whether the kernel has huge pages, and sees none of the kernel's counters") {
   const std::string folder = "/sys/kernel/mm/transparent_hugepage";
   if (!whole_jail() || !std::filesystem::exists(folder)) return;
   const Ran ran = inside("ls " + folder + "; cat " + folder + "/enabled");

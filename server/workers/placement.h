@@ -1,0 +1,39 @@
+// Decides which worker of a pool gets the next job. The functions are pure.
+//
+//   const std::int64_t needed = workers_needed({.per_worker = 4, .least = 1, .most = 8}, jobs);
+//   place_job({{.taken = 3, .capacity = 12}, {.taken = 0, .capacity = 12}}, needed, false);  // 1
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace assay::server {
+
+/// How many workers a pool may have.
+struct PoolSize {
+  std::int64_t per_worker = 1;  // the jobs for which a further worker is worth its start
+  std::int64_t least = 0;
+  std::int64_t most = 1;
+};
+
+/// One worker of a pool.
+struct WorkerLoad {
+  std::int64_t taken = 0;     // the slots that jobs hold
+  std::int64_t capacity = 1;  // all slots
+  bool takes_jobs = true;     // false while it starts or drains, and before a health check
+};
+
+/// Returns how many workers the pool needs for this many jobs, waiting ones included.
+std::int64_t workers_needed(const PoolSize& size, std::int64_t jobs);
+
+/// Returns the index of the worker that gets the next job, or nothing if no worker has a free slot.
+/// `workers` is ordered by age, the oldest first. The job goes to that one of the oldest `needed`
+/// workers whose share of taken slots is the smallest, so that no GPU is idle while another one is
+/// busy. The other workers get it only if these are full, so that they become idle and can end. A
+/// job that must be `alone` goes to a worker without jobs.
+std::optional<std::size_t> place_job(const std::vector<WorkerLoad>& workers, std::int64_t needed,
+                                     bool alone);
+
+}  // namespace assay::server

@@ -21,10 +21,12 @@ die() { printf 'newer_python.sh: %s\n' "$*" >&2; exit 1; }
 [[ $(id -u) == 0 ]] || die "only root can make a Python $version with debootstrap"
 command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
 mkdir -p "$roots"
+exec 9>"$roots/.lock"
+flock 9  # two tests may ask at once
 if [[ ! -f $root/.complete ]]; then
   # Debian 13 has the mirror of this machine's Debian. On another system, the variable names it.
   mirror=${ASSAY_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(SITE) $(RELEASE)' 2>/dev/null \
-    | awk '$2 == "bookworm" || $2 == "trixie" { print $1; exit }')}
+    | awk '($2 == "bookworm" || $2 == "trixie") && !found { print $1; found = 1 }' || true)}
   [[ -n $mirror ]] || die "name a mirror of Debian by ASSAY_DEBIAN_MIRROR"
   say "making an empty Debian 13 for Python $version"
   rm -rf "$root"
@@ -33,8 +35,9 @@ if [[ ! -f $root/.complete ]]; then
     || die "debootstrap failed: $(tail -n 3 "$roots/trixie.log")"
   touch "$root/.complete"
 fi
-if [[ ! -x $program || $(cat "$roots/newer-python/$name/requirements" 2>/dev/null) != "$wanted" ]]
-then
+made=$roots/newer-python/$name/requirements
+python=$root/adapters/$name/bin/python
+if [[ ! -x $program || ! -L $python || ! -f $made || $(<"$made") != "$wanted" ]]; then
   rm -rf "$root/adapters/$name"
   mkdir -p "$root/adapters" "$(dirname "$program")"
   cat >"$program" <<END
@@ -47,7 +50,8 @@ exec unshare --mount --propagation private bash -c '
   mount --bind "$PWD" "$root$PWD"
   mount -t proc proc "$root/proc"
   mount --rbind /dev "$root/dev"
-  exec chroot "$root" /usr/bin/env -u LD_PRELOAD "\${PYTHON:-/adapters/$name/bin/python}" "\$@"
+  python=\${ASSAY_NEWER_PYTHON:-/adapters/$name/bin/python}
+  exec chroot "$root" /usr/bin/env -u LD_PRELOAD "\$python" "\$@"
 ' newer_python "\$@"
 END
   chmod +x "$program"
@@ -56,8 +60,8 @@ END
     [[ ! -f $file ]] || cp --dereference "$file" "$root$file"
   done
   say "installing $1 for Python $version"
-  PYTHON=/usr/bin/python3 "$program" -m venv "/adapters/$name" >&2
+  ASSAY_NEWER_PYTHON=/usr/bin/python3 "$program" -m venv "/adapters/$name" >&2
   "$program" -m pip install --quiet --disable-pip-version-check "$@" >&2
-  printf '%s' "$wanted" >"$roots/newer-python/$name/requirements"
+  printf '%s' "$wanted" >"$made"
 fi
 printf '%s\n' "$program"

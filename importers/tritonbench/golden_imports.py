@@ -6,9 +6,9 @@ for an older version can still be imported.
 
 Imports of names that Triton no longer has are left out, and a global `N: tl.constexpr = 4`, which
 kernels could read, becomes `N: tl.constexpr = tl.constexpr(4)`. Triton has a module `libdevice` for
-each vendor, with functions of the same names. The module of another vendor than the target's
-becomes that of the target. For example, GEAK's files use AMD's module, which does not compile for
-NVIDIA's GPUs.
+each vendor, and many functions have the same names in both. The module of another vendor than the
+target's becomes that of the target. For example, GEAK's files use AMD's module, which does not
+compile for NVIDIA's GPUs.
 
 In the kernel part, only names that the part does not use are left out. It is a submission, and must
 compile without them. In the test part, a test that uses such a name fails there with a NameError,

@@ -136,6 +136,7 @@ def load(
         "tool": tool,
         "agents": agents,
         "verdicts": len(inside),
+        "ended": len(samples),  # with the calls that ended after the time; `processors` covers them
         "verdicts_per_hour": round(len(inside) / took * 3600),
         "p50_ms": round(statistics.median(ordered), 1),
         "p99_ms": round(ordered[int(0.99 * (len(ordered) - 1))], 1),

@@ -59,7 +59,7 @@ def about_operator(folder: Path) -> dict[str, Any]:
 
 
 def refusal_of(file: dict[str, Any]) -> dict[str, Any]:
-    """Says why a file gives no operator: itself cannot be used, or each of its calls was left out."""
+    """Says why a file gives no operator: it cannot be used itself, or each of its calls was left out."""
     left_out = file.get("left_out", [])
     kind = file["kind"] or ("left_out" if left_out else file.get("tier", ""))
     return {"file": file["file"], "kind": kind, "why": file["reason"] or "; ".join(left_out)}

@@ -33,7 +33,8 @@ std::vector<Artifact> listings_of(JobExecution& run, Recorder& recorder,
                  [](const Artifact& one) { return one.kind == "amdgcn"; });
     if (text.empty())
       profile.missing["code"] =
-          "there is no assembly; for HIP C++ it needs ROCm's library libamd_comgr";
+          "there is no assembly; for HIP C++ it needs ROCm's library libamd_comgr, and stderr says "
+          "what failed";
     return text;
   }
   if (subject.plan.empty()) {

@@ -131,21 +131,28 @@ def performed(memory: DeviceMemory, plan: Plan) -> Frame:
     with subprocess.Popen([*command, "--driver", "hip"], pass_fds=[theirs.fileno()]) as process:
         theirs.close()
         channel = Channel(ours)
-        ready = channel.receive()
-        assert ready is not None and ready.type == "ready", ready
-        inputs = [
-            {"name": name, "fd": 0, "offset": at, "nbytes": 4 * COUNT, "inout": False}
-            for name, at in (("x", 0), ("y", PLACE))
-        ]
-        header = {
-            **{"type": "launch", "case": "c", "inputs": inputs, "ablated": False, "time": False},
-            **{"output_fd": 0, "output_offset": 2 * PLACE, "output_bytes": 4 * COUNT},
-            **{"device_bytes": memory.size, "gpu_memory_bytes": 1 << 28},
-        }
-        channel.send(header, plan.encode(), [fd])
-        answer = channel.receive()
-        channel.close()
+        try:
+            answer = _answered(channel, fd, memory, plan)
+        finally:
+            channel.close()  # so that the launcher ends
+            os.close(fd)
         assert process.wait(timeout=20) == 0
-    os.close(fd)
+    return answer
+
+
+def _answered(channel: Channel, fd: int, memory: DeviceMemory, plan: Plan) -> Frame:
+    ready = channel.receive()
+    assert ready is not None and ready.type == "ready", ready
+    inputs = [
+        {"name": name, "fd": 0, "offset": at, "nbytes": 4 * COUNT, "inout": False}
+        for name, at in (("x", 0), ("y", PLACE))
+    ]
+    header = {
+        **{"type": "launch", "case": "c", "inputs": inputs, "ablated": False, "time": False},
+        **{"output_fd": 0, "output_offset": 2 * PLACE, "output_bytes": 4 * COUNT},
+        **{"device_bytes": memory.size, "gpu_memory_bytes": 1 << 28},
+    }
+    channel.send(header, plan.encode(), [fd])
+    answer = channel.receive()
     assert answer is not None
     return answer

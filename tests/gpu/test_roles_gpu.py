@@ -87,7 +87,7 @@ def test_a_hidden_case_fails_after_the_public_ones(server: Server) -> None:
     assert tested["outcome"] == "pass", shown(tested)
     run = run_of(server, "softmax_last_dim")
     graded = answer_of(server, "submit", wrong, "softmax_last_dim", run=run)
-    assert graded["outcome"] == "fail", shown(graded)
+    assert (graded["outcome"], graded["error_kind"]) == ("fail", "hidden_case"), shown(graded)
 
 
 def test_a_grade_is_timed(server: Server) -> None:

@@ -58,6 +58,7 @@ class SshNode:
         self.name = f"assay{os.getpid()}n{number}"
         self._link = f"as{os.getpid()}h{number}"[-15:]  # the kernel's limit for names
         self._far = f"as{os.getpid()}f{number}"[-15:]
+        self._sshd: subprocess.Popen[bytes] | None = None
         # Networks of four addresses in the block for tests of network devices (RFC 2544).
         base = (os.getpid() % 8_192) * 8 + number * 4
         self._near_address = f"198.{18 + base // 65_536}.{base // 256 % 256}.{base % 256 + 1}"
@@ -69,6 +70,14 @@ class SshNode:
         self.ssh = shlex.join([*words, f"root@{self.address}"])
 
     def __enter__(self) -> SshNode:
+        try:
+            self._start()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def _start(self) -> None:
         self.folder.mkdir()
         for key in ("host", "key"):
             run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / key))
@@ -100,11 +109,15 @@ class SshNode:
             said = (self.folder / "sshd.log").read_text()
             assert time.monotonic() < deadline, f"sshd does not answer: {said}"
             time.sleep(0.2)
-        return self
 
     def __exit__(self, *_: object) -> None:
-        self._sshd.terminate()
-        self._sshd.wait()
+        assert not self._end()
+
+    def _end(self) -> list[str]:
+        """Ends and removes what exists. Returns the errors of what could not be removed."""
+        if self._sshd is not None:
+            self._sshd.terminate()
+            self._sshd.wait()
         listed = subprocess.run(
             ["ip", "netns", "pids", self.name],
             capture_output=True,
@@ -113,8 +126,17 @@ class SshNode:
         )
         for pid in listed.stdout.split():
             subprocess.run(["kill", "-KILL", pid], capture_output=True)
-        run("ip", "link", "delete", self._link)
-        run("ip", "netns", "delete", self.name)
+        removals = (("link", "delete", self._link), ("netns", "delete", self.name))
+        done = [
+            subprocess.run(
+                ["ip", *words],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "PATH": path()},
+            )
+            for words in removals
+        ]
+        return [one.stderr for one in done if one.returncode != 0]
 
     def cut(self) -> None:
         run("ip", "link", "set", self._link, "down")

@@ -77,7 +77,7 @@ def test_a_cut_link_costs_no_verdict(nodes: list[SshNode], binary: str, tmp_path
         wait_until(lambda: ready(server) == len(nodes))
         with ThreadPoolExecutor(1) as threads:
             answers = threads.submit(judged, server, "cut")
-            wait_until(lambda: unfinished(tmp_path / "assay.db") == JOBS)
+            wait_until(lambda: unfinished(tmp_path / "assay.db") > 0)
             begin = time.monotonic()
             nodes[0].cut()
             wait_until(lambda: losses(server, "ssh") == 1)

@@ -10,8 +10,8 @@ If several cases need the same kernels with the same defines, the runner compile
 
 from __future__ import annotations
 
-import contextlib
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -115,10 +115,12 @@ class CudaCppRunner:
         kernel of AMD's. Yields no assembly without the library that disassembles."""
         for (kernels, _), program in self._programs.items():
             if isinstance(program, HipProgram):
-                with contextlib.suppress(ListingError):
+                try:
                     for symbol, text in listings(program.image, self._target):
                         if symbol in program.lowered.values():
                             yield "amdgcn", symbol, text.encode()
+                except ListingError as error:
+                    print(f"no assembly: {error}", file=sys.stderr)
             else:
                 yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
 

@@ -124,6 +124,8 @@ class Tracer(KernelPart):
                 call.why_not = f"{name} is called without a tensor"
         if not self.calls[-1]["kernels"]:
             call.why_not = f"{name} launches no kernel"
+        if draws.reads_generator:
+            call.why_not = f"{name} reads the state of CUDA's random number generator"
         storages = {
             tensor.untyped_storage()._cdata: buffer for buffer, tensor in self._seen.items()
         }

@@ -4,7 +4,11 @@ TritonBench-G take only sizes, and draw their inputs. Their draws become argumen
 
     with Draws() as draws:
         call()
-    draws.found  # [("randn", [128, 64], "float32"), ...]"""
+    draws.found  # [("randn", [128, 64], "float32"), ...]
+    draws.reads_generator  # whether it reads the state of CUDA's random number generator
+
+A kernel that is seeded with this state writes other numbers in every process, so that no answer can
+be compared with its outputs."""
 
 from __future__ import annotations
 
@@ -16,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
+from harness.entry.fake_cuda import FakeGenerator  # noqa: E402
 from harness.wire.tensors import NAMES  # noqa: E402
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
@@ -51,6 +56,24 @@ class Draws(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
         self.found: list[tuple[str, list[int], str]] = []
+        self.reads_generator = False
+        self._get_state = FakeGenerator.get_state
+
+    def __enter__(self) -> Draws:
+        own = FakeGenerator.get_state
+
+        def get_state(generator: FakeGenerator) -> torch.Tensor:
+            self.reads_generator = True
+            return own(generator)
+
+        self._get_state = own
+        FakeGenerator.get_state = get_state  # type: ignore[method-assign]
+        super().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        FakeGenerator.get_state = self._get_state  # type: ignore[method-assign]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         drawn = func(*args, **(kwargs or {}))

@@ -8,6 +8,8 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
+from suites_causes import causes, imports, passes, sample
+
 TIERS = ("plan", "host", "interpreter")
 # Kinds of verdicts whose outputs are right. `unattributed` means that they are right, but that the
 # submission's own kernels did not compute them.
@@ -51,6 +53,32 @@ def row_of(suite: dict[str, Any]) -> Row:
 
 def is_right(verdict: dict[str, Any], baselines: dict[str, str]) -> bool:
     return verdict["error_kind"] in RIGHT[baselines[verdict["operator"]]]
+
+
+def wrong_of(suites: list[dict[str, Any]]) -> set[str]:
+    """Returns the verdicts with wrong outputs or an error, in the form SUITE/OPERATOR."""
+    found = set()
+    for suite in suites:
+        baselines = {one["name"]: one["baseline"] for one in suite["operators"]}
+        found |= {
+            f"{suite['name']}/{one['operator']}"
+            for one in suite["verdicts"]
+            if one["error_kind"] not in OURS and not is_right(one, baselines)
+        }
+    return found
+
+
+def passes_of(suites: list[dict[str, Any]]) -> set[str]:
+    """Returns the references in PyTorch whose verdict is `pass`, in the form SUITE/OPERATOR."""
+    return {
+        f"{suite['name']}/{verdict['operator']}"
+        for suite in suites
+        for verdict in suite["verdicts"]
+        for one in suite["operators"]
+        if one["name"] == verdict["operator"]
+        and one["baseline"] == "torch_eager"
+        and verdict["error_kind"] == "none"
+    }
 
 
 def parts_of(suite: dict[str, Any]) -> list[dict[str, Any]]:
@@ -198,6 +226,7 @@ def page(
         f"{about['triton']}), in {seconds:.0f} s. Every verdict and every result of lint:",
         f"{', '.join(f'`{file}`' for file in files) or 'not kept'}.",
         "",
+        *sample(suites, [row_of(suite)["judged"] for suite in suites]),
         *table(suites, without_gpu),
         "",
         "- *other shapes*: operators with a hidden case whose shapes no public case has.",
@@ -215,6 +244,17 @@ def page(
         "## Reasons",
         "",
         *reasons(suites, without_gpu),
+        "",
+        "## Causes",
+        "",
+        "Why answers of the benchmarks are not right:",
+        "",
+        *causes(wrong_of(suites)),
+        "",
+        *passes(passes_of(suites)),
+        "## Times of imports",
+        "",
+        *imports(),
         "",
         "## Not run",
         "",

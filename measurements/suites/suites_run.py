@@ -30,7 +30,7 @@ MOST_LINT_JOBS = 16  # each has a judge process with PyTorch
 HOST_TIER_JOBS = 2
 LINTED_AT_ONCE = 2  # operators of one lint command, for each job
 SUMMARY_CHARS = 300
-KEPT = ("outcome", "error_kind", "tier", "tier_reason", "stage", "stage_ms")
+KEPT = ("outcome", "error_kind", "tier", "tier_reason", "stage", "stage_ms", "hints")
 
 
 def verdict_of(agent: Agent, operator: str, code: str) -> dict[str, Any]:
@@ -55,11 +55,11 @@ class Run:
         self.end = time.monotonic() + options.seconds - END_S
         self.lock = threading.Lock()  # protects the records while suites are measured at once
 
-    def share(self, weight: float, weights_left: float) -> float:
+    def share(self, weight: float, weights_left: float, at_once: int) -> float:
         """Returns the time after which the next step starts nothing. It gets its share of the time
         that is left, and leaves what it does not need to the later steps."""
         now = time.monotonic()
-        part = min(1.0, self.options.at_once * weight / weights_left)
+        part = min(1.0, at_once * weight / weights_left)
         return now + max(0.0, self.end - now) * part
 
     def judge(self, suite: Suite, end: float) -> None:

@@ -52,11 +52,13 @@ STEPS = ("judge", "lint")
 
 @dataclass
 class Step:
-    """What is done for one suite: a function of Run, and its weight among the steps."""
+    """What is done for one suite: a function of Run, and its weight among the steps. A step that is
+    `alone` runs while no other step runs."""
 
     do: Callable[[Suite, float], None]
     suite: Suite
     weight: float
+    alone: bool = False
 
 
 def earlier(path: Path, device: str) -> dict[str, Any]:
@@ -128,8 +130,10 @@ def steps_of(run: Run, suites: list[Suite], wanted: Sequence[str]) -> list[Step]
     steps: list[Step] = []
     if "judge" in wanted:
         for suite in suites:
+            # Submissions of the host tier and their judges may need most of a GPU's memory.
+            alone = run.options.device != "cpu" and not suite.has_oracles
             weight = 1.0 if suite.has_oracles else HOST_TIER_WEIGHT
-            steps.append(Step(run.judge, suite, weight * len(run.to_judge(suite))))
+            steps.append(Step(run.judge, suite, weight * len(run.to_judge(suite)), alone))
     if "lint" in wanted:
         steps += [Step(run.lint, one, LINT_WEIGHT * len(run.to_lint(one))) for one in suites]
     return steps
@@ -139,20 +143,31 @@ def do_all(run: Run, steps: list[Step], at_once: int, after: Callable[[Suite], N
     """Does the steps in their order, `at_once` of them at a time."""
     waiting = collections.deque(steps)
     failures: list[BaseException] = []
+    running: list[Step] = []
+    changed = threading.Condition()
+
+    def may_begin() -> bool:
+        return not waiting or not (running and (waiting[0].alone or running[0].alone))
 
     def work() -> None:
         while True:
-            with run.lock:
+            with changed:
+                changed.wait_for(may_begin)
                 if not waiting:
                     return
                 left = sum(step.weight for step in waiting)
                 step = waiting.popleft()
+                running.append(step)
             try:
-                step.do(step.suite, run.share(step.weight, left))
+                step.do(step.suite, run.share(step.weight, left, 1 if step.alone else at_once))
                 after(step.suite)
             except BaseException as error:
                 failures.append(error)
                 return
+            finally:
+                with changed:
+                    running.remove(step)
+                    changed.notify_all()
 
     threads = [threading.Thread(target=work, daemon=True) for _ in range(at_once)]
     for thread in threads:

@@ -41,7 +41,9 @@ bool is_shortage(const CandidateError& error) {
 }
 
 ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
-  if (says(diagnostic, "CUDA out of memory")) return ErrorKind::gpu_memory_limit;
+  // torch's allocator says the first text. A library that allocates by itself causes the second.
+  if (says(diagnostic, "CUDA out of memory") || says(diagnostic, "CUDA error: out of memory"))
+    return ErrorKind::gpu_memory_limit;
   const bool fault =
       says(diagnostic, "illegal memory access") || says(diagnostic, "misaligned address") ||
       says(diagnostic, "device-side assert") || says(diagnostic, "unspecified launch failure");

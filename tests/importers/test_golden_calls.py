@@ -71,8 +71,10 @@ FILES: dict[str, tuple[str, str, list[str]]] = {
     "draws": (
         KERNEL + "\ndef drawn(n, m):\n    x = torch.randn(n, m, device='cuda')\n"
         "    y = torch.rand((m, n), device='cuda', dtype=torch.float16)\n"
-        "    return scale(x, 2.0), scale(y, 3.0)\n",
-        "drawn(8, 16)\n",
+        "    return scale(x, 2.0), scale(y, 3.0)\n"
+        "\ndef seeded(x):\n    seed = torch.cuda.default_generators[0].get_state()[0]\n"
+        "    return scale(x, float(seed))\n",
+        f"drawn(8, 16)\nseeded({X})\n",
         ["drawn(a0, a1)"],
     ),
     "sums": (
@@ -153,6 +155,12 @@ def test_drawn_tensors_are_arguments(suite: Path) -> None:
     assert one["d0"].shape == (8, 16) and one["d1"].dtype == torch.float16
     assert torch.equal(one["d0"], again["d0"]) and not torch.equal(one["d0"], other["d0"])
     assert one["d1"].min() >= 0 and one["d1"].max() <= 1
+
+
+def test_a_function_that_reads_the_random_generator_is_left_out(suite: Path) -> None:
+    files = json.loads((suite / "import.json").read_text())["files"]
+    report = next(one for one in files if one["file"] == "draws.py")
+    assert report["left_out"] == ["seeded reads the state of CUDA's random number generator"]
 
 
 def test_suites_shows_digests_and_provenance(suite: Path) -> None:

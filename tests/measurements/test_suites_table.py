@@ -17,10 +17,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements/suites"))
 
-from suites_page import page, row_of  # noqa: E402
+from suites_causes import causes, sample  # noqa: E402
+from suites_page import page, row_of, wrong_of  # noqa: E402
 from suites_record import SAME_CLASS, Suite, refusal_of, submission_of, suite_of  # noqa: E402
 from suites_run import Run, within  # noqa: E402
-from suites_table import Step, do_all, earlier, with_earlier  # noqa: E402
+from suites_table import Step, do_all, earlier, steps_of, with_earlier  # noqa: E402
 
 SCRIPT = ROOT / "measurements/suites/suites_table.py"
 
@@ -70,6 +71,8 @@ def test_the_oracle_is_judged_or_the_reference(tmp_path: Path) -> None:
 def test_a_file_whose_calls_were_all_left_out_says_so() -> None:
     file = {"file": "a.py", "kind": "", "tier": "plan", "reason": "", "left_out": ["f: float8"]}
     assert refusal_of(file) == {"file": "a.py", "kind": "left_out", "why": "f: float8"}
+    path = {**file, "reason": "/tmp/import-1/suite/standard/a/spec.toml:5: why"}
+    assert refusal_of(path)["why"] == "standard/a/spec.toml:5: why"
     crash = {"file": "b.py", "kind": "crash", "reason": "crash: why"}
     assert refusal_of(crash) == {"file": "b.py", "kind": "crash", "why": "crash: why"}
 
@@ -198,6 +201,65 @@ def test_steps_run_at_once_and_in_their_order(tmp_path: Path) -> None:
     steps = [Step(step, suite, 1.0) for suite in suites]
     do_all(run, steps, 2, lambda suite: done.append(suite.record["name"]))
     assert sorted(done) == ["a", "b", "c"]
+
+
+def test_a_step_that_wants_to_be_alone_is(tmp_path: Path) -> None:
+    run = Run(argparse.Namespace(seconds=600.0, at_once=2), 0)
+    suite = suite_of(suite_folder(tmp_path))
+    lock, running, most = threading.Lock(), [0], []
+    pair = threading.Barrier(2, timeout=60)
+
+    def step(alone: bool) -> Step:
+        def do(_: Suite, __: float) -> None:
+            with lock:
+                running[0] += 1
+            if not alone:
+                pair.wait()  # of two steps that run at once
+            with lock:
+                most.append((alone, running[0]))
+            if not alone:
+                pair.wait()
+            with lock:
+                running[0] -= 1
+
+        return Step(do, suite, 1.0, alone)
+
+    do_all(run, [step(False), step(False), step(True), step(False), step(False)], 2, lambda _: None)
+    assert most == [(False, 2), (False, 2), (True, 1), (False, 2), (False, 2)]
+
+
+def test_only_suites_of_the_host_tier_are_judged_alone(tmp_path: Path) -> None:
+    for name, device, alone in (("a", "cuda:0", True), ("b", "cpu", False)):
+        run = Run(argparse.Namespace(seconds=600.0, at_once=2, device=device), 0)
+        suites = [
+            suite_of(suite_folder(tmp_path, name)),
+            suite_of(suite_folder(tmp_path, f"t{name}")),
+        ]
+        for one in suites[1].record["operators"]:
+            one["baseline"] = "torch_eager"
+        assert [step.alone for step in steps_of(run, suites, ["judge"])] == [False, alone]
+
+
+def test_the_page_names_causes_and_how_much_was_judged(tmp_path: Path) -> None:
+    record = suite_of(suite_folder(tmp_path)).record
+    assert sample([record], [1])[0].startswith("**1 of the 2 operators were judged**")
+    assert sample([record], [2])[0] == "All 2 operators were judged."
+    file = tmp_path / "causes.toml"
+    file.write_text(
+        '[[cause]]\nwhose = "benchmark"\ntext = "a race"\ndone = ""\n'
+        'verdicts = ["s/a", "s/b", "s/c", "s/d"]\n'
+    )
+    assert causes({"s/a", "s/d"}, file)[2:] == ["| a race | benchmark | `s/a`, `s/d` | - |"]
+    assert causes({"s/a", "s/b", "s/c", "s/d", "s/e"}, file)[2:] == [
+        "| a race | benchmark | 4 of `s` | - |",
+        "| nobody has looked | - | `s/e` | - |",
+    ]
+    assert causes(set(), file) == ["All that were judged are right."]
+
+
+def test_the_causes_are_those_of_the_committed_result() -> None:
+    result = json.loads((ROOT / "measurements/results/suites-h200.json").read_text())
+    assert "nobody has looked" not in "".join(causes(wrong_of(result["suites"])))
 
 
 def test_a_failed_step_is_an_error(tmp_path: Path) -> None:

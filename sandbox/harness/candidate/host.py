@@ -51,6 +51,9 @@ class HostRunner:
         self._device = (
             torch.device("cuda", 0) if header.get("device") == "cuda" else torch.device("cpu")
         )
+        # The judge's references do not use TF32, but torch uses it for convolutions by default. So a
+        # plain convolution of torch would be wrong. A submission may still turn TF32 on.
+        torch.backends.cudnn.allow_tf32 = False
         if self._device.type == "cuda":
             os.environ["TRITON_CACHE_DIR"] = cache_dir
             total = torch.cuda.get_device_properties(self._device).total_memory

@@ -88,15 +88,22 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
 class HostCase:
     """Judges one case in rounds (see the module's docstring). Raises RoundError if the candidate
     breaks the protocol, or if the judge runs out of GPU memory because the candidate uses more than
-    `memory_limit` bytes."""
+    `memory_limit` bytes. `taken_before` is how much memory other processes had before the candidate
+    started. They still have it, so it is not the candidate's."""
 
     def __init__(
-        self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None
+        self,
+        template: CaseState,
+        line: JudgeLine,
+        round_s: float,
+        memory_limit: int | None = None,
+        taken_before: int = 0,
     ) -> None:
         self._template = template
         self._line = line
         self._round_s = round_s
         self._memory_limit = memory_limit
+        self._taken_before = taken_before
         self._device = template.case.device
         entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
@@ -108,7 +115,7 @@ class HostCase:
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
             # torch limits only the memory that the candidate allocates through torch. The candidate
             # can also allocate memory directly from the driver, so the total is checked here.
-            taken = taken_by_others(self._device)
+            taken = taken_by_others(self._device) - self._taken_before
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
             usage = f"the candidate holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30} GiB"

@@ -26,7 +26,7 @@ from harness.judging.case_state import CaseState
 from harness.judging.compare import Result
 from harness.judging.compiled_reference import time_compiled
 from harness.judging.failures import UnknownJob, reason_of
-from harness.judging.host_rounds import HostCase, timing
+from harness.judging.host_rounds import HostCase, taken_by_others, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, open_shared_buffers, place
@@ -89,13 +89,13 @@ class Judge:
         )
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
+        self._taken_before: dict[str, int] = {}  # GPU memory of others before a job, in bytes
         # Cases whose references are not yet computed. The computation pauses while a job is timed.
         self._ahead: deque[CaseState] = deque()
         self._settled = False
         self._pool = open_shared_buffers(self.device)
         self._owned: dict[str, SharedBuffers] = {}  # the shared buffers of each job
-        # References of fp32 operators must be exact, so no matmul may silently use reduced
-        # precision.
+        # References of fp32 operators must be exact, so no matmul may use reduced precision.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
@@ -232,6 +232,7 @@ class Judge:
             self._release_buffers(str(header["job"]))
             raise
         self._jobs[str(header["job"])] = states
+        self._taken_before[str(header["job"])] = taken_by_others(self.device)
         return reply, fds
 
     def _trim(self) -> None:
@@ -275,8 +276,7 @@ class Judge:
         }, []
 
     def _host_case(self, frame: Frame) -> Reply:
-        """Runs all rounds of one case with a candidate that can use the GPU. The socket to the
-        candidate is sent with the frame."""
+        """Runs all rounds of one case with a candidate on the GPU. The frame has their socket."""
         header = frame.header
         state = self._state(header)
         if len(frame.fds) != 1:
@@ -284,10 +284,9 @@ class Judge:
         reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
-                limit = header.get("gpu_memory_bytes")
-                seen = HostCase(state, line, float(header["round_ms"]) / 1e3, limit).judge(
-                    bool(header["time"])
-                )
+                limit, before = header.get("gpu_memory_bytes"), self._taken_before[header["job"]]
+                round_s = float(header["round_ms"]) / 1e3
+                seen = HostCase(state, line, round_s, limit, before).judge(bool(header["time"]))
         except RoundError as error:
             return {**reply, "broken": error.how, "message": str(error)}, []
         return {**reply, **seen.wire()}, []
@@ -381,6 +380,7 @@ class Judge:
         forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())
         self._ahead = deque(state for state in self._ahead if state not in forgotten)
         self._release_buffers(str(frame.header.get("job")))
+        self._taken_before.pop(str(frame.header.get("job")), None)
 
     def _release_buffers(self, job: str) -> None:
         buffers = self._owned.pop(job, None)

@@ -127,3 +127,13 @@ TEST_CASE(
   CHECK(host.tier == Tier::host);
   CHECK(host.stdout_text == compiling + with_gpu);
 }
+
+TEST_CASE("on the host tier convolutions of torch are as exact as those of the judge's reference") {
+  const Verdict verdict =
+      run(copy_job(JobKind::test,
+                   "import torch\ndef plain_copy(x):\n    tells = torch.sort(x).values * 0 + x\n"
+                   "    print('TF32', torch.backends.cudnn.allow_tf32)\n    return tells\n"));
+  CHECK(verdict.tier == Tier::host);
+  CHECK(verdict.stdout_text.starts_with("TF32 False\n"));
+  CHECK(verdict.stdout_text.find("True") == std::string::npos);  // nor in the run without kernels
+}

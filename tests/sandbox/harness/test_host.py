@@ -261,6 +261,19 @@ def test_a_lack_of_memory_without_a_culprit_is_the_judges_error(
         HostCase(talk.state, talk.line, 1.0, 32 << 30).judge(False)
 
 
+def test_memory_that_others_had_before_is_not_the_candidates(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another server on the same GPU may hold much memory."""
+    monkeypatch.setattr(shared_memory, "create", out_of_memory)
+    monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 137 << 30)
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        HostCase(talk.state, talk.line, 1.0, 32 << 30, taken_before=130 << 30).judge(False)
+    with pytest.raises(RoundError, match="about 47 GiB") as broken:
+        HostCase(talk.state, talk.line, 1.0, 32 << 30, taken_before=90 << 30).judge(False)
+    assert broken.value.how == "memory"
+
+
 def test_two_answers_to_one_round_are_refused(talk: Talk) -> None:
     def twice() -> None:
         CandidateLine(talk.theirs).wait()

@@ -111,6 +111,7 @@ def test_freed_memory_that_others_may_need_is_returned(
     monkeypatch.setattr(
         torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace(total_memory=1024)
     )
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (200, 1024))
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty"))
     judge = judge_module.Judge("cpu")
     judge.device = torch.device("cuda", 0)
@@ -128,6 +129,8 @@ def test_freed_memory_that_others_may_need_is_returned(
         "cases": [case],
     }
     _, fds = judge._prepare(Frame(header))
+    # Of 1,024 bytes, 200 are free and torch has the reserved ones. The rest is of other processes.
+    assert judge._taken_before["job_1"] == 824 - 500 - unused
     for fd in fds:
         os.close(fd)
     assert len(calls) == given_back

@@ -65,3 +65,17 @@ TEST_CASE("a process that has seen hidden cases gets no second attempt by a repo
   run.auxiliary().tell_shortage();
   CHECK_FALSE(run.finish().reports_shortage);
 }
+
+TEST_CASE("a lack of GPU memory is a limit, whoever of torch and its libraries notices it") {
+  const auto kind_of = [](const char* exception, const char* message) {
+    const CandidateError error = raised(exception, std::nullopt, message);
+    return std::string(to_string(device_error_behind(ErrorKind::runtime_error, error.diagnostic)));
+  };
+  CHECK(kind_of("OutOfMemoryError", "CUDA out of memory. Tried to allocate 2.00 GiB.") ==
+        "gpu_memory_limit");
+  CHECK(kind_of("AcceleratorError", "CUDA error: out of memory\nSearch for ...") ==
+        "gpu_memory_limit");
+  CHECK(kind_of("AcceleratorError", "CUDA error: an illegal memory access was encountered") ==
+        "gpu_fault");
+  CHECK(kind_of("RuntimeError", "out of memory") == "runtime_error");
+}

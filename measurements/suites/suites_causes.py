@@ -1,0 +1,104 @@
+"""The parts of the page of imported suites that say how much was judged, and why the benchmark's own
+answers are not right. The causes are in causes.toml, because a person found them."""
+
+from __future__ import annotations
+
+import collections
+import json
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+CAUSES = Path(__file__).parent / "causes.toml"
+RESULTS = Path(__file__).parent.parent / "results"
+IMPORTS = (
+    "import-tritonbench-g-cpu16.json",
+    "import-geak-tritonbench-cpu16.json",
+)  # of import_time.py
+NAMES_SHOWN = 3
+# What two later changes of the importers do to these numbers.
+LATER = (
+    "After these imports the importers were changed in two ways. The module `libdevice` of AMD",
+    "becomes that of NVIDIA, which adds operators of 11 files to GEAK's set (180 of 184). A function",
+    "that is seeded by CUDA's random number generator is left out, which removes one file of each",
+    "set. So GEAK's set now gives 323 operators of 179 files (imported again, on two cores), and",
+    "TritonBench-G 317 operators of 177 files (computed from the import of that one file).",
+)
+
+
+def sample(suites: list[dict[str, Any]], judged: list[int]) -> list[str]:
+    """Says how many operators were judged, and how they were drawn. `judged` is their number in
+    each suite."""
+    count, total = sum(judged), sum(len(suite["operators"]) for suite in suites)
+    if not count:
+        return ["No operator was judged.", ""]
+    if count == total:
+        return [f"All {total} operators were judged.", ""]
+    return [
+        f"**{count} of the {total} operators were judged**, because the time ended. The order of a",
+        "suite's operators is random and always the same, so the judged ones are a random sample of",
+        "their suite, except that operators with slow verdicts are missing more often. A column",
+        "`right` with few verdicts says little about the suite.",
+        "",
+    ]
+
+
+def causes(wrong: set[str], path: Path = CAUSES) -> list[str]:
+    """Returns a table with the causes of the wrong verdicts, which have the form SUITE/OPERATOR."""
+    known = tomllib.loads(path.read_text(encoding="utf-8"))["cause"]
+    lines = [
+        "| cause | whose | verdicts | changed since the run |",
+        "|---|---|---|---|",
+    ]
+    for cause in known:
+        found = sorted(wrong & set(cause["verdicts"]))
+        if found:
+            lines.append(
+                f"| {cause['text']} | {cause['whose']} | {shown(found)} | {cause['done'] or '-'} |"
+            )
+    if rest := sorted(wrong - {name for cause in known for name in cause["verdicts"]}):
+        lines.append(f"| nobody has looked | - | {shown(rest)} | - |")
+    return lines if len(lines) > 2 else ["All that were judged are right."]
+
+
+def passes(names: set[str]) -> list[str]:
+    """Says which references in PyTorch got `pass`, although they have no kernel."""
+    if not names:
+        return []
+    text = (
+        f"References in PyTorch that got `pass`: {', '.join(f'`{name}`' for name in sorted(names))}. "
+        "Other references are `unattributed`. The host tier gives `pass` with a hint "
+        "(`unattributed_run`) if its check, a run without kernels, ends with an error, such as a lack "
+        "of GPU memory. The result has no hints, so whether this happened is not known."
+    )
+    return [*textwrap.wrap(text, 100, break_on_hyphens=False, break_long_words=False), ""]
+
+
+def imports(folder: Path = RESULTS) -> list[str]:
+    """Returns a table with the results of import_time.py."""
+    lines = [
+        "| command | cores | seconds | operators | files with operators | result |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in IMPORTS:
+        one = json.loads((folder / name).read_text(encoding="utf-8"))
+        lines.append(
+            f"| `{one['what'].partition(',')[0]}` | {one['processors']} | {one['seconds']} | "
+            f"{one['operators']} | {one['files_with_operators']} of {one['files']} | "
+            f"`measurements/results/{name}` |"
+        )
+    return [*lines, "", *LATER]
+
+
+def shown(names: list[str]) -> str:
+    """Returns the number of names of each suite, and the names if they are few."""
+    if len(names) <= NAMES_SHOWN:
+        return ", ".join(f"`{name}`" for name in names)
+    suites = collections.Counter(name.partition("/")[0] for name in names)
+    return ", ".join(f"{count} of `{suite}`" for suite, count in sorted(suites.items()))

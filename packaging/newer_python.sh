@@ -30,7 +30,9 @@ if [[ ! -f $root/.complete ]]; then
   [[ -n $mirror ]] || die "name a mirror of Debian by ASSAY_DEBIAN_MIRROR"
   say "making an empty Debian 13 for Python $version"
   rm -rf "$root"
-  debootstrap --variant=minbase --include=python3,python3-venv,ca-certificates \
+  # debootstrap leaves /proc mounted, so it has mounts of its own.
+  unshare --mount --propagation private debootstrap --variant=minbase \
+    --include=python3,python3-venv,ca-certificates \
     trixie "$root" "$mirror" sid >"$roots/trixie.log" 2>&1 \
     || die "debootstrap failed: $(tail -n 3 "$roots/trixie.log")"
   touch "$root/.complete"

@@ -39,8 +39,9 @@ make_root() {  # make_root SYSTEM
   rm -rf "$root"
   mkdir -p "$roots"
   say "making an empty $1 (${suite_of[$1]})"
-  debootstrap --variant=minbase --include=python3,python3-venv \
-    --components="${components_of[$1]}" \
+  # debootstrap leaves /proc mounted, so it has mounts of its own.
+  unshare --mount --propagation private debootstrap --variant=minbase \
+    --include=python3,python3-venv --components="${components_of[$1]}" \
     "${suite_of[$1]}" "$root" "${mirror_of[$1]}" "${script_of[$1]}" \
     >"$roots/$1.log" 2>&1 || return 1
   touch "$root/.complete"

@@ -13,6 +13,7 @@ known = {
     "LANG",
     "CUDA_VISIBLE_DEVICES",
     "PYTHONDONTWRITEBYTECODE",
+    "GLIBC_TUNABLES",
     "LC_CTYPE",
 }
 known |= {

@@ -40,8 +40,8 @@ const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
     {"OPENBLAS_NUM_THREADS", "1"},
     {"MKL_NUM_THREADS", "1"},
     // malloc takes memory from the kernel in steps of 16 MiB (top_pad) and asks for huge pages
-    // (hugetlb). Compilers touch much new memory, and page faults would take a fifth of their time
-    // otherwise. It keeps freed blocks of up to 32 MiB (mmap_threshold), and up to 64 MiB at the
+    // (hugetlb), because compilers touch much new memory, and page faults take a fifth of their
+    // time. It keeps freed blocks of up to 32 MiB (mmap_threshold), and up to 64 MiB at the
     // end of its memory (trim_threshold). Without these two values, top_pad would end glibc's own
     // adaptation of the thresholds, and each tensor of 128 KiB and more would be mapped anew.
     {"GLIBC_TUNABLES",

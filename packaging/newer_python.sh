@@ -24,7 +24,8 @@ mkdir -p "$roots"
 exec 9>"$roots/.lock"
 flock 9  # two tests may ask at once
 if [[ ! -f $root/.complete ]]; then
-  # Debian 13 has the mirror of this machine's Debian. On another system, the variable names it.
+  # Debian 13 has the mirror of this machine's Debian. On another system, the variable names it. If
+  # apt-get is missing or fails, the mirror is empty, and the next line says what to do.
   mirror=${ASSAY_DEBIAN_MIRROR:-$(apt-get indextargets --format '$(SITE) $(RELEASE)' 2>/dev/null \
     | awk '($2 == "bookworm" || $2 == "trixie") && !found { print $1; found = 1 }' || true)}
   [[ -n $mirror ]] || die "name a mirror of Debian by ASSAY_DEBIAN_MIRROR"

@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from suites_causes import causes, imports, passes, sample
+from suites_merge import OURS
 
 TIERS = ("plan", "host", "interpreter")
 # Kinds of verdicts whose outputs are right. `unattributed` means that they are right, but that the
 # submission's own kernels did not compute them.
 RIGHT = {"oracle": {"none"}, "torch_eager": {"none", "unattributed"}}
-# Trouble of the server or the device: no verdict on the operator.
-OURS = {"internal_error", "device_unhealthy", "cancelled"}
 KINDS_SHOWN = 6
 COLUMNS = 100
 LEVEL = re.compile(r"level\d_")  # the beginning of the file names of KernelBench

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <future>
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "sandbox/gpu/candidate_memory.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/record/candidate_run.h"
@@ -121,6 +123,16 @@ HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu)
 
 HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                                   const std::vector<bool>& timed, bool ablated) {
+  std::optional<std::int64_t> others_bytes;
+  Seen seen = converse_once(run, judge, prepared, timed, ablated, others_bytes);
+  if (!seen && run.verdict().error_kind == ErrorKind::gpu_memory_limit)
+    excuse_for_memory(run, judge, others_bytes);
+  return seen;
+}
+
+HostTier::Seen HostTier::converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                                       const std::vector<bool>& timed, bool ablated,
+                                       std::optional<std::int64_t>& others_bytes) {
   Result<SocketPair> line = make_socket_pair();
   if (!line)
     return run.fail_infrastructure(line.error(), "making the judge's line to the candidate"),
@@ -150,6 +162,8 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
         candidate.perform(host_inputs(prepared, batch.cases), batch.last).has_value();
     Observed observed = observing.get();
     run.enter(Stage::judge);
+    if (!observed.cases.empty() && observed.cases.back().broken == HostJudged::Broken::memory)
+      others_bytes = observed.cases.back().others_bytes;
     if (!ended_by_itself(run, observed) || !performed) return std::nullopt;
     if (observed.cases.size() != batch.cases.size() ||
         observed.cases.back().broken != HostJudged::Broken::no) {
@@ -185,7 +199,7 @@ bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& pre
     return true;
   }
   for (std::size_t i = 0; i < without->size(); ++i) {
-    if ((*without)[i].compared.kind == ErrorKind::none)
+    if ((*without)[i].compared.kind == ErrorKind::none && !(*without)[i].needs_no_kernel)
       not_its_work(
           verdict, verdict.cases[i],
           "run once more with kernel launches that do nothing, its outputs were right as well");

@@ -10,6 +10,7 @@
 // holds the GPU exclusively.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -41,6 +42,11 @@ class HostTier {
   /// an error.
   Seen converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                 const std::vector<bool>& timed, bool ablated);
+  /// The same, without asking who is to blame for a lack of GPU memory. `others_bytes` becomes
+  /// HostJudged::others_bytes if the judge had no memory left.
+  Seen converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                     const std::vector<bool>& timed, bool ablated,
+                     std::optional<std::int64_t>& others_bytes);
   /// Runs another candidate in which kernel launches do nothing. Outputs that are right in this run
   /// were not computed by the submission's kernels.
   bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);

@@ -28,6 +28,7 @@ import torch
 
 from harness.judging.case_state import POISON, SEED_BYTES, CaseState, bytes_of
 from harness.judging.compare import Result
+from harness.judging.device_room import taken_by_others
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
@@ -58,9 +59,15 @@ class HostResult:
     seed: int
     # The time of each call. The list is empty if the outputs are wrong or the case was not timed.
     samples_ns: list[float] = field(default_factory=list)
+    needs_no_kernel: bool = False  # of the first set (CaseState.needs_no_kernel)
 
     def wire(self) -> dict[str, Any]:
-        return {**self.result.wire(), "seed": f"{self.seed:#x}", **timing(self.samples_ns)}
+        return {
+            **self.result.wire(),
+            "seed": f"{self.seed:#x}",
+            **timing(self.samples_ns),
+            "needs_no_kernel": self.needs_no_kernel,
+        }
 
 
 def timing(samples: Sequence[float]) -> dict[str, Any]:
@@ -108,6 +115,7 @@ class HostCase:
         entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
+        self._needs_no_kernel = False
 
     def judge(self, timed: bool) -> HostResult:
         try:
@@ -115,17 +123,21 @@ class HostCase:
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
             # torch limits only the memory that the candidate allocates through torch. The candidate
             # can also allocate memory directly from the driver, so the total is checked here.
-            taken = taken_by_others(self._device) - self._taken_before
+            # Another process may have allocated memory since the candidate started. Therefore the
+            # supervisor looks again after the candidate has ended (sandbox/gpu/candidate_memory.h).
+            others = taken_by_others(self._device)
+            taken = others - self._taken_before
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
             usage = f"the candidate holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30} GiB"
-            raise RoundError("memory", f"{usage}: no memory is left to judge it with") from error
+            text = f"{usage}: no memory is left to judge it with"
+            raise RoundError("memory", text, others) from error
         self._line.finish()
         return seen
 
     def _rounds(self, timed: bool) -> HostResult:
         result, first, _ = self._round(1)
-        seen = HostResult(result, first)
+        seen = HostResult(result, first, needs_no_kernel=self._needs_no_kernel)
         if timed and result.ok:
             end = time.monotonic() + MAX_TIMING_S
             while len(seen.samples_ns) < TIMED_ROUNDS and (
@@ -187,6 +199,7 @@ class HostCase:
             )
             for position in chosen
         ]
+        self._needs_no_kernel = results[0].ok and states[chosen[0]].needs_no_kernel()
         return (
             next((result for result in results if not result.ok), results[0]),
             states[0].seed,
@@ -243,15 +256,6 @@ class HostCase:
     def _synchronize(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
-
-
-def taken_by_others(device: torch.device) -> int:
-    """Returns how many bytes of a GPU's memory are neither free nor allocated by torch in this
-    process."""
-    if device.type != "cuda":
-        return 0
-    free, total = torch.cuda.mem_get_info(device)
-    return total - free - torch.cuda.memory_reserved(device)
 
 
 def bytes_of_span(value: torch.Tensor) -> int:

@@ -26,7 +26,7 @@ from harness.operator import Operator
 from harness.wire import shared_memory
 from harness.wire.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous
-from judge_client import write_operator
+from judge_client import REFERENCE, SPEC, write_operator
 
 Entry = Callable[..., Any]
 
@@ -41,8 +41,8 @@ def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
 class Talk:
     """A judge's case and a candidate's runner, connected by a socket. The candidate is a thread."""
 
-    def __init__(self, folder: Path) -> None:
-        operator = Operator.load(write_operator(folder / "op"))
+    def __init__(self, folder: Path, spec: str = SPEC, reference: str = REFERENCE) -> None:
+        operator = Operator.load(write_operator(folder / "op", spec, reference))
         wire = {
             "id": "one",
             "axes": {"rows": 64, "cols": 8},
@@ -250,6 +250,7 @@ def test_a_candidate_that_takes_the_gpus_memory_is_reported(
     ) as broken:
         HostCase(talk.state, talk.line, 1.0, 32 << 30).judge(False)
     assert broken.value.how == "memory"
+    assert broken.value.others_bytes == 130 << 30  # the supervisor looks again later
 
 
 def test_a_lack_of_memory_without_a_culprit_is_the_judges_error(
@@ -272,6 +273,24 @@ def test_memory_that_others_had_before_is_not_the_candidates(
     with pytest.raises(RoundError, match="about 47 GiB") as broken:
         HostCase(talk.state, talk.line, 1.0, 32 << 30, taken_before=90 << 30).judge(False)
     assert broken.value.how == "memory"
+
+
+def test_right_outputs_that_equal_arguments_of_an_imported_operator_need_no_kernel(
+    tmp_path: Path,
+) -> None:
+    """A kernel that stores what the memory has already leaves no trace in the outputs."""
+    as_it_was = REFERENCE.replace("return a * x, index + 1", "return x.clone(), index.clone()")
+    for name, spec, reference, needs_none in (
+        ("unchanged", "imported = true" + SPEC, as_it_was, True),
+        ("changed", "imported = true" + SPEC, REFERENCE, False),
+        ("own", SPEC, as_it_was, False),
+    ):
+        (tmp_path / name).mkdir()
+        talk = Talk(tmp_path / name, spec, reference)
+        entry = (lambda a, x, index: index.clone()) if reference is as_it_was else axpy
+        seen = talk.serve(entry)
+        assert seen.result.ok, seen.result.reason
+        assert seen.wire()["needs_no_kernel"] is needs_none, name
 
 
 def test_two_answers_to_one_round_are_refused(talk: Talk) -> None:

@@ -67,8 +67,9 @@ def wrong_of(suites: list[dict[str, Any]]) -> set[str]:
     return found
 
 
-def passes_of(suites: list[dict[str, Any]]) -> set[str]:
-    """Returns the references in PyTorch whose verdict is `pass`, in the form SUITE/OPERATOR."""
+def passes_of(suites: list[dict[str, Any]], hint: str = "") -> set[str]:
+    """Returns the references in PyTorch whose verdict is `pass`, in the form SUITE/OPERATOR. If
+    `hint` is given, returns only those whose verdict has this hint."""
     return {
         f"{suite['name']}/{verdict['operator']}"
         for suite in suites
@@ -77,6 +78,7 @@ def passes_of(suites: list[dict[str, Any]]) -> set[str]:
         if one["name"] == verdict["operator"]
         and one["baseline"] == "torch_eager"
         and verdict["error_kind"] == "none"
+        and (not hint or hint in [one["kind"] for one in verdict.get("hints") or []])
     }
 
 
@@ -250,7 +252,7 @@ def page(
         "",
         *causes(wrong_of(suites)),
         "",
-        *passes(passes_of(suites)),
+        *passes(passes_of(suites), passes_of(suites, "unattributed_run")),
         "## Times of imports",
         "",
         *imports(),

@@ -311,7 +311,8 @@ def result_of(folder: Path, *verdicts: dict[str, Any], runs: int = 1) -> dict[st
     """Returns a result whose verdicts are of its last run."""
     record = suite_of(folder).record
     record["verdicts"] = [one | {"run": runs - 1} for one in verdicts]
-    numbers = [{"wall_s": float(number)} for number in range(runs)]
+    about = {"gpu": "NVIDIA H200, 1 GiB", "cores": 1, "torch": "2", "triton": "3"}
+    numbers = [{"wall_s": float(number), "environment": about} for number in range(runs)]
     return {"what": "", "device": "cuda:0", "runs": numbers, "suites": [record]}
 
 
@@ -370,3 +371,12 @@ def test_parts_of_a_suite_are_disjoint_and_complete(tmp_path: Path) -> None:
         text=True,
     )
     assert wrong.returncode == 2 and "'3/2' is not K/N with K from 1 to N" in wrong.stderr
+
+
+def test_the_page_says_why_a_reference_passes(tmp_path: Path) -> None:
+    hints = [{"kind": "unattributed_run", "case": "", "text": ""}]
+    result = result_of(suite_folder(tmp_path), verdict("relu", "none", "host") | {"hints": hints})
+    text = " ".join(page(result).split())
+    assert "That run ended with an error for 1 of the 1" in text
+    result["suites"][0]["verdicts"][0]["hints"] = None
+    assert "Nobody has looked into the other 1." in " ".join(page(result).split())

@@ -49,11 +49,12 @@ def sample(suites: list[dict[str, Any]], judged: list[int]) -> list[str]:
     ]
 
 
-def causes(wrong: set[str], path: Path = CAUSES) -> list[str]:
-    """Returns a table with the causes of the wrong verdicts, which have the form SUITE/OPERATOR."""
-    known = tomllib.loads(path.read_text(encoding="utf-8"))["cause"]
+def causes(wrong: set[str], path: Path = CAUSES, table: str = "cause") -> list[str]:
+    """Returns a table with the causes of the wrong verdicts, which have the form SUITE/OPERATOR. With
+    the table "unsound", returns why lint did not find these operators sound."""
+    known = tomllib.loads(path.read_text(encoding="utf-8")).get(table, [])
     lines = [
-        "| cause | whose | verdicts | changed since the run |",
+        f"| cause | whose | {'verdicts' if table == 'cause' else 'operators'} | changed since the run |",
         "|---|---|---|---|",
     ]
     for cause in known:
@@ -64,7 +65,9 @@ def causes(wrong: set[str], path: Path = CAUSES) -> list[str]:
             )
     if rest := sorted(wrong - {name for cause in known for name in cause["verdicts"]}):
         lines.append(f"| nobody has looked | - | {shown(rest)} | - |")
-    return lines if len(lines) > 2 else ["All that were judged are right."]
+    if len(lines) > 2:
+        return lines
+    return [f"All that were {'judged are right' if table == 'cause' else 'linted are sound'}."]
 
 
 def passes(names: set[str], unchecked: set[str]) -> list[str]:

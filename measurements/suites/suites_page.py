@@ -151,15 +151,20 @@ def table(suites: list[dict[str, Any]], without_gpu: dict[str, dict[str, Any]]) 
     return lines
 
 
-def unsound(suites: list[dict[str, Any]]) -> str:
-    """Returns the operators that are unsound in at least one of the results."""
-    found = {
-        one["operator"]
+def unsound_of(suites: Iterable[dict[str, Any]]) -> set[str]:
+    """Returns the operators that lint did not find sound, in the form SUITE/OPERATOR."""
+    return {
+        f"{suite['name']}/{one['operator']}"
         for suite in suites
         for one in suite["lint"]
         if not one["sound"] and not one["undecided"]
     }
-    return ", ".join(f"`{name}`" for name in sorted(found)) or "-"
+
+
+def unsound(suites: list[dict[str, Any]]) -> str:
+    """Returns the operators that are unsound in at least one of the results of a suite."""
+    found = sorted(name.partition("/")[2] for name in unsound_of(suites))
+    return ", ".join(f"`{name}`" for name in found) or "-"
 
 
 def reasons(suites: list[dict[str, Any]], without_gpu: dict[str, dict[str, Any]]) -> list[str]:
@@ -253,6 +258,10 @@ def page(
         *causes(wrong_of(suites)),
         "",
         *passes(passes_of(suites), passes_of(suites, "unattributed_run")),
+        "Why lint does not find operators sound, with or without a GPU:",
+        "",
+        *causes(unsound_of([*suites, *without_gpu.values()]), table="unsound"),
+        "",
         "## Times of imports",
         "",
         *imports(),

@@ -258,6 +258,8 @@ def test_the_page_names_causes_and_how_much_was_judged(tmp_path: Path) -> None:
         "| nobody has looked | - | `s/e` | - |",
     ]
     assert causes(set(), file) == ["All that were judged are right."]
+    assert causes(set(), file, "unsound") == ["All that were linted are sound."]
+    assert causes({"s/a"}, file, "unsound")[2] == "| nobody has looked | - | `s/a` | - |"
 
 
 def test_the_causes_are_those_of_the_committed_result() -> None:

@@ -189,7 +189,7 @@ struct HostJudged {
 /// Who holds a GPU's memory, as a judge counts it. All numbers are 0 if the judge has no GPU.
 struct DeviceRoom {
   std::int64_t total_bytes = 0;
-  std::int64_t own_bytes = 0;            // the judge's tensors
+  std::int64_t own_bytes = 0;            // the judge's, now or while the job's candidate worked
   std::int64_t others_bytes = 0;         // contexts and all other processes, now
   std::int64_t others_before_bytes = 0;  // the same before the job's candidate started
 };

@@ -2,6 +2,7 @@
 
     room = DeviceRoom(torch.device("cuda:0"))
     room.note("job-1")  # before the candidate of a job starts
+    room.note_round("job-1", memory.size)  # when a round of the candidate begins
     room.wire("job-1")  # {"total_bytes": ..., "own_bytes": ..., "others_bytes": ..., ...}
 
 The judge counts, because it is trusted. It sees only sums: what is free, and what its own torch has
@@ -30,6 +31,7 @@ class DeviceRoom:
     def __init__(self, device: torch.device) -> None:
         self._device = device
         self._before: dict[str, int] = {}  # what others had, by job
+        self._rounds: dict[str, int] = {}  # the most that the judge had in a round, by job
 
     def trim(self) -> None:
         """Gives the memory in torch's cache back to the device, for other processes. The judge does
@@ -46,11 +48,19 @@ class DeviceRoom:
         """Keeps what others have now, before a candidate of this job starts."""
         self._before[job] = taken_by_others(self._device)
 
+    def note_round(self, job: str, shared_bytes: int) -> None:
+        """Keeps what this process has while a candidate works: what torch has reserved, and the
+        round's memory, which torch does not know. Both are free again when the round has failed."""
+        if self._device.type == "cuda":
+            held = torch.cuda.memory_reserved(self._device) + shared_bytes
+            self._rounds[job] = max(held, self._rounds.get(job, 0))
+
     def before(self, job: str) -> int:
         return self._before.get(job, 0)
 
     def forget(self, job: str) -> None:
         self._before.pop(job, None)
+        self._rounds.pop(job, None)
 
     def wire(self, job: str) -> dict[str, int]:
         """Returns the fields of the message `freed`. Without a GPU, all of them are 0."""
@@ -60,7 +70,7 @@ class DeviceRoom:
             )
         return {
             "total_bytes": torch.cuda.mem_get_info(self._device)[1],
-            "own_bytes": torch.cuda.memory_reserved(self._device),
+            "own_bytes": max(torch.cuda.memory_reserved(self._device), self._rounds.get(job, 0)),
             "others_bytes": taken_by_others(self._device),
             "others_before_bytes": self.before(job),
         }

@@ -20,7 +20,7 @@ import os
 import random
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,7 +96,8 @@ class HostCase:
     """Judges one case in rounds (see the module's docstring). Raises RoundError if the candidate
     breaks the protocol, or if the judge runs out of GPU memory because the candidate uses more than
     `memory_limit` bytes. `taken_before` is how much memory other processes had before the candidate
-    started. They still have it, so it is not the candidate's."""
+    started. They still have it, so it is not the candidate's. `note_round` is called with the size of
+    a round's memory when the round begins."""
 
     def __init__(
         self,
@@ -105,12 +106,14 @@ class HostCase:
         round_s: float,
         memory_limit: int | None = None,
         taken_before: int = 0,
+        note_round: Callable[[int], None] = lambda _: None,
     ) -> None:
         self._template = template
         self._line = line
         self._round_s = round_s
         self._memory_limit = memory_limit
         self._taken_before = taken_before
+        self._note_round = note_round
         self._device = template.case.device
         entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
@@ -169,6 +172,7 @@ class HostCase:
             watched = self._watched_places(sets)
             handle = memory.handle()
             self._synchronize()
+            self._note_round(memory.size)
             start = time.perf_counter_ns()
             try:
                 self._line.go(Go(sets, memory.size), handle)

@@ -15,6 +15,7 @@ import socket
 import traceback
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -275,7 +276,9 @@ class Judge:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
                 limit, before = header.get("gpu_memory_bytes"), self._room.before(header["job"])
                 round_s = float(header["round_ms"]) / 1e3
-                seen = HostCase(state, line, round_s, limit, before).judge(bool(header["time"]))
+                note = partial(self._room.note_round, header["job"])
+                case = HostCase(state, line, round_s, limit, before, note)
+                seen = case.judge(bool(header["time"]))
         except RoundError as error:
             broken = {"broken": error.how, "message": str(error)}
             return {**reply, **broken, "others_bytes": error.others_bytes}, []

@@ -253,6 +253,16 @@ def test_a_candidate_that_takes_the_gpus_memory_is_reported(
     assert broken.value.others_bytes == 130 << 30  # the supervisor looks again later
 
 
+def test_each_round_tells_how_much_memory_it_has(talk: Talk) -> None:
+    sizes: list[int] = []
+    with talk.line:
+        case = HostCase(talk.state, talk.line, 1.0, note_round=sizes.append)
+        talk.theirs.close()
+        with pytest.raises(RoundError):
+            case.judge(False)
+    assert len(sizes) == 1 and sizes[0] >= 64 * 16 * 4
+
+
 def test_a_lack_of_memory_without_a_culprit_is_the_judges_error(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

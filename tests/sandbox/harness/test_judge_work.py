@@ -153,6 +153,11 @@ def test_freed_memory_that_others_may_need_is_returned(
     for fd in fds:
         os.close(fd)
     assert len(calls) == given_back + 1  # once more for `free_memory`
+    for shared in (200, 100):
+        judge._room.note_round("job_1", shared)  # the memory of a round is free again after it
+    assert judge._room.wire("job_1")["own_bytes"] == 500 + unused + 200
+    judge._room.forget("job_1")
+    assert judge._room.wire("job_1")["own_bytes"] == 500 + unused
 
 
 def test_references_are_computed_ahead_but_not_while_a_job_is_timed(

@@ -59,6 +59,9 @@ class CheatServer:
             verdict = self._call(tool or case.tool, case.operator, case.source(), case.language)
         return verdict
 
+    def send_source(self, operator: str, source: str) -> dict[str, Any]:
+        return self._call("run_tests", operator, source)
+
     def control(self) -> dict[str, Any]:
         return self._call("run_tests", "vector_add", f"{self.prelude}\n\n{CONTROL}")
 

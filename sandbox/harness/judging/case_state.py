@@ -26,6 +26,7 @@ from harness.judging.wrong import Before
 from harness.operator import Case, Operator
 from harness.operator.own_reference import OwnReference
 from harness.wire.argument import scalar_wire
+from harness.wire.poison import fill_poison
 from harness.wire.tensors import (
     ALIGNMENT,
     MappedFile,
@@ -44,7 +45,6 @@ SEED_BYTES = 7  # this many bytes make a positive int64
 WIDEST = 8
 SMALL_BYTES = 1 << 20
 SLACK_BYTES = 64 << 10
-POISON = 0xFF  # NaN as a float, -1 as an integer
 
 
 def rules_for(operator: Operator, case: Case) -> list[Rule]:
@@ -155,7 +155,7 @@ class CaseState:
         for name, span in spans:
             self._inputs[name].copy_(span)
         self._output = memory[offset + used : offset + used + self.output_bytes()]
-        self._output.fill_(POISON)
+        fill_poison(self._output)
         inputs = [
             {"name": name, "offset": offset + at}
             for (name, _), at in zip(spans, offsets, strict=True)

@@ -26,10 +26,11 @@ from typing import Any
 
 import torch
 
-from harness.judging.case_state import POISON, SEED_BYTES, CaseState, bytes_of
+from harness.judging.case_state import SEED_BYTES, CaseState, bytes_of
 from harness.judging.compare import Result
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
+from harness.wire.poison import fill_poison
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
 from harness.wire.tensors import Memory, contiguous, span_view
 
@@ -194,7 +195,7 @@ class HostCase:
         )
 
     def _fill(self, state: CaseState, flat: torch.Tensor) -> None:
-        flat[: self._layout.size].fill_(POISON)
+        fill_poison(flat[: self._layout.size])
         for name, value in state.tensors():
             offset, size = self._layout.inputs[name], bytes_of_span(value)
             flat[offset : offset + size].copy_(span_view(value))

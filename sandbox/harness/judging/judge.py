@@ -286,7 +286,12 @@ class Judge:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
                 limit, before = header.get("gpu_memory_bytes"), self._taken_before[header["job"]]
                 round_s = float(header["round_ms"]) / 1e3
-                seen = HostCase(state, line, round_s, limit, before).judge(bool(header["time"]))
+                rounds = HostCase(state, line, round_s, limit, before)
+                seen = (
+                    rounds.attribute()
+                    if header["attribute"]
+                    else rounds.judge(bool(header["time"]))
+                )
         except RoundError as error:
             return {**reply, "broken": error.how, "message": str(error)}, []
         return {**reply, **seen.wire()}, []

@@ -23,7 +23,7 @@ def fake_copy(x, y, n, B: triton.language.constexpr):
     pass
 
 @triton.jit
-def fake_illegal_address():
+def fake_fault():
     pass
 
 def slow(args):
@@ -62,7 +62,7 @@ TEST_CASE("an autotuned submission whose fastest alternative does the work passe
 }
 
 TEST_CASE("a fault in the timing of a case is the fault of that case") {
-  const Verdict verdict = grade(tuned("fake_illegal_address[(1,)]()"));
+  const Verdict verdict = grade(tuned("fake_fault[(1,)]()"));
   CHECK(verdict.outcome == Outcome::error);
   CHECK(verdict.error_kind == ErrorKind::gpu_fault);
   CHECK(verdict.cases[0].outcome == Outcome::error);

@@ -73,9 +73,9 @@ def passes(names: set[str]) -> list[str]:
         return []
     text = (
         f"References in PyTorch that got `pass`: {', '.join(f'`{name}`' for name in sorted(names))}. "
-        "Other references are `unattributed`. The host tier gives `pass` with a hint "
-        "(`unattributed_run`) if its check, a run without kernels, ends with an error, such as a lack "
-        "of GPU memory. The result has no hints, so whether this happened is not known."
+        "Other references are `unattributed`. In the revision that was measured, the host tier gave "
+        "`pass` if its check, a run without kernels, ended with an error, such as a lack of GPU "
+        "memory. Now such a reference is `unattributed`; this was not measured."
     )
     return [*textwrap.wrap(text, 100, break_on_hyphens=False, break_long_words=False), ""]
 

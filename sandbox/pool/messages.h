@@ -80,7 +80,7 @@ enum class CandidateMode {
 /// The fields that only a host job has.
 struct HostAccess {
   std::string device;          // "cuda", or "cpu" in tests
-  bool ablated = false;        // launches do nothing
+  bool ablated = false;        // also returns the outputs without the results of the kernels
   std::int64_t rounds_fd = 0;  // index of the socket to the judge in the frame's descriptors
   std::int64_t gpu_memory_bytes = 0;
 };
@@ -172,6 +172,16 @@ struct Compared {
   CaseRecord record;                 // with id, outcome, reason and the numerical results
 };
 
+/// The settings for the rounds of a case. The judge runs these rounds with a candidate that has
+/// access to the GPU.
+struct HostRounds {
+  int line = -1;      // the socket that connects the judge with the candidate
+  bool time = false;  // whether timed rounds follow
+  // Whether the candidate also returns its outputs without the results of its kernels. Then no
+  // timed rounds follow.
+  bool attribute = false;
+};
+
 /// The judge's result for a case of the host tier.
 struct HostJudged {
   enum class Broken { no, ended, late, protocol, memory } broken = Broken::no;
@@ -180,6 +190,9 @@ struct HostJudged {
   Compared compared;             // the result of the comparison
   std::optional<Timing> timing;  // wall-clock time of one call
   std::string seed;              // the seed of the first round
+  // How the judge knows that the submission's kernels did not compute the outputs. It is empty if
+  // they did, if the outputs are wrong, or if the judge was not asked.
+  std::string unattributed;
 };
 /// Tells whether the submission's kernels produced the outputs.
 struct Attributed {
@@ -262,8 +275,9 @@ nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseR
 /// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the
 /// frame. `round_ms` is the time limit of one round. `gpu_memory_bytes` is the limit of the
 /// candidate's GPU memory.
-nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time,
-                                std::int64_t round_ms, std::int64_t gpu_memory_bytes);
+nlohmann::json host_case_header(const std::string& job, const std::string& case_id,
+                                const HostRounds& rounds, std::int64_t round_ms,
+                                std::int64_t gpu_memory_bytes);
 /// Builds the message that makes a parked candidate the judge of a check. The payload of its frame
 /// is the reference's source. `wall_ms` is the time limit of one request.
 nlohmann::json reference_header(const CheckReference& reference, std::int64_t wall_ms,

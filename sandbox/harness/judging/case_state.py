@@ -311,7 +311,7 @@ class CaseState:
         """Returns "" if kernels computed the outputs. Otherwise returns how the judge knows that
         they did not. The outputs must be right. Raises DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
-            return self._unattributed(
+            return self.unattributed(
                 [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]
             )
 
@@ -319,11 +319,12 @@ class CaseState:
         """Does the same as attribute() for the outputs that compare() kept. The outputs of the run
         without kernels must be in the shared buffers."""
         with self._outputs(None) as memory:
-            reason = self._unattributed(self._kept, [memory.tensor(wire) for wire in without])
+            reason = self.unattributed(self._kept, [memory.tensor(wire) for wire in without])
         self._kept = []
         return reason
 
-    def _unattributed(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
+    def unattributed(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
+        """Returns "" if kernels computed the outputs, which judge() must have found right."""
         given = [value for _, value in self.tensors()]
         return unattributed(
             [rule.name for rule in self.rules],

@@ -3,6 +3,7 @@ work, and checks the outputs when the candidate reports that they are complete.
 
     # `state` is the CaseState that `prepare` created, and `line` is a JudgeLine (wire/rounds.py).
     seen = HostCase(state, line, round_s=20.0).judge(timed=True)
+    origin = HostCase(state, line, round_s=20.0).attribute()  # with a candidate of an ablated run
 
 The candidate can use the GPU, so it could lie about any time that it measures itself. Therefore
 only the judge measures time. The inputs of a round are in memory to which the candidate had no
@@ -20,7 +21,7 @@ import os
 import random
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,9 +60,17 @@ class HostResult:
     seed: int
     # The time of each call. The list is empty if the outputs are wrong or the case was not timed.
     samples_ns: list[float] = field(default_factory=list)
+    # How the judge knows that the submission's kernels did not compute the outputs, which are
+    # right. Only attribute() sets it.
+    unattributed: str = ""
 
     def wire(self) -> dict[str, Any]:
-        return {**self.result.wire(), "seed": f"{self.seed:#x}", **timing(self.samples_ns)}
+        return {
+            **self.result.wire(),
+            "seed": f"{self.seed:#x}",
+            "unattributed": self.unattributed,
+            **timing(self.samples_ns),
+        }
 
 
 def timing(samples: Sequence[float]) -> dict[str, Any]:
@@ -111,8 +120,18 @@ class HostCase:
         self._layout = lay_out(self._arguments, self._outputs)
 
     def judge(self, timed: bool) -> HostResult:
+        """Judges the outputs of all rounds."""
+        return self._conversation(lambda: self._rounds(timed))
+
+    def attribute(self) -> HostResult:
+        """Judges a round of a candidate of an ablated run, and the origin of its outputs. The round
+        has two sets with equal inputs. The candidate returns its outputs in the first set, and in
+        the second set the outputs without the results of its kernels."""
+        return self._conversation(self._attributed)
+
+    def _conversation(self, rounds: Callable[[], HostResult]) -> HostResult:
         try:
-            seen = self._rounds(timed)
+            seen = rounds()
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
             # torch limits only the memory that the candidate allocates through torch. The candidate
             # can also allocate memory directly from the driver, so the total is checked here.
@@ -140,6 +159,19 @@ class HostCase:
                 seen.samples_ns.append(elapsed / sets)
         return seen
 
+    def _attributed(self) -> HostResult:
+        state = self._template.fresh()
+        changed, kept, _ = self._exchange([state, state])
+        if changed is not None:
+            return HostResult(changed, state.seed)
+        outputs, without = (
+            self._read(state, kept[position * self._layout.size :]) for position in range(2)
+        )
+        seen = HostResult(state.judge(outputs), state.seed)
+        if seen.result.ok:
+            seen.unattributed = state.unattributed(outputs, without)
+        return seen
+
     def _sets_per_round(self) -> int:
         room = ROOM_BYTES
         if self._device.type == "cuda":
@@ -151,6 +183,27 @@ class HostCase:
         elapsed time in nanoseconds. The result is that of the first checked set that is wrong. If
         none is wrong, it is that of the first checked set."""
         states = [self._template.fresh() for _ in range(sets)]
+        changed, kept, elapsed = self._exchange(states)
+        if changed is not None:
+            return changed, states[0].seed, elapsed
+        chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
+        results = [
+            states[position].judge(
+                self._read(states[position], kept[position * self._layout.size :])
+            )
+            for position in chosen
+        ]
+        return (
+            next((result for result in results if not result.ok), results[0]),
+            states[0].seed,
+            elapsed,
+        )
+
+    def _exchange(self, states: Sequence[CaseState]) -> tuple[Result | None, torch.Tensor, float]:
+        """Sends a set for each state, and waits for the candidate. Returns a copy of the memory and
+        the elapsed time in nanoseconds. The result says what is wrong if the outputs changed after
+        the candidate had reported completion; otherwise it is None."""
+        sets = len(states)
         memory = shared_memory.create(self._device, sets * self._layout.size)
         try:
             for position, state in enumerate(states):
@@ -171,28 +224,10 @@ class HostCase:
             self._synchronize()
         finally:
             memory.free()
-        if not torch.equal(reported, kept.take(watched)):
-            return (
-                Result(
-                    False,
-                    "wrong_result",
-                    "the outputs still changed after the candidate had reported completion",
-                ),
-                states[0].seed,
-                elapsed,
-            )
-        chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
-        results = [
-            states[position].judge(
-                self._read(states[position], kept[position * self._layout.size :])
-            )
-            for position in chosen
-        ]
-        return (
-            next((result for result in results if not result.ok), results[0]),
-            states[0].seed,
-            elapsed,
-        )
+        if torch.equal(reported, kept.take(watched)):
+            return None, kept, elapsed
+        reason = "the outputs still changed after the candidate had reported completion"
+        return Result(False, "wrong_result", reason), kept, elapsed
 
     def _fill(self, state: CaseState, flat: torch.Tensor) -> None:
         fill_poison(flat[: self._layout.size])

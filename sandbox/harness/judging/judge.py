@@ -284,9 +284,9 @@ class Judge:
         reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
-                limit, before = header.get("gpu_memory_bytes"), self._taken_before[header["job"]]
-                round_s = float(header["round_ms"]) / 1e3
-                seen = HostCase(state, line, round_s, limit, before).judge(bool(header["time"]))
+                limits = float(header["round_ms"]) / 1e3, header.get("gpu_memory_bytes")
+                case = HostCase(state, line, *limits, self._taken_before[header["job"]])
+                seen = case.attribute() if header["attribute"] else case.judge(header["time"])
         except RoundError as error:
             return {**reply, "broken": error.how, "message": str(error)}, []
         return {**reply, **seen.wire()}, []

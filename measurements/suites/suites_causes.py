@@ -83,7 +83,7 @@ def passes(names: set[str], unchecked: set[str]) -> list[str]:
     if unchecked:
         text += (
             f"That run ended with an error for {len(unchecked)} of the {len(names)}, and the verdict "
-            "has the hint `unattributed_run`. "
+            "has the hint `unattributed_run`. Now such a submission does not pass. "
         )
     if names - unchecked:
         text += f"Nobody has looked into the other {len(names - unchecked)}."

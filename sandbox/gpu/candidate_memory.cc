@@ -33,13 +33,15 @@ std::optional<Error> lack_of_others(const DeviceRoom& room, std::int64_t others_
               allowed_bytes);
 }
 
-void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes) {
+void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes,
+                       std::int64_t factor) {
   const Limits& limits = run.job().limits;
+  const std::int64_t allowed_bytes = factor * limits.gpu_memory_bytes;
   const Result<DeviceRoom> room =
       judge.free_memory(run.deadline(limits.judge_wall_ms), run.job().id);
   if (!room || room->total_bytes == 0) return;
-  std::optional<Error> lack = lack_of_room(*room, limits.gpu_memory_bytes);
-  if (!lack && others_bytes) lack = lack_of_others(*room, *others_bytes, limits.gpu_memory_bytes);
+  std::optional<Error> lack = lack_of_room(*room, allowed_bytes);
+  if (!lack && others_bytes) lack = lack_of_others(*room, *others_bytes, allowed_bytes);
   if (!lack) return;
   run.clear_error();
   run.fail_by_judge(*lack, "running on the host tier");

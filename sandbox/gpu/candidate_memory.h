@@ -35,6 +35,8 @@ std::optional<Error> lack_of_others(const DeviceRoom& room, std::int64_t others_
 /// after which the job runs again, if the candidate lacked memory because of others. Without
 /// evidence for that, the error stays. `others_bytes` is HostJudged::others_bytes, if the judge had
 /// no memory left.
-void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes);
+/// The candidate may use `factor` times Limits::gpu_memory_bytes.
+void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes,
+                       std::int64_t factor = 1);
 
 }  // namespace assay::sandbox

@@ -19,6 +19,10 @@
 namespace assay::sandbox {
 namespace {
 
+/// The factor of Limits::gpu_memory_bytes in the run that looks for the origin of the outputs. It
+/// is the value of WITH_SHADOWS in harness/candidate/host.py.
+constexpr std::int64_t kWithShadows = 2;
+
 /// The judge's results. There is one for each case, up to the first case in which the communication
 /// between judge and candidate failed.
 struct Observed {
@@ -44,16 +48,26 @@ std::vector<HostBatch> host_batches(const Job& job) {
   return {std::move(open), std::move(hidden)};
 }
 
+/// Returns the cases of the batch to which a case belongs.
+std::vector<std::size_t> batch_of(const Job& job, std::size_t index) {
+  for (HostBatch& batch : host_batches(job)) {
+    if (std::find(batch.cases.begin(), batch.cases.end(), index) != batch.cases.end())
+      return std::move(batch.cases);
+  }
+  return {};
+}
+
 /// Makes the judge run the cases of the batch one after the other. `line` is the judge's end of its
 /// socket to the candidate.
 Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
-                 const std::vector<bool>& timed, const HostBatch& batch, int line) {
+                 const HostTier::Conversation& how, const HostBatch& batch, int line) {
   Observed observed;
   const Limits& limits = run.job().limits;
   for (const std::size_t i : batch.cases) {
-    Result<HostJudged> judged =
-        judge.host_case({run.job().id, prepared.cases[i].id}, {.line = line, .time = timed[i]},
-                        limits, run.deadline(limits.judge_wall_ms));
+    Result<HostJudged> judged = judge.host_case(
+        {run.job().id, prepared.cases[i].id},
+        {.line = line, .time = i < how.timed.size() && how.timed[i], .attribute = how.ablated},
+        limits, run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;
@@ -69,8 +83,9 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
 }
 
 bool are_right(const std::vector<HostJudged>& cases) {
-  return std::all_of(cases.begin(), cases.end(),
-                     [](const HostJudged& one) { return one.compared.kind == ErrorKind::none; });
+  return std::all_of(cases.begin(), cases.end(), [](const HostJudged& one) {
+    return one.compared.kind == ErrorKind::none && one.unattributed.empty();
+  });
 }
 
 ErrorKind kind_of(HostJudged::Broken broken) {
@@ -110,6 +125,20 @@ void add_cases(JobExecution& run, const PreparedJob& prepared, std::vector<HostJ
   }
 }
 
+/// Changes the record of a right case to what the judge has found about the origin of its outputs.
+void add_origin(Verdict& verdict, CaseRecord& record, const HostJudged& seen) {
+  if (seen.compared.kind == ErrorKind::none) {
+    if (!seen.unattributed.empty()) not_its_work(verdict, record, seen.unattributed);
+    return;
+  }
+  record.outcome = Outcome::fail;
+  record.reason =
+      "right at first, wrong when it ran once more to find the origin of its outputs: " +
+      seen.compared.record.reason;
+  verdict.outcome = Outcome::fail;
+  verdict.error_kind = seen.compared.kind;
+}
+
 SandboxConfig with_gpu(SandboxConfig config, GpuAccess gpu) {
   config.gpu = std::move(gpu);
   config.parked_candidates = 1;
@@ -121,28 +150,27 @@ SandboxConfig with_gpu(SandboxConfig config, GpuAccess gpu) {
 HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu)
     : config_(with_gpu(config, std::move(gpu))), pool_(config_, spawner) {}
 
-HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
-                                  const std::vector<bool>& timed, bool ablated) {
+bool HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                        const Conversation& how, std::vector<HostJudged>& judged) {
   std::optional<std::int64_t> others_bytes;
-  Seen seen = converse_once(run, judge, prepared, timed, ablated, others_bytes);
-  if (!seen && run.verdict().error_kind == ErrorKind::gpu_memory_limit)
-    excuse_for_memory(run, judge, others_bytes);
-  return seen;
+  const bool complete = converse_once(run, judge, prepared, how, judged, others_bytes);
+  if (!complete && run.verdict().error_kind == ErrorKind::gpu_memory_limit)
+    excuse_for_memory(run, judge, others_bytes, how.ablated ? kWithShadows : 1);
+  return complete;
 }
 
-HostTier::Seen HostTier::converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
-                                       const std::vector<bool>& timed, bool ablated,
-                                       std::optional<std::int64_t>& others_bytes) {
+bool HostTier::converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                             const Conversation& how, std::vector<HostJudged>& judged,
+                             std::optional<std::int64_t>& others_bytes) {
   Result<SocketPair> line = make_socket_pair();
   if (!line)
-    return run.fail_infrastructure(line.error(), "making the judge's line to the candidate"),
-           std::nullopt;
+    return run.fail_infrastructure(line.error(), "making the judge's line to the candidate");
   CandidateJob request;
   request.mode = CandidateMode::host;
   request.entry = run.job().entry;
   request.adapter = run.job().adapter;
   request.dialect = run.job().dialect;
-  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0,
+  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", how.ablated, 0,
                             run.job().limits.gpu_memory_bytes};
   // After the request is sent, only the candidate has its end of the socket. So the judge notices
   // the candidate's death.
@@ -150,13 +178,11 @@ HostTier::Seen HostTier::converse_once(JobExecution& run, Judge& judge, const Pr
   CandidateRun candidate(
       run, pool_.get(),
       {.request = request, .source = run.job().source, .fds = {line->theirs.get()}, .sent = sent});
-  if (!candidate.start()) return std::nullopt;
-  std::vector<HostJudged> judged;
+  if (!candidate.start()) return false;
   for (const HostBatch& batch : host_batches(run.job())) {
-    // An ablated run performs all batches, because wrong outputs are expected in it.
-    if (!ablated && !are_right(judged)) break;
+    if (!are_right(judged)) break;
     std::future<Observed> observing = std::async(std::launch::async, [&] {
-      return observe(run, judge, prepared, timed, batch, line->ours.get());
+      return observe(run, judge, prepared, how, batch, line->ours.get());
     });
     const bool performed =
         candidate.perform(host_inputs(prepared, batch.cases), batch.last).has_value();
@@ -164,47 +190,32 @@ HostTier::Seen HostTier::converse_once(JobExecution& run, Judge& judge, const Pr
     run.enter(Stage::judge);
     if (!observed.cases.empty() && observed.cases.back().broken == HostJudged::Broken::memory)
       others_bytes = observed.cases.back().others_bytes;
-    if (!ended_by_itself(run, observed) || !performed) return std::nullopt;
+    if (!ended_by_itself(run, observed) || !performed) return false;
     if (observed.cases.size() != batch.cases.size() ||
-        observed.cases.back().broken != HostJudged::Broken::no) {
-      run.fail(ErrorKind::protocol_error,
-               "the candidate reported its end before the judge had seen all cases");
-      return std::nullopt;
-    }
+        observed.cases.back().broken != HostJudged::Broken::no)
+      return run.fail(ErrorKind::protocol_error,
+                      "the candidate reported its end before the judge had seen all cases");
     std::move(observed.cases.begin(), observed.cases.end(), std::back_inserter(judged));
   }
-  return judged;
+  return true;
 }
 
 bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                    const std::vector<bool>& timed) {
-  Seen seen = converse(run, judge, prepared, timed, false);
-  if (!seen) return false;
-  add_cases(run, prepared, std::move(*seen));
+  std::vector<HostJudged> seen;
+  if (!converse(run, judge, prepared, {.timed = timed}, seen)) return false;
+  add_cases(run, prepared, std::move(seen));
   return !all_right(run.verdict()) || attribute(run, judge, prepared);
 }
 
 bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared) {
   JobExecution auxiliary = run.auxiliary();
-  const Seen without =
-      converse(auxiliary, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
+  std::vector<HostJudged> seen;
+  const bool complete = converse(auxiliary, judge, prepared, {.ablated = true}, seen);
   Verdict& verdict = run.verdict();
-  if (!without) {
-    const Verdict ended = auxiliary.finish();
-    if (is_inconclusive(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
-    verdict.hints.push_back({HintKind::unattributed_run, "",
-                             "could not verify that the submission's kernels produced the outputs: "
-                             "the run with empty kernels failed (" +
-                                 std::string(to_string(ended.error_kind)) + ")"});
-    return true;
-  }
-  for (std::size_t i = 0; i < without->size(); ++i) {
-    if ((*without)[i].compared.kind == ErrorKind::none && !(*without)[i].needs_no_kernel)
-      not_its_work(
-          verdict, verdict.cases[i],
-          "run once more with kernel launches that do nothing, its outputs were right as well");
-  }
-  return true;
+  for (std::size_t i = 0; i < seen.size(); ++i) add_origin(verdict, verdict.cases[i], seen[i]);
+  if (complete || !all_right(verdict)) return true;
+  return ended_without_kernels(run, batch_of(run.job(), seen.size()), auxiliary.finish());
 }
 
 }  // namespace assay::sandbox

@@ -24,6 +24,14 @@ class HostTier {
  public:
   HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu);
 
+  /// What happens in one run of a candidate.
+  struct Conversation {
+    std::vector<bool> timed = {};  // for each case, whether its latency is measured; may be shorter
+    // Whether the candidate also returns its outputs without the results of its kernels, and the
+    // judge finds the origin of the outputs.
+    bool ablated = false;
+  };
+
   /// Runs and judges the submission, and adds a record for each case to the verdict. The submission
   /// gets the hidden cases only if it is right on the public cases. `timed` tells for each case
   /// whether its latency is measured. Returns false if the verdict has become an error.
@@ -37,18 +45,17 @@ class HostTier {
   CandidatePool& candidates() { return pool_.get(); }
 
  private:
-  using Seen = std::optional<std::vector<HostJudged>>;  // one result for each case that was run
-  /// Runs one candidate from its fork to its end. Returns nothing if the run's verdict has become
-  /// an error.
-  Seen converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
-                const std::vector<bool>& timed, bool ablated);
+  /// Runs one candidate from its fork to its end. Adds a result for each case of a complete batch
+  /// to `judged`. Returns false if the run's verdict has become an error.
+  bool converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                const Conversation& how, std::vector<HostJudged>& judged);
   /// The same, without asking who is to blame for a lack of GPU memory. `others_bytes` becomes
   /// HostJudged::others_bytes if the judge had no memory left.
-  Seen converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
-                     const std::vector<bool>& timed, bool ablated,
+  bool converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                     const Conversation& how, std::vector<HostJudged>& judged,
                      std::optional<std::int64_t>& others_bytes);
-  /// Runs another candidate in which kernel launches do nothing. Outputs that are right in this run
-  /// were not computed by the submission's kernels.
+  /// Runs another candidate, which also returns its outputs without the results of its kernels. A
+  /// case passes only if its outputs are right in this run too, and depend on the kernels.
   bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);
 
   const SandboxConfig config_;

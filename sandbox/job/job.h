@@ -122,7 +122,7 @@ enum class HintKind {
   many_launches,         // launch overhead dominates
   no_own_kernel,         // the submission compiled, but it launches no kernel of its own
   not_recorded,          // no resource figures; the text quotes the submission's error
-  unattributed_run,      // the host tier could not verify that the kernels made the outputs
+  unattributed_run,      // from an old stored verdict of the host tier; now `unattributed`
   not_deterministic,     // two runs on the same inputs differ
   oracle_not_recorded,   // no speed-up: the oracle's launch plans are missing
   oracle_not_timed,      // no speed-up: the oracle's run ended in an error

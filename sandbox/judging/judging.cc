@@ -24,14 +24,11 @@ constexpr const char* kSecondRun =
 
 bool is_resource_limit(ErrorKind kind) {
   return kind == ErrorKind::timeout || kind == ErrorKind::memory_limit ||
-         kind == ErrorKind::process_limit;
+         kind == ErrorKind::process_limit || kind == ErrorKind::gpu_memory_limit;
 }
 
-/// Handles an ablated run that ended with an error. An ablated run repeats the submission, but its
-/// kernel launches have no effect. Without its outputs, nothing proves that kernels computed the
-/// outputs of the ordinary run, so the cases fail as `unattributed`. But an inconclusive error,
-/// `not_recordable` or an exceeded limit says nothing about the kernels, so such an error becomes
-/// the verdict's error.
+}  // namespace
+
 bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& cases,
                            const Verdict& ended) {
   Verdict& verdict = run.verdict();
@@ -49,8 +46,6 @@ bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& ca
   }
   return true;
 }
-
-}  // namespace
 
 CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outputs) {
   const CaseRequest& request = outputs.request;

@@ -61,6 +61,14 @@ bool all_right(const Verdict& verdict);
 /// compute them.
 void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason);
 
+/// Handles a run that should have shown the origin of the outputs of these cases, and that ended
+/// with an error instead (`ended`). Without this run, nothing proves that kernels computed the
+/// outputs of the ordinary run, so the cases fail as `unattributed`. But an inconclusive error,
+/// `not_recordable` or an exceeded limit says nothing about the kernels, so such an error becomes
+/// the verdict's error. Returns false if the verdict has become an error.
+bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& cases,
+                           const Verdict& ended);
+
 /// Two runs of the submission in the interpreter. The caller owns both.
 struct InterpretedRuns {
   InterpretedCases& full;

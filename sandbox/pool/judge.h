@@ -67,13 +67,6 @@ struct AttributionRuns {
   RunOutputs without;  // the run in which the kernels did nothing
 };
 
-/// The settings for the rounds of a case. The judge runs these rounds with a candidate that has
-/// access to the GPU.
-struct HostRounds {
-  int line = -1;      // the socket that connects the judge with the candidate
-  bool time = false;  // whether timed rounds follow
-};
-
 class Judge {
  public:
   /// The time in which a judge that is started ahead, before the first request, must be ready.

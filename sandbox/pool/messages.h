@@ -80,7 +80,7 @@ enum class CandidateMode {
 /// The fields that only a host job has.
 struct HostAccess {
   std::string device;          // "cuda", or "cpu" in tests
-  bool ablated = false;        // launches do nothing
+  bool ablated = false;        // also returns the outputs without the results of the kernels
   std::int64_t rounds_fd = 0;  // index of the socket to the judge in the frame's descriptors
   std::int64_t gpu_memory_bytes = 0;
 };
@@ -174,6 +174,16 @@ struct Compared {
   CaseRecord record;                 // with id, outcome, reason and the numerical results
 };
 
+/// The settings for the rounds of a case. The judge runs these rounds with a candidate that has
+/// access to the GPU.
+struct HostRounds {
+  int line = -1;      // the socket that connects the judge with the candidate
+  bool time = false;  // whether timed rounds follow
+  // Whether the candidate also returns its outputs without the results of its kernels. Then no
+  // timed rounds follow.
+  bool attribute = false;
+};
+
 /// The judge's result for a case of the host tier.
 struct HostJudged {
   enum class Broken { no, ended, late, protocol, memory } broken = Broken::no;
@@ -184,7 +194,9 @@ struct HostJudged {
   Compared compared;             // the result of the comparison
   std::optional<Timing> timing;  // wall-clock time of one call
   std::string seed;              // the seed of the first round
-  bool needs_no_kernel = false;  // the right outputs of an imported operator equal its arguments
+  // How the judge knows that the submission's kernels did not compute the outputs. It is empty if
+  // they did, if the outputs are wrong, or if the judge was not asked.
+  std::string unattributed;
 };
 /// Who holds a GPU's memory, as a judge counts it. All numbers are 0 if the judge has no GPU.
 struct DeviceRoom {
@@ -274,8 +286,9 @@ nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseR
 /// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the
 /// frame. `round_ms` is the time limit of one round. `gpu_memory_bytes` is the limit of the
 /// candidate's GPU memory.
-nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time,
-                                std::int64_t round_ms, std::int64_t gpu_memory_bytes);
+nlohmann::json host_case_header(const std::string& job, const std::string& case_id,
+                                const HostRounds& rounds, std::int64_t round_ms,
+                                std::int64_t gpu_memory_bytes);
 /// Builds the message that makes a parked candidate the judge of a check. The payload of its frame
 /// is the reference's source. `wall_ms` is the time limit of one request.
 nlohmann::json reference_header(const CheckReference& reference, std::int64_t wall_ms,

@@ -177,7 +177,7 @@ Result<HostJudged> parse_host_judged(const Frame& frame) {
     judged.compared = read_compared(in);
     judged.timing = read_timing(in);
     judged.seed = in.text("seed");
-    judged.needs_no_kernel = in.optional_flag("needs_no_kernel").value_or(false);
+    judged.unattributed = in.optional_text("unattributed");
   } else {
     judged.message = in.text("message");
     judged.others_bytes = in.optional_integer("others_bytes").value_or(0);
@@ -375,10 +375,15 @@ json time_reference_header(const std::string& job, const std::string& case_id) {
   return {{"type", "time_reference"}, {"job", job}, {"case", case_id}};
 }
 
-json host_case_header(const std::string& job, const std::string& case_id, bool time,
+json host_case_header(const std::string& job, const std::string& case_id, const HostRounds& rounds,
                       std::int64_t round_ms, std::int64_t gpu_memory_bytes) {
-  return {{"type", "host_case"}, {"job", job},           {"case", case_id},
-          {"time", time},        {"round_ms", round_ms}, {"gpu_memory_bytes", gpu_memory_bytes}};
+  return {{"type", "host_case"},
+          {"job", job},
+          {"case", case_id},
+          {"time", rounds.time},
+          {"round_ms", round_ms},
+          {"gpu_memory_bytes", gpu_memory_bytes},
+          {"attribute", rounds.attribute}};
 }
 
 json release_header(const std::string& job) { return {{"type", "release"}, {"job", job}}; }

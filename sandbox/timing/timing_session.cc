@@ -47,6 +47,14 @@ enum class Subject { submission, oracle, pytorch };
 /// Returns the reading of the system's monotonic clock.
 std::chrono::nanoseconds now() { return std::chrono::nanoseconds(system_clock().monotonic_ns()); }
 
+/// Changes the record of a case whose timing has ended with an error of the submission, so that the
+/// verdict names this case.
+void blame(const Verdict& verdict, CaseRecord& record) {
+  if (verdict.outcome != Outcome::error || is_inconclusive(verdict.error_kind)) return;
+  record.outcome = Outcome::error;
+  record.reason = "right at first, ended when it was timed: " + verdict.detail;
+}
+
 }  // namespace
 
 std::vector<bool> cases_to_time(const PreparedJob& prepared) {
@@ -77,8 +85,10 @@ TimingSession::~TimingSession() {
 
 bool TimingSession::measure(LaunchSession* session, const std::vector<std::string>& plans) {
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
-    if (timed_[i] && !measure_case(i, session, session != nullptr ? plans[i] : std::string()))
+    if (timed_[i] && !measure_case(i, session, session != nullptr ? plans[i] : std::string())) {
+      blame(run_.verdict(), run_.verdict().cases[i]);
       return false;
+    }
   }
   return true;
 }

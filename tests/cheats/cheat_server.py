@@ -21,7 +21,11 @@ CONTROL = "def vector_add(x, y):\n    return honest_add(x, y)\n"
 class CheatServer:
     """An `assay serve --stdio` process on `device`. Not thread-safe."""
 
-    def __init__(self, binary: str, device: str, folder: Path, *options: str) -> None:
+    def __init__(
+        self, binary: str, device: str, folder: Path, *options: str, control: bool = True
+    ) -> None:
+        """Without `control`, does not check that an honest submission passes. A GPU with the fake
+        driver runs no kernel of a submission that can be recorded."""
         command = [
             binary,
             "serve",
@@ -49,8 +53,8 @@ class CheatServer:
         )
         self.run: str = started["structuredContent"]["run"]
         self._honest: dict[str, float] = {}
-        control = self.control()
-        assert control["outcome"] == "pass", control
+        if control:
+            assert (seen := self.control())["outcome"] == "pass", seen
 
     def send(self, case: Case, tool: str = "") -> dict[str, Any]:
         """Sends the case as often as its header says. Returns the last verdict."""
@@ -58,6 +62,9 @@ class CheatServer:
         for _ in range(case.calls):
             verdict = self._call(tool or case.tool, case.operator, case.source(), case.language)
         return verdict
+
+    def send_source(self, operator: str, source: str) -> dict[str, Any]:
+        return self._call("run_tests", operator, source)
 
     def control(self) -> dict[str, Any]:
         return self._call("run_tests", "vector_add", f"{self.prelude}\n\n{CONTROL}")

@@ -204,6 +204,12 @@ def test_a_case_does_not_run_outside_of_a_jail() -> None:
     assert done.stdout == ""
 
 
+def test_a_trick_for_the_interpreter_works_where_the_oracle_does_not_import_triton() -> None:
+    order = Order(OPERATORS["gluon_cpasync_axpy_pipelined"], ("torch_if_interpreted",), SEED)
+    text = build(order, needs_gpu=False).source
+    assert text.index("import triton\n") < text.index("@triton.jit")
+
+
 def test_a_trick_for_the_interpreter_is_none_on_a_gpu() -> None:
     order = Order(OPERATORS["vector_add"], ("torch_if_interpreted",), SEED)
     (trick,) = order.transforms

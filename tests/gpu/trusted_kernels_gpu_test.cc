@@ -72,7 +72,7 @@ TEST_CASE("trusted kernels fill, copy and compare memory of every size and align
   for (const std::uint64_t bytes : {1, 15, 16, 17, 4095, 999'999}) {
     for (const std::uint64_t offset : {0, 4, 16}) {
       INFO(bytes << " bytes at offset " << offset);
-      REQUIRE(trusted.fill_async(to, kRoom, 0xA5));
+      REQUIRE(trusted.fill_async(to, kRoom, 0xA5A5));
       REQUIRE(trusted.copy_async(to + offset, from + 16, bytes));
       REQUIRE(gpu->synchronize());
       if (offset % 16 == 0) CHECK(trusted.same(to + offset, from + 16, bytes).value());
@@ -84,18 +84,21 @@ TEST_CASE("trusted kernels fill, copy and compare memory of every size and align
       CHECK((offset == 0 || got[offset - 1] == std::byte{0xA5}));
     }
   }
-  REQUIRE(trusted.fill_async(to, 1'001, 7));
-  REQUIRE(gpu->synchronize());
-  const std::vector<std::byte> got = contents(*gpu, to, 1'002);
-  CHECK(got[1'000] == std::byte{7});
-  CHECK(got[1'001] != std::byte{7});
+  for (const std::uint64_t bytes : {1'001, 1'002}) {
+    REQUIRE(trusted.fill_async(to, kRoom, 0));
+    REQUIRE(trusted.fill_async(to, bytes, 0x0807));
+    REQUIRE(gpu->synchronize());
+    const std::vector<std::byte> got = contents(*gpu, to, bytes + 1);
+    for (std::uint64_t at = 0; at < bytes; ++at) REQUIRE(got[at] == std::byte(at % 2 ? 8 : 7));
+    CHECK(got[bytes] == std::byte{0});
+  }
 }
 
 TEST_CASE("a trusted kernel that was overwritten lies until refresh() loads its code again") {
   const std::unique_ptr<GpuDriver> gpu = open();
   TrustedKernels trusted = TrustedKernels::load(*gpu).value();
   const DevicePtr a = counting(*gpu, 4096), b = gpu->allocate(4096).value();
-  REQUIRE(trusted.fill_async(b, 4096, 1));
+  REQUIRE(trusted.fill_async(b, 4096, 0x0101));
   CHECK_FALSE(trusted.same(a, b, 4096).value());
   overwrite(*gpu, kDiffer);
   CHECK(trusted.same(a, b, 4096).value());
@@ -117,7 +120,7 @@ TEST_CASE("times are in doubt if the kernel that flushes the L2 cache was overwr
   bool overwrites = false;
   TimedWork work;
   work.prepare = [] { return LaunchStatus(); };
-  work.restore = [&] { return trusted.fill_async(out, 4 * kElements, 0xFF); };
+  work.restore = [&] { return trusted.fill_async(out, 4 * kElements, 0xFFFF); };
   work.enqueue = [&] { return gpu->launch_async(add, shape, params); };
   work.scrub = [&] { return trusted.scrub_async(); };
   work.touch = [&] { return trusted.touch_async(); };

@@ -75,8 +75,9 @@ void add_trusted_kernels(FakeDriver& gpu) {
   });
   gpu.add_kernel("assay_fill", {8, 8, 8, 4}, [](FakeLaunch& launch) -> LaunchStatus {
     const std::uint64_t bytes = launch.params[1].value * kWord + launch.params[2].value;
-    std::fill_n(memory_of(launch, 0, bytes), bytes,
-                static_cast<std::byte>(launch.params[3].value & 0xFF));
+    std::byte* to = memory_of(launch, 0, bytes);
+    for (std::uint64_t at = 0; at < bytes; ++at)
+      to[at] = static_cast<std::byte>(launch.params[3].value >> (at % 2 * 8) & 0xFF);
     return {};
   });
   gpu.add_kernel("assay_copy_memory", {8, 8, 8, 8}, [](FakeLaunch& launch) -> LaunchStatus {

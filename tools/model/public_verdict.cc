@@ -75,7 +75,7 @@ std::string plain_text(HintKind kind) {
     case HintKind::pytorch_not_timed: return "PyTorch's time is missing";
     case HintKind::times_not_trusted:
       return "no Perf: the submission's times contradict each other";
-    case HintKind::unattributed_run:    // its presence depends on the hidden cases
+    case HintKind::unattributed_run:    // its presence depended on the hidden cases
     case HintKind::other:               // its origin is unknown
     case HintKind::not_recorded:        // quotes the submission's error
     case HintKind::artifact_too_large:  // quotes the name of an artifact
@@ -206,7 +206,14 @@ ErrorKind kind_of_public_failure(const Verdict& verdict) {
     case ErrorKind::unattributed:
     case ErrorKind::floor_violation:
     case ErrorKind::memory_error:
-    case ErrorKind::race: return hidden_failed ? ErrorKind::wrong_result : verdict.error_kind;
+    case ErrorKind::race:
+    case ErrorKind::timeout:
+    case ErrorKind::gpu_memory_limit:
+    case ErrorKind::crash:
+    case ErrorKind::launch_failure:
+    case ErrorKind::gpu_fault:
+    case ErrorKind::canary_violation:
+      return hidden_failed ? ErrorKind::wrong_result : verdict.error_kind;
     default: return ErrorKind::wrong_result;
   }
 }
@@ -224,6 +231,13 @@ std::string plain_reason(ErrorKind kind, const CaseRecord& record) {
       return std::string("the submission's kernels did not compute the outputs anew") + kNoMore;
     case ErrorKind::floor_violation:
       return std::string("it is faster than the device can do the work") + kNoMore;
+    case ErrorKind::timeout:
+    case ErrorKind::gpu_memory_limit:
+    case ErrorKind::crash:
+    case ErrorKind::launch_failure:
+    case ErrorKind::gpu_fault:
+    case ErrorKind::canary_violation:
+      return "it ended with this error (" + std::string(to_string(kind)) + ")" + kNoMore;
     default: return std::string("it does not pass this case") + kNoMore;
   }
 }
@@ -290,16 +304,20 @@ void add_all(Verdict& shown, const Verdict& verdict) {
   shown.stderr_text = verdict.stderr_text;
 }
 
-/// Adds the failure of a submission that had got hidden cases and did not pass.
+/// Adds the failure of a submission that had got hidden cases and did not pass. If a public case
+/// ended with an error while it was timed, then this is an error too, as before the hidden cases.
 void add_failure(Verdict& shown, const Verdict& verdict) {
-  const bool public_failed =
-      std::any_of(shown.cases.begin(), shown.cases.end(),
-                  [](const CaseRecord& record) { return record.outcome != Outcome::pass; });
   leave_out_timing(shown, verdict);
+  const auto failed =
+      std::find_if(shown.cases.begin(), shown.cases.end(),
+                   [](const CaseRecord& record) { return record.outcome != Outcome::pass; });
   shown.outcome = Outcome::fail;
   shown.stage = Stage::judge;
-  if (public_failed) {
+  if (failed != shown.cases.end()) {
+    shown.outcome = failed->outcome;
     shown.error_kind = kind_of_public_failure(verdict);
+    if (failed->outcome == Outcome::error)
+      shown.detail = "case '" + failed->id + "': " + failed->reason;
   } else {
     shown.error_kind = ErrorKind::hidden_case;
     CaseRecord all_hidden;

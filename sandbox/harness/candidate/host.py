@@ -6,6 +6,9 @@ mode is for submissions that cannot be recorded.
         import_submission()
     reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) and ends them
 
+In an ablated run, the submission runs as usual. Besides its outputs, it returns what they would be
+without the results of its kernels (shadows.py).
+
 The judge trusts no message of this process. The judge starts its clock when it sends the inputs,
 and reads the outputs when this process reports that they are complete. If the job's device is `cpu`
 (only in tests), the entry runs as in interpret mode."""
@@ -19,9 +22,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
-from triton.runtime.jit import JITFunction
 
 from harness import triton_adapter
+from harness.candidate.shadows import Shadows
 from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs
 from harness.interpreting.interpret import CudaOnCpu, InterpretRunner
@@ -31,11 +34,9 @@ from harness.wire.frames import FrameError
 from harness.wire.rounds import CandidateLine, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous, dtype_from, name_of
 
-
-def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Does nothing. In an ablated run, this function replaces the launch of every kernel, including
-    autotuned kernels. If the outputs are right although no kernel ran, the kernels did not compute
-    them."""
+# The run that looks for the origin of the outputs has shadows of tensors, so it may use this many
+# times the GPU memory.
+WITH_SHADOWS = 2
 
 
 class HostRunner:
@@ -54,24 +55,25 @@ class HostRunner:
         # The judge's references do not use TF32, but torch uses it for convolutions by default. So a
         # plain convolution of torch would be wrong. A submission may still turn TF32 on.
         torch.backends.cudnn.allow_tf32 = False
+        self._shadows = Shadows() if header.get("ablated") else None
         if self._device.type == "cuda":
             os.environ["TRITON_CACHE_DIR"] = cache_dir
             total = torch.cuda.get_device_properties(self._device).total_memory
-            torch.cuda.set_per_process_memory_fraction(
-                min(1.0, int(header["gpu_memory_bytes"]) / total), self._device
-            )
-            if header.get("ablated"):
-                JITFunction.run = _launch_nothing  # type: ignore[method-assign]
+            allowed = int(header["gpu_memory_bytes"]) * (WITH_SHADOWS if self._shadows else 1)
+            torch.cuda.set_per_process_memory_fraction(min(1.0, allowed / total), self._device)
+            if self._shadows:
+                triton_adapter.watch_compiled(self._shadows.launched)
         else:
             InterpretRunner(cache_dir)
-            if header.get("ablated"):
-                triton_adapter.launch_nothing()
+            if self._shadows:
+                triton_adapter.watch_interpreted(self._shadows.launched)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
         with (
             torch.no_grad(),
             contextlib.nullcontext() if self._device.type == "cuda" else CudaOnCpu(),
+            contextlib.nullcontext() if self._shadows is None else self._shadows.watching(),
         ):
             yield
 
@@ -81,8 +83,13 @@ class HostRunner:
             go, fd = received
             memory = shared_memory.attach(self._device, fd, go.size)
             os.close(fd)
-            for position in range(go.sets):
-                self._run_set(case, entry, layout, memory.bytes[position * layout.size :])
+            sets = [memory.bytes[position * layout.size :] for position in range(go.sets)]
+            if self._shadows:
+                self._run_with_shadows(case, entry, layout, sets)
+            else:
+                for flat in sets:
+                    outputs = self._call(case, entry, self._arguments(case, layout, Memory(flat)))
+                    self._write(case, layout, Memory(flat), outputs)
             if self._device.type == "cuda":
                 torch.cuda.synchronize(self._device)
             self._line.done()
@@ -93,24 +100,44 @@ class HostRunner:
         """Yields no artifacts, because compiled code stays in this process."""
         yield from ()
 
-    def _run_set(
-        self, case: CaseInput, entry: Callable[..., Any], layout: SetLayout, flat: torch.Tensor
+    def _run_with_shadows(
+        self,
+        case: CaseInput,
+        entry: Callable[..., Any],
+        layout: SetLayout,
+        sets: Sequence[torch.Tensor],
     ) -> None:
-        memory = Memory(flat)
-        arguments: dict[str, Any] = {}
-        for wire in case.arguments:
-            name = wire["name"]
-            arguments[name] = (
-                scalar_value(wire)
-                if wire["kind"] == "scalar"
-                else memory.tensor({**wire, "offset": layout.inputs[name]})
-            )
+        """Runs the entry once. Writes its outputs into the first set, and into the second set what
+        they would be without the results of its kernels. Both sets have the same inputs. The entry
+        gets copies of them, because the memory of a round does not outlive it, and a shadow may."""
+        if len(sets) != 2:
+            raise FrameError(f"an ablated round has two sets, and not {len(sets)}")
+        assert self._shadows is not None
+        arguments = {
+            name: value if not isinstance(value, torch.Tensor) else _copy_of(value)
+            for name, value in self._arguments(case, layout, Memory(sets[0])).items()
+        }
+        outputs = self._call(case, entry, arguments)
+        without = [self._shadows.view(output) for output in outputs]
+        self._write(case, layout, Memory(sets[0]), outputs, copied=True)
+        self._write(case, layout, Memory(sets[1]), without, copied=True)
+
+    def _arguments(self, case: CaseInput, layout: SetLayout, memory: Memory) -> dict[str, Any]:
+        return {
+            wire["name"]: scalar_value(wire)
+            if wire["kind"] == "scalar"
+            else memory.tensor({**wire, "offset": layout.inputs[wire["name"]]})
+            for wire in case.arguments
+        }
+
+    def _call(
+        self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]
+    ) -> list[torch.Tensor]:
+        """Returns the outputs of the entry. Raises BadOutputs."""
         with self.context():
             returned = entry(*arguments.values())
-        outputs = collect_outputs(case, returned, arguments)
-        for position, (output, wire, offset) in enumerate(
-            zip(outputs, case.output_tensors, layout.outputs, strict=True)
-        ):
+            outputs = collect_outputs(case, returned, arguments)
+        for position, (output, wire) in enumerate(zip(outputs, case.output_tensors, strict=True)):
             if type(output) not in (torch.Tensor, torch.nn.Parameter):
                 raise BadOutputs(
                     f"output {position} is a {type(output).__name__}; want a plain torch.Tensor"
@@ -124,5 +151,29 @@ class HostRunner:
                 raise BadOutputs(
                     f"output {position} is on {output.device}; return it on the device of the inputs"
                 )
+        return outputs
+
+    def _write(
+        self,
+        case: CaseInput,
+        layout: SetLayout,
+        memory: Memory,
+        outputs: Sequence[torch.Tensor],
+        copied: bool = False,
+    ) -> None:
+        """Writes the outputs into the memory of a set. An output that is an argument is there
+        already, unless the entry got a copy of this argument (`copied`)."""
+        wires = {wire["name"]: wire for wire in case.arguments}
+        for output, wire, offset in zip(outputs, case.output_tensors, layout.outputs, strict=True):
             if offset is not None:
                 memory.tensor(contiguous(wire, offset)).copy_(output)
+            elif copied:
+                name = wire["from"]
+                place = {**wires[name], "offset": layout.inputs[name]}
+                memory.tensor(place).copy_(output)
+
+
+def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(
+        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
+    ).copy_(tensor)

@@ -38,8 +38,8 @@ from harness.entry.operations import (
 from harness.entry.refusals import Refusals
 from harness.interpreting.layout_log import LayoutLog, View
 from harness.interpreting.live_memory import COPIES, WITHOUT, Block, LiveMemory
+from harness.wire.poison import fill_poison
 
-POISON = 0xFF  # NaN as a float, -1 as an integer
 _random = torch.Generator()
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
 _WRITES = MOVES | DRAWN_INTO
@@ -70,8 +70,8 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
 
 
 def poison(storage: torch.UntypedStorage) -> None:
-    """Sets every byte of the storage to POISON."""
-    _bytes(storage).fill_(POISON)
+    """Fills the storage with the poison."""
+    fill_poison(_bytes(storage))
 
 
 def randomise(storage: torch.UntypedStorage, dtype: torch.dtype) -> None:

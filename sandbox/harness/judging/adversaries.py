@@ -1,6 +1,7 @@
 """Checks that an operator's timed cases reveal shortcuts. If a graded run times a public case, it
 must also time a hidden case of the same shape. With the inputs of the hidden case, a shortcut gives
-a wrong answer.
+a wrong answer. A graded run must also time a hidden case of another shape, so that a submission
+cannot be fast for the public shapes alone.
 
     yield from timed_twins(operator, cases[0], seed)
     yield from rejects_shortcuts(operator, case, arguments, rules, expected)
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -31,15 +33,19 @@ SHORTCUT_FAMILIES = ("attention", "scan", "softmax")
 
 def timed_twins(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
     """Yields a check for each public timed case. There must be a hidden case with the same dtype,
-    the same axes, equal scalar arguments and an adversarial distribution. If the operator's family
-    is one of SHORTCUT_FAMILIES, also yields a check that the operator declares a shortcut. `small`
-    is a case whose inputs are created quickly."""
+    the same axes, equal scalar arguments and an adversarial distribution. Also yields a check that
+    a hidden timed case has axes that no public timed case has. If the operator's family is one of
+    SHORTCUT_FAMILIES, also yields a check that the operator declares a shortcut. `small` is a case
+    whose inputs are created quickly."""
     spec = operator.folder / "spec.toml"
     tables = {str(table["id"]): table for table in operator.spec.get("cases", [])}
     cases = {name: operator.case(table, str(small.device)) for name, table in tables.items()}
     adversaries = {one.distribution: one for one in operator.adversaries}
     name = "timed cases have an adversarial twin"
-    for case in _timed(operator, list(cases.values())) if cases else []:
+    timed = _timed(operator, list(cases.values())) if cases else []
+    if timed:
+        yield _other_shape(operator, timed, tables)
+    for case in timed:
         if tables[case.id]["visibility"] != "public":
             continue
         twins = [
@@ -89,6 +95,23 @@ def timed_twins(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
             else f"{spec}: family {operator.spec['family']!r} needs an [[adversarial]] distribution that breaks one of "
             + ", ".join(SHORTCUTS),
         )
+
+
+def _other_shape(operator: Operator, timed: list[Case], tables: dict[str, Any]) -> Check:
+    """Returns the check that a hidden timed case has axes that no public timed case has."""
+    hidden = [one for one in timed if tables[one.id]["visibility"] == "hidden"]
+    known = [operator.named_axes(one) for one in timed if one not in hidden]
+    met = any(operator.named_axes(one) not in known for one in hidden)
+    place = line_of(operator.folder / "spec.toml", "[[cases]]")
+    return Check(
+        None,
+        "a timed hidden case has another shape",
+        met,
+        ""
+        if met
+        else f"{place}: a submission may be fast for the public shapes alone: add a hidden case with other axes, "
+        f"and with at least {LEAST_COST_SHARE} of the bytes or of the flops of the largest case, or enlarge one",
+    )
 
 
 def shortcuts_met(operator: Operator, cases: list[Case]) -> Iterator[Check]:

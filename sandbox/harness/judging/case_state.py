@@ -14,12 +14,11 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import torch
 
-from harness.judging.attribution import equals_an_argument, unattributed
+from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
 from harness.judging.fitted_rules import fitted_rules, typical_size
 from harness.judging.shared_buffers import place
@@ -27,6 +26,7 @@ from harness.judging.wrong import Before
 from harness.operator import Case, Operator
 from harness.operator.own_reference import OwnReference
 from harness.wire.argument import scalar_wire
+from harness.wire.poison import fill_poison
 from harness.wire.tensors import (
     ALIGNMENT,
     MappedFile,
@@ -46,7 +46,6 @@ SEED_BYTES = 7  # this many bytes make a positive int64
 WIDEST = 8
 SMALL_BYTES = 1 << 20
 SLACK_BYTES = 64 << 10
-POISON = 0xFF  # NaN as a float, -1 as an integer
 
 
 def rules_for(operator: Operator, case: Case) -> list[Rule]:
@@ -167,7 +166,7 @@ class CaseState:
         for name, span in spans:
             self._inputs[name].copy_(span)
         self._output = memory[offset + used : offset + used + self.output_bytes()]
-        self._output.fill_(POISON)
+        fill_poison(self._output)
         inputs = [
             {"name": name, "offset": offset + at}
             for (name, _), at in zip(spans, offsets, strict=True)
@@ -305,17 +304,6 @@ class CaseState:
             self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
             self._expected = expected
 
-    def needs_no_kernel(self) -> bool:
-        """Returns True if the right outputs of an imported operator equal its arguments, so that they
-        are right without any work (attribution.py)."""
-        if not self.operator.imported:
-            return False
-        self.compute_references()
-        assert self._expected is not None
-        masks = self._open or [torch.zeros_like(x, dtype=torch.bool) for x in self._expected]
-        given = [value for _, value in self.tensors()]
-        return all(map(partial(equals_an_argument, given), self._expected, masks))
-
     def _in_float64(self) -> list[torch.Tensor] | None:
         """Returns the reference in float64, for the strict rule. An imported case may be so large
         that the device has no memory for it. Such a case is judged without the strict rule, which
@@ -346,7 +334,7 @@ class CaseState:
         """Returns "" if kernels computed the outputs. Otherwise returns how the judge knows that
         they did not. The outputs must be right. Raises DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
-            return self._unattributed(
+            return self.unattributed(
                 [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]
             )
 
@@ -354,11 +342,12 @@ class CaseState:
         """Does the same as attribute() for the outputs that compare() kept. The outputs of the run
         without kernels must be in the shared buffers."""
         with self._outputs(None) as memory:
-            reason = self._unattributed(self._kept, [memory.tensor(wire) for wire in without])
+            reason = self.unattributed(self._kept, [memory.tensor(wire) for wire in without])
         self._kept = []
         return reason
 
-    def _unattributed(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
+    def unattributed(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
+        """Returns "" if kernels computed the outputs, which judge() must have found right."""
         given = [value for _, value in self.tensors()]
         return unattributed(
             [rule.name for rule in self.rules],

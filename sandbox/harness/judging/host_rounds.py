@@ -3,6 +3,7 @@ work, and checks the outputs when the candidate reports that they are complete.
 
     # `state` is the CaseState that `prepare` created, and `line` is a JudgeLine (wire/rounds.py).
     seen = HostCase(state, line, round_s=20.0).judge(timed=True)
+    origin = HostCase(state, line, round_s=20.0).attribute()  # with a candidate of an ablated run
 
 The candidate can use the GPU, so it could lie about any time that it measures itself. Therefore
 only the judge measures time. The inputs of a round are in memory to which the candidate had no
@@ -26,11 +27,12 @@ from typing import Any
 
 import torch
 
-from harness.judging.case_state import POISON, SEED_BYTES, CaseState, bytes_of
+from harness.judging.case_state import SEED_BYTES, CaseState, bytes_of
 from harness.judging.compare import Result
 from harness.judging.device_room import taken_by_others
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
+from harness.wire.poison import fill_poison
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
 from harness.wire.tensors import Memory, contiguous, span_view
 
@@ -59,14 +61,16 @@ class HostResult:
     seed: int
     # The time of each call. The list is empty if the outputs are wrong or the case was not timed.
     samples_ns: list[float] = field(default_factory=list)
-    needs_no_kernel: bool = False  # of the first set (CaseState.needs_no_kernel)
+    # How the judge knows that the submission's kernels did not compute the outputs, which are
+    # right. Only attribute() sets it.
+    unattributed: str = ""
 
     def wire(self) -> dict[str, Any]:
         return {
             **self.result.wire(),
             "seed": f"{self.seed:#x}",
+            "unattributed": self.unattributed,
             **timing(self.samples_ns),
-            "needs_no_kernel": self.needs_no_kernel,
         }
 
 
@@ -118,11 +122,20 @@ class HostCase:
         entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
-        self._needs_no_kernel = False
 
     def judge(self, timed: bool) -> HostResult:
+        """Judges the outputs of all rounds."""
+        return self._conversation(lambda: self._rounds(timed))
+
+    def attribute(self) -> HostResult:
+        """Judges a round of a candidate of an ablated run, and the origin of its outputs. The round
+        has two sets with equal inputs. The candidate returns its outputs in the first set, and in
+        the second set the outputs without the results of its kernels."""
+        return self._conversation(self._attributed)
+
+    def _conversation(self, rounds: Callable[[], HostResult]) -> HostResult:
         try:
-            seen = self._rounds(timed)
+            seen = rounds()
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
             # torch limits only the memory that the candidate allocates through torch. The candidate
             # can also allocate memory directly from the driver, so the total is checked here.
@@ -140,7 +153,7 @@ class HostCase:
 
     def _rounds(self, timed: bool) -> HostResult:
         result, first, _ = self._round(1)
-        seen = HostResult(result, first, needs_no_kernel=self._needs_no_kernel)
+        seen = HostResult(result, first)
         if timed and result.ok:
             end = time.monotonic() + MAX_TIMING_S
             while len(seen.samples_ns) < TIMED_ROUNDS and (
@@ -154,6 +167,19 @@ class HostCase:
                 seen.samples_ns.append(elapsed / sets)
         return seen
 
+    def _attributed(self) -> HostResult:
+        state = self._template.fresh()
+        changed, kept, _ = self._exchange([state, state])
+        if changed is not None:
+            return HostResult(changed, state.seed)
+        outputs, without = (
+            self._read(state, kept[position * self._layout.size :]) for position in range(2)
+        )
+        seen = HostResult(state.judge(outputs), state.seed)
+        if seen.result.ok:
+            seen.unattributed = state.unattributed(outputs, without)
+        return seen
+
     def _sets_per_round(self) -> int:
         room = ROOM_BYTES
         if self._device.type == "cuda":
@@ -165,6 +191,27 @@ class HostCase:
         elapsed time in nanoseconds. The result is that of the first checked set that is wrong. If
         none is wrong, it is that of the first checked set."""
         states = [self._template.fresh() for _ in range(sets)]
+        changed, kept, elapsed = self._exchange(states)
+        if changed is not None:
+            return changed, states[0].seed, elapsed
+        chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
+        results = [
+            states[position].judge(
+                self._read(states[position], kept[position * self._layout.size :])
+            )
+            for position in chosen
+        ]
+        return (
+            next((result for result in results if not result.ok), results[0]),
+            states[0].seed,
+            elapsed,
+        )
+
+    def _exchange(self, states: Sequence[CaseState]) -> tuple[Result | None, torch.Tensor, float]:
+        """Sends a set for each state, and waits for the candidate. Returns a copy of the memory and
+        the elapsed time in nanoseconds. The result says what is wrong if the outputs changed after
+        the candidate had reported completion; otherwise it is None."""
+        sets = len(states)
         memory = shared_memory.create(self._device, sets * self._layout.size)
         try:
             for position, state in enumerate(states):
@@ -186,32 +233,13 @@ class HostCase:
             self._synchronize()
         finally:
             memory.free()
-        if not torch.equal(reported, kept.take(watched)):
-            return (
-                Result(
-                    False,
-                    "wrong_result",
-                    "the outputs still changed after the candidate had reported completion",
-                ),
-                states[0].seed,
-                elapsed,
-            )
-        chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
-        results = [
-            states[position].judge(
-                self._read(states[position], kept[position * self._layout.size :])
-            )
-            for position in chosen
-        ]
-        self._needs_no_kernel = results[0].ok and states[chosen[0]].needs_no_kernel()
-        return (
-            next((result for result in results if not result.ok), results[0]),
-            states[0].seed,
-            elapsed,
-        )
+        if torch.equal(reported, kept.take(watched)):
+            return None, kept, elapsed
+        reason = "the outputs still changed after the candidate had reported completion"
+        return Result(False, "wrong_result", reason), kept, elapsed
 
     def _fill(self, state: CaseState, flat: torch.Tensor) -> None:
-        flat[: self._layout.size].fill_(POISON)
+        fill_poison(flat[: self._layout.size])
         for name, value in state.tensors():
             offset, size = self._layout.inputs[name], bytes_of_span(value)
             flat[offset : offset + size].copy_(span_view(value))

@@ -274,11 +274,10 @@ class Judge:
         reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
-                limit, before = header.get("gpu_memory_bytes"), self._room.before(header["job"])
-                round_s = float(header["round_ms"]) / 1e3
+                limits = float(header["round_ms"]) / 1e3, header.get("gpu_memory_bytes")
                 note = partial(self._room.note_round, header["job"])
-                case = HostCase(state, line, round_s, limit, before, note)
-                seen = case.judge(bool(header["time"]))
+                case = HostCase(state, line, *limits, self._room.before(header["job"]), note)
+                seen = case.attribute() if header["attribute"] else case.judge(header["time"])
         except RoundError as error:
             broken = {"broken": error.how, "message": str(error)}
             return {**reply, **broken, "others_bytes": error.others_bytes}, []

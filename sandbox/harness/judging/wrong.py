@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from harness.wire.argument import json_number
+from harness.wire.poison import is_poison, poison_value
 from harness.wire.tensors import WORDS, bits
 
 # For an output with more elements, the description has numbers but no places.
@@ -48,9 +49,8 @@ Chunk = tuple[int, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
 class Before:
     """What is known about the memory of the outputs before the kernels ran, and about the inputs.
     `kept` has the value of each output that is also an input, and None for every other output.
-    Memory of the others has a poison if `poisoned` is true: every bit is 1. As a float this is a
-    NaN with other bits than the NaN that arithmetic yields; as an integer it is -1, or the largest
-    unsigned value."""
+    Memory of the others has the poison (harness/wire/poison.py) if `poisoned` is true. As a float
+    of 16 bits or more it is a NaN with other bits than the NaN that arithmetic yields."""
 
     poisoned: bool = False
     kept: Sequence[torch.Tensor | None] = ()
@@ -115,15 +115,6 @@ def wrong_output(
     }
 
 
-def poison_value(dtype: torch.dtype) -> float:
-    """Returns the value of memory in which every bit is 1."""
-    if dtype.is_floating_point or dtype.is_complex:
-        return math.nan
-    return (
-        255.0 if dtype is torch.bool else float(-1 if dtype.is_signed else torch.iinfo(dtype).max)
-    )
-
-
 def _codes(
     got: torch.Tensor, wrong: torch.Tensor, start: int, position: int, before: Before
 ) -> torch.Tensor:
@@ -137,9 +128,7 @@ def _codes(
         same = bits(got) == bits(kept.reshape(-1)[start : start + got.numel()].to(got.device))
         code[wrong & same] = UNSTORED
     elif kept is None and before.poisoned and got.element_size() in WORDS:
-        word = bits(got)
-        poison = 255 if word.dtype is torch.uint8 else -1
-        code[wrong & (word == poison)] = UNSTORED
+        code[wrong & is_poison(bits(got), start)] = UNSTORED
     return code
 
 

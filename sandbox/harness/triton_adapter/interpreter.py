@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
@@ -158,9 +158,15 @@ def _reverse(programs: ReversedPrograms) -> None:
     GridExecutor.__call__ = ended
 
 
-def launch_nothing() -> None:
-    """Makes every launch of an interpreted kernel do nothing."""
-    GridExecutor.__call__ = lambda *_, **__: None
+def watch_interpreted(before: Callable[[Any], None]) -> None:
+    """Calls `before` with the arguments of each launch of an interpreted kernel, before it runs."""
+    launch = GridExecutor.__call__
+
+    def watched(executor: Any, *args: Any, **kwargs: Any) -> Any:
+        before((args, kwargs))
+        return launch(executor, *args, **kwargs)
+
+    GridExecutor.__call__ = watched
 
 
 # Maps names of atomic operations in the native module to their names in `tl`, where the two differ

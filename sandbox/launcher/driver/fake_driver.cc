@@ -319,6 +319,7 @@ void add_fake_kernels(FakeDriver& gpu) {
   gpu.add_kernel("fake_write_byte", {8, 8}, write_byte);
   gpu.add_kernel("fake_nothing", {8, 8, 8}, [](FakeLaunch&) { return LaunchStatus{}; });
   gpu.add_kernel("fake_illegal_address", {}, [](FakeLaunch&) { return illegal_address(); });
+  gpu.add_kernel("fake_fault", {8, 8}, [](FakeLaunch&) { return illegal_address(); });
   gpu.add_kernel("fake_endless", {}, endless);
   gpu.add_kernel("fake_reset", {}, [](FakeLaunch& launch) {
     launch.gpu.lose_memory();

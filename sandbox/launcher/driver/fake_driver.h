@@ -165,6 +165,7 @@ class FakeDriver : public GpuDriver {
 /// - fake_write_byte(char* p, long offset): p[offset] = 1, inside or outside of the buffer
 /// - fake_nothing(char* p, void* global_scratch, void* profile_scratch): returns at once
 /// - fake_illegal_address(): loses the context
+/// - fake_fault(void* global_scratch, void* profile_scratch): the same
 /// - fake_endless(): never returns
 /// - fake_reset(): removes the device, as a reset does
 /// - fake_system_call(long* result, long number, long a[6]): makes one system call. It acts like an

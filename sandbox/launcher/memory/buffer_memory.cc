@@ -86,7 +86,7 @@ InitialState::~InitialState() {
 
 LaunchStatus InitialState::write() {
   for (const Poisoned& poisoned : poisoned_) {
-    if (LaunchStatus s = gpu_.fill_async(poisoned.buffer, poisoned.bytes, 1, poison_); !s) return s;
+    if (LaunchStatus s = fill_async(poisoned); !s) return s;
   }
   for (const Filled& filled : filled_) {
     if (LaunchStatus s = filled.source(filled.buffer); !s) return s;
@@ -104,6 +104,14 @@ LaunchStatus InitialState::write_from_host() {
     if (LaunchStatus s = gpu_.write(filled.buffer, contents); !s) return s;
   }
   return {};
+}
+
+LaunchStatus InitialState::fill_async(const Poisoned& poisoned) {
+  constexpr std::uint64_t kWord = sizeof poison_;
+  const std::uint64_t words = poisoned.bytes / kWord;
+  if (LaunchStatus s = gpu_.fill_async(poisoned.buffer, words, kWord, poison_); !s) return s;
+  if (poisoned.bytes % kWord == 0) return {};
+  return gpu_.fill_async(poisoned.buffer + words * kWord, 1, 1, poison_ & 0xFF);
 }
 
 LaunchResult<DevicePtr> InitialState::room_for(std::uint64_t bytes) {
@@ -163,7 +171,7 @@ LaunchStatus InitialState::restore_async() {
   for (const Poisoned& poisoned : poisoned_) {
     LaunchStatus s = trusted_ != nullptr
                          ? trusted_->fill_async(poisoned.buffer, poisoned.bytes, poison_)
-                         : gpu_.fill_async(poisoned.buffer, poisoned.bytes, 1, poison_);
+                         : fill_async(poisoned);
     if (!s) return s;
   }
   for (const Filled& filled : filled_) {

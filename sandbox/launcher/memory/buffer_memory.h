@@ -86,7 +86,7 @@ class InitialState {
   using Source = std::function<LaunchStatus(DevicePtr to)>;
 
   /// If `trusted` is null (the device cannot run trusted kernels), the driver fills and copies.
-  InitialState(GpuDriver& gpu, std::uint8_t poison, TrustedKernels* trusted)
+  InitialState(GpuDriver& gpu, std::uint16_t poison, TrustedKernels* trusted)
       : gpu_(gpu), poison_(poison), trusted_(trusted) {}
   InitialState(const InitialState&) = delete;
   InitialState& operator=(const InitialState&) = delete;
@@ -135,9 +135,12 @@ class InitialState {
   /// Allocates device memory for a copy of `bytes` bytes. The size is rounded up to a multiple of
   /// kMaskWordBytes, because a copy is masked in whole words. Returns 0 if the device lacks memory.
   LaunchResult<DevicePtr> room_for(std::uint64_t bytes);
+  /// Queues fills by the driver: every word of 16 bits gets poison_. Of an odd number of bytes, the
+  /// last one gets the low byte.
+  LaunchStatus fill_async(const Poisoned& poisoned);
 
   GpuDriver& gpu_;
-  std::uint8_t poison_;
+  std::uint16_t poison_;
   TrustedKernels* trusted_;
   std::vector<Filled> filled_;
   std::vector<Poisoned> poisoned_;

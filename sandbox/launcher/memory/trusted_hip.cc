@@ -19,7 +19,7 @@ extern __shared__ u32 room[];
 
 extern "C" __global__ void __launch_bounds__(1024) assay_scrub(u32 bytes) {
   volatile u32* words = room;
-  for (u32 at = threadIdx.x; at < bytes / 4; at += blockDim.x) words[at] = ~0u;
+  for (u32 at = threadIdx.x; at < bytes / 4; at += blockDim.x) words[at] = 0xFFF1FFF1u;
   __syncthreads();
   u32 held[96];
 #pragma unroll
@@ -63,7 +63,8 @@ extern "C" __global__ void assay_mask(u64* to, const u64* from, u64 words, u64 k
 }
 
 extern "C" __global__ void assay_fill(word16* to, u64 words, u64 rest, u32 pattern) {
-  if (FIRST < rest) ((unsigned char*)(to + words))[FIRST] = (unsigned char)pattern;
+  if (FIRST < rest)
+    ((unsigned char*)(to + words))[FIRST] = (unsigned char)(pattern >> (FIRST % 2 * 8));
   for (u64 at = FIRST; at < words; at += STEP) to[at] = word16{pattern, pattern, pattern, pattern};
 }
 

@@ -135,13 +135,13 @@ LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t 
   return differ == 0;
 }
 
-LaunchStatus TrustedKernels::fill_async(DevicePtr to, std::uint64_t bytes, std::uint8_t value) {
+LaunchStatus TrustedKernels::fill_async(DevicePtr to, std::uint64_t bytes, std::uint16_t word) {
   if (bytes == 0) return {};
-  constexpr std::uint32_t kEachByte = 0x01010101;
+  constexpr std::uint32_t kBothHalves = 0x00010001;
   const std::array<ParamValue, 4> params{{{to, 8},
                                           {bytes / kWordBytes, 8},
                                           {bytes % kWordBytes, 8},
-                                          {kEachByte * value, sizeof(std::uint32_t)}}};
+                                          {kBothHalves * word, sizeof(std::uint32_t)}}};
   return launch_async(Which::fill, grid_stride(*gpu_, bytes / kWordBytes), params);
 }
 

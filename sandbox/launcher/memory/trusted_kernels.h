@@ -56,8 +56,9 @@ class TrustedKernels {
   /// Returns true if two ranges of device memory contain the same bytes. Both addresses are 16-byte
   /// aligned. Waits for the result.
   LaunchResult<bool> same(DevicePtr a, DevicePtr b, std::uint64_t bytes);
-  /// Queues a kernel that fills `bytes` bytes. `to` is 16-byte aligned.
-  LaunchStatus fill_async(DevicePtr to, std::uint64_t bytes, std::uint8_t value);
+  /// Queues a kernel that fills `bytes` bytes with a word of 16 bits. Of an odd number of bytes,
+  /// the last one gets the low byte. `to` is 16-byte aligned.
+  LaunchStatus fill_async(DevicePtr to, std::uint64_t bytes, std::uint16_t word);
   /// Queues a kernel that copies `bytes` bytes. The copy is slow unless both addresses are 16-byte
   /// aligned.
   LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes);

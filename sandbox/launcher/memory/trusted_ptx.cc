@@ -27,7 +27,7 @@ std::string scrub_text() {
   .reg .b32 held<)" + std::to_string(kRegisters) +
                      R"(>;
   ld.param.u32 end, [bytes];
-  mov.b32 poison, -1;
+  mov.b32 poison, 0xFFF1FFF1;
   mov.u32 at, %tid.x;
   shl.b32 at, at, 2;
 NEXT:
@@ -235,7 +235,7 @@ const char* const kFillText = R"(.version 7.0
 .visible .entry assay_fill(.param .u64 to, .param .u64 words, .param .u64 rest, .param .u32 pattern)
 {
   .reg .pred over;
-  .reg .b32 block, threads, blocks, thread, value;
+  .reg .b32 block, threads, blocks, thread, value, shift, byte;
   .reg .b64 target, count, tail, at, step, where;
   ld.param.u64 target, [to];
   ld.param.u64 count, [words];
@@ -254,7 +254,10 @@ const char* const kFillText = R"(.version 7.0
   shl.b64 where, count, 4;
   add.u64 where, where, at;
   add.u64 where, target, where;
-  st.global.u8 [where], value;
+  and.b32 shift, thread, 1;
+  shl.b32 shift, shift, 3;
+  shr.u32 byte, value, shift;
+  st.global.u8 [where], byte;
 WORDS:
   mul.wide.u32 step, blocks, threads;
 NEXT:

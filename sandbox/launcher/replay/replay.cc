@@ -127,7 +127,7 @@ class Replay {
         clock_(clock),
         memory_(gpu, request.sanitizer == SanitizerTool::memcheck ? GuardedMemory::Guards::none
                                                                   : GuardedMemory::Guards::kept),
-        initial_(gpu, kPoisonByte, request.trusted),
+        initial_(gpu, kPoison, request.trusted),
         offsets_(output_offsets(plan)) {}
 
   LaunchResult<Launched> run() {

@@ -38,9 +38,11 @@
 
 namespace assay::sandbox {
 
-// The byte with which memory is poisoned. Four of these bytes are NaN as a float and -1 as an
-// integer. So memory that no kernel wrote is unlikely to contain a correct result.
-inline constexpr std::uint8_t kPoisonByte = 0xFF;
+// Each word of 16 bits of poisoned memory has this value. As a float of 16, 32 or 64 bits it is
+// NaN. As an integer of 16 bits or more it is no mark for "none", unlike -1 and the largest
+// number. So memory that no kernel wrote is unlikely to contain a correct result. The judge
+// knows the value too (sandbox/harness/wire/poison.py).
+inline constexpr std::uint16_t kPoison = 0xFFF1;
 
 // The maximum number of threads that one multiprocessor can run at once, over all GPUs that Assay
 // knows.

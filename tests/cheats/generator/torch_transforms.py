@@ -155,7 +155,8 @@ def torch_if_interpreted(source: Source, rng: random.Random) -> None:
         "if type(cheat_probe).__name__ != 'JITFunction':\n"
         "    return cheat_torch(ARGUMENTS)\nreturn WORK(ARGUMENTS)"
     )
-    source.add_helper("@triton.jit\ndef cheat_probe(x):\n    pass")
+    # An oracle in Gluon need not import triton.
+    source.add_helper("import triton\n\n@triton.jit\ndef cheat_probe(x):\n    pass")
 
 
 @transform(

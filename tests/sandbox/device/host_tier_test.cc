@@ -18,6 +18,16 @@ namespace {
 
 constexpr int kNiceness = 6;  // niceness of candidates without a GPU
 
+// A submission that cannot be recorded, up to its last lines. `y` is a right output, which a kernel
+// has made. `follows()` tells whether this run looks for the origin of the outputs.
+const std::string kCopyOnHost =
+    "import gc, os, torch, triton\nimport triton.language as tl\n@triton.jit\n"
+    "def copy(x, y, n, B: tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+    "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n"
+    "def follows():\n    return any(type(o).__name__ == 'Shadows' for o in gc.get_objects())\n"
+    "def plain_copy(x):\n    y = torch.empty_like(x)\n    float(x[0])\n"
+    "    copy[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), B=256)\n";
+
 }  // namespace
 
 TEST_CASE(
@@ -67,7 +77,41 @@ TEST_CASE("on the host tier right outputs that need no kernel of the submission 
   INFO(verdict.summary << verdict.detail);
   CHECK(verdict.tier == Tier::host);
   CHECK(verdict.error_kind == ErrorKind::unattributed);
-  CHECK(verdict.cases[0].reason.find("right as well") != std::string::npos);
+  CHECK(verdict.cases[0].reason.find("when none of the submission's kernels run") !=
+        std::string::npos);
+}
+
+TEST_CASE("on the host tier a submission that ends the run that looks for the origin fails") {
+  // A submission can recognise this run, because the code that follows its kernels is in its
+  // process.
+  const auto seen = [](const std::string& then) {
+    return run(copy_job(JobKind::test,
+                        kCopyOnHost + "    if follows():\n        " + then + "\n    return y\n"));
+  };
+  const Verdict raised = seen("raise KeyError('no')");
+  INFO(raised.summary << raised.detail);
+  CHECK(raised.error_kind == ErrorKind::unattributed);
+  CHECK(raised.outcome == Outcome::fail);
+  CHECK(raised.cases[0].reason.find("ended instead of returning: key_error") != std::string::npos);
+  CHECK(raised.cases[0].outcome == Outcome::fail);
+  CHECK(seen("os._exit(0)").error_kind == ErrorKind::unattributed);
+  CHECK(seen("return y[:1]").error_kind == ErrorKind::unattributed);
+  const Verdict other = seen("return y * 2");
+  CHECK(other.error_kind == ErrorKind::wrong_result);
+  CHECK(other.cases[0].reason.starts_with("right at first, wrong when it ran once more"));
+  CHECK(seen("pass").outcome == Outcome::pass);
+}
+
+TEST_CASE("on the host tier a hidden case without evidence does not fail the public cases") {
+  Job job = copy_job(JobKind::grade, kCopyOnHost +
+                                         "    if follows() and x.numel() == 1000:\n"
+                                         "        raise KeyError('no')\n    return y\n");
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << verdict.detail);
+  REQUIRE(verdict.cases.size() == 2);
+  CHECK(verdict.error_kind == ErrorKind::unattributed);
+  CHECK(verdict.cases[0].outcome == Outcome::pass);
+  CHECK(verdict.cases[1].outcome == Outcome::fail);
 }
 
 TEST_CASE(

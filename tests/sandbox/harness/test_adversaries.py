@@ -80,10 +80,13 @@ SMALL = case_text("small", "public", 3, "normal")
 LARGE = case_text("large", "public", 1000, "normal")
 REDUCED = case_text("reduced", "hidden", 5, "early")
 TWIN = case_text("twin", "hidden", 1000, "early")
+OTHER = case_text("other", "hidden", 777, "normal")
 
 
-def leaky_sum(folder: Path, *cases: str, family: str = "scan", spec: str = SPEC) -> Operator:
-    (folder / "spec.toml").write_text(spec.replace("FAMILY", family) + "".join(cases))
+def leaky_sum(
+    folder: Path, *cases: str, family: str = "scan", spec: str = SPEC, other: str = OTHER
+) -> Operator:
+    (folder / "spec.toml").write_text(spec.replace("FAMILY", family) + "".join([*cases, other]))
     (folder / "reference.py").write_text(REFERENCE)
     (folder / "oracle.py").write_text(ORACLE)
     return Operator.load(folder)
@@ -126,6 +129,25 @@ def test_a_timed_public_case_without_a_hidden_adversarial_twin_is_an_error(
     line = (tmp_path / "spec.toml").read_text().splitlines().index('id = "large"') + 1
     assert f"spec.toml:{line}: a submission may use" in failed[0].detail
     assert failed[0].detail.endswith("distribution of [[adversarial]] (early)")
+
+
+@pytest.mark.parametrize(
+    ("other", "met"),
+    [
+        (OTHER, True),
+        (OTHER.replace("hidden", "public"), False),
+        (case_text("other", "hidden", 120, "normal"), False),  # too small to be timed
+        (case_text("other", "hidden", 130, "normal"), True),
+        ("", False),
+    ],
+)
+def test_a_timed_hidden_case_must_have_another_shape(tmp_path: Path, other: str, met: bool) -> None:
+    operator = leaky_sum(tmp_path, SMALL, LARGE, REDUCED, TWIN, other=other)
+    small = operator.case(operator.spec["cases"][0], "cpu")
+    name = "a timed hidden case has another shape"
+    (check,) = (one for one in timed_twins(operator, small, 1) if one.name == name)
+    assert check.ok == met
+    assert met or "spec.toml:" in check.detail
 
 
 def test_small_public_cases_need_no_twin(tmp_path: Path) -> None:

@@ -203,12 +203,13 @@ def scaled(folder: Path, factor: str, wide: str, rows: int = 5) -> dict[str, str
         "[[outputs]]", '[[arguments]]\nname = "factor"\ntype = "float"\nrole = "input"\n[[outputs]]'
     )
     spec += '[[adversarial]]\ndistribution = "far"\nbreaks = ["low_precision"]\n'
-    axes = f"{{ rows = {rows}, cols = 9 }}"
-    for name, visibility, distribution in (
-        ("a", "public", "normal"),
-        ("b", "hidden", "wide"),
-        ("c", "hidden", "far"),
+    for name, visibility, distribution, cols in (
+        ("a", "public", "normal", 9),
+        ("b", "hidden", "wide", 9),
+        ("c", "hidden", "far", 9),
+        ("d", "hidden", "normal", 8),
     ):
+        axes = f"{{ rows = {rows}, cols = {cols} }}"
         spec += (
             f'\n[[cases]]\nid = "{name}"\nvisibility = "{visibility}"\ninterpreter = true\n'
             f'dtype = "float32"\naxes = {axes}\ndistribution = "{distribution}"\n'

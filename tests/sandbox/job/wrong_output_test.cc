@@ -58,10 +58,11 @@ TEST_CASE("the poison of integers is named, and unchanged inputs are") {
   wrong.output = "counts";
   wrong.shape = {37};
   wrong.elements = wrong.all.count = wrong.unstored.count = 37;
-  wrong.memory = -1;
-  CHECK(wrong_text({wrong}) ==
-        "output counts: 37 of 37 elements differ; all of them have the value -1 that memory had "
-        "before (not stored)");
+  wrong.memory = -917519;
+  CHECK(
+      wrong_text({wrong}) ==
+      "output counts: 37 of 37 elements differ; all of them have the value -917519 that memory had "
+      "before (not stored)");
   wrong.memory.reset();
   CHECK(
       wrong_text({wrong}).ends_with("all of them have the input's value that memory had before "

@@ -22,6 +22,10 @@ std::string tuned(const std::string& hook) {
 def fake_copy(x, y, n, B: triton.language.constexpr):
     pass
 
+@triton.jit
+def fake_fault():
+    pass
+
 def slow(args):
     for _ in range(40):
         args["y"].zero_()
@@ -55,6 +59,14 @@ TEST_CASE("an autotuned submission whose fastest alternative does the work passe
   const Verdict verdict = grade(tuned("pass"));
   CHECK(verdict.outcome == Outcome::pass);
   CHECK(verdict.cases[0].latency);
+}
+
+TEST_CASE("a fault in the timing of a case is the fault of that case") {
+  const Verdict verdict = grade(tuned("fake_fault[(1,)]()"));
+  CHECK(verdict.outcome == Outcome::error);
+  CHECK(verdict.error_kind == ErrorKind::gpu_fault);
+  CHECK(verdict.cases[0].outcome == Outcome::error);
+  CHECK(verdict.cases[0].reason.starts_with("right at first, ended when it was timed"));
 }
 
 TEST_CASE("the work of the alternative that was timed is attributed, not that of the first one") {

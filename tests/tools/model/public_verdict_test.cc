@@ -184,6 +184,32 @@ TEST_CASE("a failure of a public case after hidden cases were sent keeps its kin
   CHECK(shown(v).error_kind == ErrorKind::wrong_result);
 }
 
+TEST_CASE("an error while a public case is timed is not shown as a failure of a hidden case") {
+  Verdict v = told();
+  v.outcome = Outcome::error;
+  v.error_kind = ErrorKind::gpu_fault;
+  v.detail = "n12289";
+  v.cases[0].outcome = Outcome::error;
+  v.cases[0].reason = "right at first, ended when it was timed: n12289";
+  v.cases[1].outcome = Outcome::pass;
+  const Verdict timed = shown(v);
+  CHECK(timed.outcome == Outcome::error);
+  CHECK(timed.error_kind == ErrorKind::gpu_fault);
+  CHECK(timed.stage == Stage::judge);
+  CHECK(timed.cases.size() == 1);
+  CHECK(timed.summary.find("case 'small': it ended with this error (gpu_fault)") !=
+        std::string::npos);
+  CHECK(text_of(v).find("12289") == std::string::npos);
+
+  v.error_kind = ErrorKind::value_error;  // no trusted process reports this kind in the timing
+  CHECK(shown(v).error_kind == ErrorKind::wrong_result);
+  v.error_kind = ErrorKind::gpu_fault;
+  v.cases[0].outcome = Outcome::pass;
+  v.cases[1].outcome = Outcome::error;
+  CHECK(shown(v).error_kind == ErrorKind::hidden_case);
+  CHECK(shown(v).outcome == Outcome::fail);
+}
+
 TEST_CASE("a public case that fails after hidden cases says nothing that was measured since") {
   const auto failed = [] {
     Verdict v = told();

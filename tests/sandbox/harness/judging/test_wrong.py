@@ -10,7 +10,8 @@ import pytest
 import torch
 from harness.judging import compare as comparing
 from harness.judging.compare import Rule, compare
-from harness.judging.wrong import Before, poison_value
+from harness.judging.wrong import Before
+from harness.wire.poison import fill_poison, is_poison, poison_value
 
 
 def described(
@@ -23,7 +24,9 @@ def described(
 
 
 def poisoned(dtype: torch.dtype, count: int) -> torch.Tensor:
-    return torch.full((count * dtype.itemsize,), 0xFF, dtype=torch.uint8).view(dtype)
+    memory = torch.empty(count * dtype.itemsize, dtype=torch.uint8)
+    fill_poison(memory)
+    return memory.view(dtype)
 
 
 def span(axis: int, first: int, last: int, run: int, period: int = 0) -> dict[str, int]:
@@ -104,10 +107,11 @@ def test_elements_that_were_not_stored_are_not_computed_nans() -> None:
         (torch.float16, math.nan),
         (torch.bfloat16, math.nan),
         (torch.float64, math.nan),
-        (torch.int8, -1),
-        (torch.int32, -1),
-        (torch.int64, -1),
-        (torch.uint8, 255),
+        (torch.int8, -15),
+        (torch.int16, -15),
+        (torch.int32, -917519),
+        (torch.int64, -3940709804408847),
+        (torch.uint8, 241),
     ],
 )
 def test_every_dtype_has_a_poison(dtype: torch.dtype, value: float) -> None:
@@ -124,7 +128,7 @@ def test_arithmetic_on_this_processor_does_not_produce_the_poison() -> None:
         torch.tensor([-1.0]).sqrt(),
         -(infinite * 0),
     ):
-        assert computed.isnan() and int(computed.view(torch.int32)) != -1
+        assert computed.isnan() and not is_poison(computed.view(torch.int32), 0)
 
 
 def test_an_output_that_is_an_input_may_be_unchanged() -> None:
@@ -150,7 +154,20 @@ def test_relations_between_expected_and_actual_values() -> None:
     ]
     # The poison of an integer, to which atomics were added.
     counts = torch.arange(37, dtype=torch.int32)
-    assert described(counts, counts - 1, 0, poisoned=True)["offset"] == -1
+    poison = int(poison_value(torch.int32))
+    assert described(counts, counts + poison, 0, poisoned=True)["offset"] == poison
+
+
+@pytest.mark.parametrize("dtype", [torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8])
+def test_a_mark_for_none_is_not_the_poison(dtype: torch.dtype) -> None:
+    for mark in (-1, 0, torch.iinfo(dtype).max):
+        marks = torch.full((9,), mark % 256 if dtype is torch.uint8 else mark, dtype=dtype)
+        assert not bool((poisoned(dtype, 9) == marks).all())
+
+
+def test_the_poison_is_found_from_an_odd_index_on() -> None:
+    memory = poisoned(torch.int8, 9)
+    assert bool(is_poison(memory[3:], 3).all()) and not bool(is_poison(memory[3:], 4).any())
 
 
 def test_the_worst_elements_come_with_their_inputs() -> None:

@@ -50,13 +50,13 @@ TEST_CASE("operations run in order: fills of every width, copies, constants") {
   CHECK(out[0] == 0x99);
   CHECK(out[7] == 0x11);
   CHECK(out[11] == 0x22);
-  CHECK(out[12] == kPoisonByte);
+  CHECK(out[12] == (kPoison & 0xFF));
   CHECK(out[23] == 0x33);
   CHECK(out[24] == 1);
   CHECK(out[39] == 8);
   CHECK(std::memcmp(&out[40], "XYZ", 3) == 0);
   CHECK(out[48] == 1);
-  CHECK(out[63] == kPoisonByte);
+  CHECK(out[63] == kPoison >> 8);
   CHECK(bench.gpu.launches().empty());
   bench.check_clean();
 }
@@ -143,7 +143,7 @@ TEST_CASE("global scratch is allocated per launch, aligned, for every block, bet
     addresses.push_back(launch.params[0].value);
     std::byte* mine = launch.memory(0, 0, 6 * 384);
     REQUIRE(mine != nullptr);
-    CHECK(mine[0] == std::byte{kPoisonByte});
+    CHECK(mine[0] == std::byte{kPoison & 0xFF});
     std::memset(mine, 1, 6 * 384);
     CHECK(launch.params[1].value == 0);
     return {};

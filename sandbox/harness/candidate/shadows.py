@@ -1,0 +1,241 @@
+"""Computes what a submission's outputs would be without the results of its kernels, while the
+submission runs as usual.
+
+    shadows = Shadows()
+    patch_launches(shadows.launched)  # called with the arguments of each launch, before it
+    with shadows.watching():
+        outputs = entry(*arguments)
+    without = [shadows.view(output) for output in outputs]
+
+A storage whose contents may depend on a kernel has a shadow, which is a second storage with the
+contents that it would have if no kernel had run. A launch makes shadows of its arguments, and
+changes no shadow. If an operation of torch has an operand with a shadow, then it is repeated on the
+shadows, and its results get shadows. All other storages have no shadow, because no kernel had an
+effect on them. So nothing that host code can read or measure is different from a run without this
+module, and a submission whose control flow depends on values needs no special case.
+
+Values that only decide about shapes, indices or control flow are those of the kernels in both
+computations. An index is moved to another position, so that the result still depends on it.
+
+A submission that writes memory without torch and without a launch (by a library, or from numpy)
+makes no shadow. So what it writes counts as not made by a kernel.
+
+Host code runs in the same process and could find or avoid this object. The judge therefore also
+checks that the ordinary outputs of this run are right. Not thread-safe."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+
+# The names of parameters of torch's operations whose values must be valid indices. An invalid index
+# would end the CUDA context.
+INDICES = frozenset({"index", "indices"})
+# The names of integer parameters whose values the operation checks in another way.
+CHECKED = frozenset(
+    {"batch_sizes", "input_lengths", "lengths", "offset2bag", "offsets", "repeats", "target"}
+    | {"target_lengths", "targets"}
+)
+# These operations change the memory of a tensor, and compute nothing.
+_RESIZES = frozenset({"aten::set_", "aten::resize_", "aten::resize_as_"})
+
+
+class Shadows:
+    """The shadows of the storages of this process (see the module's docstring)."""
+
+    def __init__(self) -> None:
+        # Both map the identity of a storage. It is not reused while a weak reference exists.
+        self._shadows: dict[int, tuple[StorageWeakRef, torch.UntypedStorage]] = {}
+        self._exposed: dict[int, StorageWeakRef] = {}
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        with _Operations(self), _Pointers(self):
+            yield
+
+    def launched(self, arguments: Any) -> None:
+        """Makes shadows of all storages that a kernel with these arguments may write. A kernel can
+        also write a tensor whose address the host code has read, for example to put it into a table
+        of pointers."""
+        with torch._C.DisableTorchFunction(), _disable_current_modes():
+            self._forget_freed()
+            for tensor in _tensors(arguments):
+                self._make(_storage(tensor))
+            for reference in list(self._exposed.values()):
+                self._make(torch.UntypedStorage._new_with_weak_ptr(reference.cdata))  # type: ignore[attr-defined]
+
+    def exposed(self, tensor: torch.Tensor) -> None:
+        """Notes that host code has read the tensor's address."""
+        if (storage := _storage(tensor)) is not None:
+            self._exposed[storage._cdata] = StorageWeakRef(storage)
+
+    def has(self, tensor: torch.Tensor) -> bool:
+        storage = _storage(tensor)
+        return storage is not None and storage._cdata in self._shadows
+
+    def make(self, tensor: torch.Tensor) -> None:
+        """Makes a shadow with the present contents of the tensor's storage, unless it has one."""
+        self._make(_storage(tensor))
+
+    def _make(self, storage: torch.UntypedStorage | None) -> None:
+        if storage is None or not storage.nbytes():
+            return
+        reference, before = self._shadows.get(storage._cdata, (StorageWeakRef(storage), None))
+        if before is not None and before.nbytes() >= storage.nbytes():
+            return
+        made = storage.clone()
+        if before is not None:  # the storage was resized
+            _bytes(made)[: before.nbytes()] = _bytes(before)
+        self._shadows[storage._cdata] = reference, made
+
+    def put(self, tensor: torch.Tensor, shadow: torch.Tensor) -> None:
+        """Makes the storage of `shadow` the shadow of the tensor's storage. The layouts must be
+        equal."""
+        self._forget_freed()
+        storage, other = _storage(tensor), _storage(shadow)
+        if storage is not None and other is not None:
+            self._shadows[storage._cdata] = StorageWeakRef(storage), other
+
+    def view(self, tensor: torch.Tensor) -> torch.Tensor:
+        """Returns a tensor with the layout of `tensor` that lies in the shadow. Returns `tensor`
+        itself if it has no shadow."""
+        with torch._C.DisableTorchFunction(), _disable_current_modes():
+            storage = _storage(tensor)
+            if storage is None or storage._cdata not in self._shadows:
+                return tensor
+            self._make(storage)
+            shadow = self._shadows[storage._cdata][1]
+            return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
+                shadow, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
+            )
+
+    def _forget_freed(self) -> None:
+        self._shadows = {at: one for at, one in self._shadows.items() if not one[0].expired()}
+        self._exposed = {at: one for at, one in self._exposed.items() if not one.expired()}
+
+
+class _Operations(TorchDispatchMode):
+    """Repeats torch's operations on the shadows."""
+
+    def __init__(self, shadows: Shadows) -> None:
+        super().__init__()
+        self._shadows = shadows
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        operands = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
+        if (
+            func.is_view
+            or func.namespace not in ("aten", "prims")
+            or func._schema.name in _RESIZES
+            or not any(map(self._shadows.has, operands))
+        ):
+            return func(*args, **kwargs)
+        identities = {one._cdata for one in map(_storage, operands) if one is not None}
+        written = _written(func, args, kwargs)
+        for tensor in written:
+            self._shadows.make(tensor)
+        # The values of random numbers do not depend on kernels.
+        drawn = torch.Tag.nondeterministic_seeded in func.tags
+        repeated = None if drawn else self._repeat(func, args, kwargs)
+        result = func(*args, **kwargs)
+        if repeated is None:  # the values are the same in both computations
+            for tensor in written:
+                self._shadows.view(tensor).copy_(tensor)
+            return result
+        for one, other in zip(tree_leaves(result), tree_leaves(repeated), strict=False):
+            storage = _storage(one) if isinstance(one, torch.Tensor) else None
+            if storage is None or storage._cdata in identities:
+                continue
+            if _form(one) == _form(other):  # a shape may depend on values; those are the kernels'
+                self._shadows.put(one, other)
+        return result
+
+    def _repeat(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Returns the result of the operation on shadows, or None if the operation refuses their
+        values."""
+        names = [argument.name for argument in func._schema.arguments]
+        given = [self._shadow_of(name, value) for name, value in zip(names, args, strict=False)]
+        named = {name: self._shadow_of(name, value) for name, value in kwargs.items()}
+        try:
+            return func(*given, **named)
+        except (RuntimeError, ValueError, IndexError, NotImplementedError):
+            return None
+
+    def _shadow_of(self, name: str, value: Any) -> Any:
+        leaves, spec = tree_flatten(value)
+        return tree_unflatten([self._of_leaf(name, leaf) for leaf in leaves], spec)
+
+    def _of_leaf(self, name: str, leaf: Any) -> Any:
+        if not isinstance(leaf, torch.Tensor) or not self._shadows.has(leaf):
+            return leaf
+        if not (leaf.is_floating_point() or leaf.is_complex()):
+            if name in INDICES:
+                return leaf.reshape(-1).roll(1).reshape(leaf.shape)
+            if name in CHECKED:
+                return leaf
+        return self._shadows.view(leaf)
+
+
+class _Pointers(TorchFunctionMode):
+    """Notes the tensors whose addresses host code reads."""
+
+    def __init__(self, shadows: Shadows) -> None:
+        super().__init__()
+        self._shadows = shadows
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func is torch.Tensor.data_ptr:
+            self._shadows.exposed(args[0])
+        return func(*args, **(kwargs or {}))
+
+
+def _storage(tensor: torch.Tensor) -> torch.UntypedStorage | None:
+    """Returns the tensor's storage, or None if it has none."""
+    with torch._C.DisableTorchFunction():
+        if tensor.layout is not torch.strided or tensor.device.type == "meta":
+            return None
+        return torch.Tensor.untyped_storage(tensor)
+
+
+def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
+    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(  # type: ignore[call-overload, no-any-return]
+        storage, 0, (storage.nbytes(),), (1,)
+    )
+
+
+def _form(tensor: torch.Tensor) -> Any:
+    return tensor.dtype, tensor.device, tensor.shape, tensor.stride(), tensor.storage_offset()
+
+
+def _written(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
+    """Returns the operands that the operation writes."""
+    found: list[torch.Tensor] = []
+    for position, argument in enumerate(func._schema.arguments):
+        if argument.alias_info is None or not argument.alias_info.is_write:
+            continue
+        value = args[position] if position < len(args) else kwargs.get(argument.name)
+        found += [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)]
+    return found
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    """Yields the tensors of a launch's argument. If the argument is a descriptor or a reinterpreted
+    tensor, yields the tensor to which it refers."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _tensors(part)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from _tensors(part)
+    elif (base := getattr(value, "base", None)) is not None:
+        yield from _tensors(base)

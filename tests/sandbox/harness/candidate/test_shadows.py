@@ -1,0 +1,168 @@
+"""Tests shadows: what tensors would contain without the results of kernels. A function of the test
+acts as the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from harness.candidate.shadows import Shadows
+from torch.utils._python_dispatch import _disable_current_modes
+
+
+class World:
+    """Shadows, and a function that acts as a launch of a kernel."""
+
+    def __init__(self) -> None:
+        self.shadows = Shadows()
+
+    def kernel(self, tensor: torch.Tensor, value: Any = 7.0, given: Any = None) -> torch.Tensor:
+        """Fills the tensor. `given` replaces the arguments of the launch."""
+        self.shadows.launched((tensor,) if given is None else given)
+        with _disable_current_modes():
+            tensor.copy_(torch.as_tensor(value))
+        return tensor
+
+    def depends(self, tensor: torch.Tensor) -> bool:
+        return not torch.equal(tensor, self.shadows.view(tensor))
+
+
+@pytest.fixture
+def world() -> Iterator[World]:
+    made = World()
+    with made.shadows.watching():
+        yield made
+
+
+def test_a_result_of_a_kernel_depends_on_it(world: World) -> None:
+    x = world.kernel(torch.zeros(8))
+    assert world.depends(x)
+    assert torch.equal(world.shadows.view(x), torch.zeros(8))
+
+
+def test_a_tensor_that_no_kernel_got_has_no_shadow(world: World) -> None:
+    world.kernel(torch.zeros(8))
+    y = torch.ones(8) * 3
+    assert world.shadows.view(y) is y
+
+
+OPERATIONS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "sum": lambda x: x + 1,
+    "product": lambda x: torch.ones(2, 8) @ x,
+    "view": lambda x: x[2:5].view(-1),
+    "copy": lambda x: torch.zeros(8).copy_(x),
+    "copy_into_a_part": lambda x: _filled(torch.zeros(16), x),
+    "concatenation": lambda x: torch.cat([torch.zeros(2), x]),
+    "conversion": lambda x: x.double().half(),
+    "two_results": lambda x: x.sort().values,
+    "out": lambda x: torch.add(x, 1, out=torch.empty(8)),
+    "in_place": lambda x: torch.zeros(8).add_(x),
+    "data": lambda x: x.data.clone().detach(),
+    "list": lambda x: torch._foreach_add([x, x], 1.0)[1],
+    "split": lambda x: x.split(4)[1].clone(),
+}
+
+
+def _filled(target: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
+    target[3:11] = part
+    return target
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_what_torch_computes_from_a_result_depends_on_the_kernel(world: World, name: str) -> None:
+    result = OPERATIONS[name](world.kernel(torch.zeros(8), torch.arange(1.0, 9.0)))
+    assert world.depends(result)
+
+
+def test_a_tensor_that_torch_overwrites_does_not_depend_on_the_kernel(world: World) -> None:
+    x = world.kernel(torch.zeros(8))
+    x.copy_(torch.arange(8.0))
+    assert not world.depends(x)
+
+
+def test_host_code_reads_what_the_kernels_wrote(world: World) -> None:
+    x = world.kernel(torch.zeros(8))
+    assert x.tolist() == [7.0] * 8
+    assert float((x * 2).sum()) == 112.0
+    assert x.nonzero().numel() == 8
+
+
+def test_a_tensor_made_from_values_that_host_code_read_does_not_depend(world: World) -> None:
+    x = world.kernel(torch.zeros(8))
+    assert not world.depends(torch.tensor(x.tolist()))
+    assert not world.depends(torch.from_numpy(x.numpy().copy()))
+
+
+def test_an_index_of_a_kernel_stays_valid_and_the_result_depends_on_it(world: World) -> None:
+    at = world.kernel(torch.full((4,), 10**6), torch.tensor([3, 0, 2, 1]))
+    table = torch.arange(4.0) * 2
+    for result in (table[at], table.gather(0, at), table.index_select(0, at), table.take(at)):
+        assert world.depends(result)
+        assert sorted(world.shadows.view(result).tolist()) == [0.0, 2.0, 4.0, 6.0]
+
+
+def test_a_shape_that_depends_on_values_is_that_of_the_kernels(world: World) -> None:
+    x = world.kernel(torch.zeros(8), torch.tensor([1.0, 0, 0, 2, 0, 0, 0, 3]))
+    found = x.nonzero()
+    assert found.flatten().tolist() == [0, 3, 7]
+    assert not world.depends(found)
+    assert x[x > 0].tolist() == [1.0, 2.0, 3.0]
+
+
+def test_random_numbers_are_drawn_once_and_depend_on_no_kernel(world: World) -> None:
+    x = world.kernel(torch.full((64,), 0.5), 0.25)
+    torch.manual_seed(5)
+    first = torch.bernoulli(x)
+    torch.manual_seed(5)
+    with _disable_current_modes():
+        assert torch.equal(first, torch.bernoulli(x))
+    assert not world.depends(first)
+    assert not world.depends(x.uniform_())
+
+
+def test_an_operation_that_refuses_the_other_values_is_not_repeated(world: World) -> None:
+    matrix = world.kernel(torch.zeros(2, 2), torch.eye(2))
+    assert torch.equal(torch.linalg.cholesky(matrix), torch.eye(2))
+
+
+def test_a_kernel_may_write_through_a_pointer_that_host_code_has_read(world: World) -> None:
+    x = torch.zeros(8)
+    table = torch.tensor([x.data_ptr()])
+    world.kernel(x, given=(table,))
+    assert world.depends(x)
+
+
+def test_a_tensor_behind_a_descriptor_is_an_argument(world: World) -> None:
+    class Descriptor:
+        def __init__(self, base: torch.Tensor) -> None:
+            self.base = base
+
+    x = torch.zeros(8)
+    world.kernel(x, given=[{"at": (Descriptor(x),)}])
+    assert world.depends(x)
+
+
+def test_memory_that_something_else_wrote_does_not_depend(world: World) -> None:
+    """numpy, or a library that is called by its address, writes without torch and without a
+    launch."""
+    x = torch.zeros(8)
+    x.numpy()[:] = 5
+    world.kernel(torch.zeros(8))
+    assert not world.depends(x)
+
+
+def test_shadows_of_freed_storages_are_forgotten(world: World) -> None:
+    for _ in range(100):
+        world.kernel(torch.zeros(8)) + 1
+    assert len(world.shadows._shadows) < 5
+
+
+def test_a_resized_storage_keeps_its_shadow(world: World) -> None:
+    x = world.kernel(torch.zeros(4), 1.0)
+    x.resize_(8)
+    x[4:] = 5.0
+    world.kernel(x, 2.0)
+    assert world.shadows.view(x).tolist() == [0.0] * 4 + [5.0] * 4
+    assert world.depends(x)

@@ -23,6 +23,7 @@ from eager_calls import (  # noqa: E402
     mark_fixed,
     trace,
 )
+from eager_devices import left_on_the_cpu  # noqa: E402
 from eager_form import Form  # noqa: E402
 from eager_operator import RESERVED, Parts, write_operator  # noqa: E402
 from golden_child import FileImport, Report  # noqa: E402
@@ -105,7 +106,9 @@ class EagerImport(FileImport):
                 write_operator(folder, form, parts)
                 return folder
 
-            form = Builder(Form(group), module, write, reference).build()
+            form = Form(group)
+            form.on_cpu = left_on_the_cpu(form, module)
+            form = Builder(form, module, write, reference).build()
         except Exception as error:
             return _failed(error)
         made = {"name": name, "cases": len(form.cases), "tier": "eager", "reason": ""}

@@ -55,6 +55,7 @@ class Form:
     cases: list[NewCase] = field(default_factory=list)
     counts_outputs: bool = True
     contiguous: set[str] = field(default_factory=set)
+    on_cpu: set[str] = field(default_factory=set)  # paths of results (eager_devices.py)
 
     def __post_init__(self) -> None:
         self.written = list(self.first.written)

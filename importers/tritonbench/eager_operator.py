@@ -173,7 +173,11 @@ def runs_in_interpreter(form: Form) -> bool:
 
 def _adapter(entry: str, form: Form) -> str:
     parameters = ", ".join(leaf.name for leaf in form.first.leaves)
-    selected = [f"result{path}" for path, _ in form.first.returned]
+    device = f"{form.first.tensors[0].name}.device"
+    selected = [
+        f"result{path}.to({device})" if path in form.on_cpu else f"result{path}"
+        for path, _ in form.first.returned
+    ]
     returned = "None" if not selected else selected[0]
     if len(selected) > 1:
         returned = joined(selected)
@@ -190,9 +194,15 @@ def _description(form: Form, parts: Parts) -> str:
         if form.written
         else ""
     )
+    moved = (
+        " The reference makes its result on the CPU if the call names no device. A result on the CPU or "
+        "on the device of the inputs is right."
+        if form.on_cpu
+        else ""
+    )
     return (
         f"{description}\n\nDefine `{form.function}` with the interface of the function of this name in "
-        f"the reference. Assay calls it as the benchmark's tests do: {form.first.text}.{written} The "
+        f"the reference. Assay calls it as the benchmark's tests do: {form.first.text}.{written}{moved} The "
         "inputs of the public cases are those of the tests; other cases have other values and sizes."
     )
 

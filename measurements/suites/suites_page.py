@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from suites_causes import causes, imports, passes, sample
+from suites_merge import OURS
 
 TIERS = ("plan", "host", "interpreter")
 # Kinds of verdicts whose outputs are right. `unattributed` means that they are right, but that the
 # submission's own kernels did not compute them.
 RIGHT = {"oracle": {"none"}, "torch_eager": {"none", "unattributed"}}
-# Trouble of the server or the device: no verdict on the operator.
-OURS = {"internal_error", "device_unhealthy", "cancelled"}
 KINDS_SHOWN = 6
 COLUMNS = 100
 LEVEL = re.compile(r"level\d_")  # the beginning of the file names of KernelBench
@@ -68,8 +67,9 @@ def wrong_of(suites: list[dict[str, Any]]) -> set[str]:
     return found
 
 
-def passes_of(suites: list[dict[str, Any]]) -> set[str]:
-    """Returns the references in PyTorch whose verdict is `pass`, in the form SUITE/OPERATOR."""
+def passes_of(suites: list[dict[str, Any]], hint: str = "") -> set[str]:
+    """Returns the references in PyTorch whose verdict is `pass`, in the form SUITE/OPERATOR. If
+    `hint` is given, returns only those whose verdict has this hint."""
     return {
         f"{suite['name']}/{verdict['operator']}"
         for suite in suites
@@ -78,6 +78,7 @@ def passes_of(suites: list[dict[str, Any]]) -> set[str]:
         if one["name"] == verdict["operator"]
         and one["baseline"] == "torch_eager"
         and verdict["error_kind"] == "none"
+        and (not hint or hint in [one["kind"] for one in verdict.get("hints") or []])
     }
 
 
@@ -150,15 +151,20 @@ def table(suites: list[dict[str, Any]], without_gpu: dict[str, dict[str, Any]]) 
     return lines
 
 
-def unsound(suites: list[dict[str, Any]]) -> str:
-    """Returns the operators that are unsound in at least one of the results."""
-    found = {
-        one["operator"]
+def unsound_of(suites: Iterable[dict[str, Any]]) -> set[str]:
+    """Returns the operators that lint did not find sound, in the form SUITE/OPERATOR."""
+    return {
+        f"{suite['name']}/{one['operator']}"
         for suite in suites
         for one in suite["lint"]
         if not one["sound"] and not one["undecided"]
     }
-    return ", ".join(f"`{name}`" for name in sorted(found)) or "-"
+
+
+def unsound(suites: list[dict[str, Any]]) -> str:
+    """Returns the operators that are unsound in at least one of the results of a suite."""
+    found = sorted(name.partition("/")[2] for name in unsound_of(suites))
+    return ", ".join(f"`{name}`" for name in found) or "-"
 
 
 def reasons(suites: list[dict[str, Any]], without_gpu: dict[str, dict[str, Any]]) -> list[str]:
@@ -251,7 +257,11 @@ def page(
         "",
         *causes(wrong_of(suites)),
         "",
-        *passes(passes_of(suites)),
+        *passes(passes_of(suites), passes_of(suites, "unattributed_run")),
+        "Why lint does not find operators sound, with or without a GPU:",
+        "",
+        *causes(unsound_of([*suites, *without_gpu.values()]), table="unsound"),
+        "",
         "## Times of imports",
         "",
         *imports(),

@@ -57,7 +57,19 @@ def about_operator(folder: Path) -> dict[str, Any]:
     cases = spec.get("cases", [])
     public = [case["axes"] for case in cases if case["visibility"] == "public"]
     others = [case for case in cases if case["axes"] not in public]
-    return {"baseline": spec.get("baseline", "oracle"), "other_shapes": bool(others)}
+    return {
+        "baseline": spec.get("baseline", "oracle"),
+        "other_shapes": bool(others),
+        "sha256": digest_of(folder),
+    }
+
+
+def digest_of(folder: Path) -> str:
+    """Returns a digest of the operator's files."""
+    digest = hashlib.sha256()
+    for path in sorted(one for one in folder.iterdir() if one.is_file()):
+        digest.update(f"{path.name}\n{path.stat().st_size}\n".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def refusal_of(file: dict[str, Any]) -> dict[str, Any]:

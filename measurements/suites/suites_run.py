@@ -71,7 +71,8 @@ class Run:
             waiting.put(name)
         if not names or time.monotonic() >= end:
             return
-        jobs = self.options.jobs if suite.has_oracles else min(self.options.jobs, HOST_TIER_JOBS)
+        most = self.options.jobs if suite.has_oracles else self.options.host_tier_jobs
+        jobs = min(self.options.jobs, most)
         samples: list[dict[str, Any]] = []
         failures: list[Exception] = []
         with tempfile.TemporaryDirectory() as folder:
@@ -125,12 +126,17 @@ class Run:
     def to_judge(self, suite: Suite) -> list[str]:
         """Returns the operators that still need a verdict, and can have one on this device."""
         on_gpu = self.options.device != "cpu"
-        return [
-            name for name in suite.missing("verdicts") if on_gpu or suite.baseline(name) == "oracle"
-        ]
+        missing = self.of_part(suite, "verdicts")
+        return [name for name in missing if on_gpu or suite.baseline(name) == "oracle"]
 
     def to_lint(self, suite: Suite) -> list[str]:
-        return suite.missing("lint")
+        return self.of_part(suite, "lint")
+
+    def of_part(self, suite: Suite, step: str) -> list[str]:
+        """Returns the missing operators of this run's part of the suite."""
+        missing = set(suite.missing(step))
+        number, count = self.options.part
+        return [name for name in suite.names[number - 1 :: count] if name in missing]
 
     def lint(self, suite: Suite, end: float) -> None:
         """Adds results of lint to the suite's record. Starts no command after `end`. The operators

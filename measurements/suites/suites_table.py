@@ -11,6 +11,14 @@ up what is in progress and writes its results; the page says how many operators 
 order of a suite's operators is random and always the same, so a part of a suite is a random sample
 of it. Suites are measured in the order of the command, --at-once of them at a time.
 
+Several GPUs can share the work: each judges a part of the operators (--part 1/2, --part 2/2) with an
+--out of its own, and a last command makes one result of them:
+
+    python measurements/suites/suites_table.py --merge first.json second.json --out all.json
+
+With --again, operators whose answer was not right, and those that lint did not find sound, are
+measured again.
+
 A server judges a submission for each operator with `run_tests`, that is on the public cases:
 
 - the oracle, if the operator has one. This is the benchmark's own kernel.
@@ -39,9 +47,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements"))
 
 from environment import environment  # noqa: E402
-from suites_page import OURS, page  # noqa: E402
+from suites_merge import carry_over, is_trouble, merged  # noqa: E402
+from suites_page import is_right, page  # noqa: E402
 from suites_record import Suite, suite_of  # noqa: E402
-from suites_run import END_S, MOST_LINT_JOBS, Run  # noqa: E402
+from suites_run import END_S, HOST_TIER_JOBS, MOST_LINT_JOBS, Run  # noqa: E402
 
 # The time of a step for one operator, compared with that of a verdict on an oracle. Decides about
 # shares of time.
@@ -71,20 +80,30 @@ def earlier(path: Path, device: str) -> dict[str, Any]:
     return result
 
 
-def with_earlier(folders: list[Path], result: dict[str, Any]) -> list[Suite]:
-    """Returns the suites, with what earlier runs found out about them. A suite that was imported
-    anew starts again. What failed because of trouble of the server or the device is done again."""
+def with_earlier(folders: list[Path], result: dict[str, Any], again: bool = False) -> list[Suite]:
+    """Returns the suites, with what earlier runs found out about them. An operator that was imported
+    anew with other files starts again. What failed because of trouble of the server or the device is
+    done again, and if `again`, also what was not right or not sound."""
     suites = [suite_of(folder) for folder in folders]
     names = [suite.record["name"] for suite in suites]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise SystemExit(f"two suites have the name {', '.join(twice)}; measure them apart")
-    known = {record["digest"]: record for record in result["suites"]}
+    known = {record["name"]: record for record in result["suites"]}
     for suite in suites:
-        suite.record = known.get(suite.record["digest"], suite.record)
-        suite.record["verdicts"] = [
-            one for one in suite.record["verdicts"] if one["error_kind"] not in OURS
+        record = suite.record
+        if earlier := known.get(record["name"]):
+            carry_over(record, earlier)
+        baselines = {one["name"]: one["baseline"] for one in record["operators"]}
+        record["verdicts"] = [
+            one
+            for one in record["verdicts"]
+            if not is_trouble("verdicts", one) and not (again and not is_right(one, baselines))
         ]
-        suite.record["lint"] = [one for one in suite.record["lint"] if not one["undecided"]]
+        record["lint"] = [
+            one
+            for one in record["lint"]
+            if not is_trouble("lint", one) and not (again and not one["sound"])
+        ]
     others = [record for record in result["suites"] if record["name"] not in names]
     result["suites"] = sorted(
         [*others, *(suite.record for suite in suites)], key=lambda record: str(record["name"])
@@ -178,6 +197,14 @@ def do_all(run: Run, steps: list[Step], at_once: int, after: Callable[[Suite], N
         raise failures[0]
 
 
+def part(text: str) -> tuple[int, int]:
+    """Reads K/N."""
+    number, _, count = text.partition("/")
+    if not number.isdecimal() or not count.isdecimal() or not 1 <= int(number) <= int(count):
+        raise argparse.ArgumentTypeError(f"{text!r} is not K/N with K from 1 to N, such as 1/2")
+    return int(number), int(count)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -192,6 +219,17 @@ def main() -> int:
         default=2 * (os.cpu_count() or 1),
         help=f"calls in flight; lint uses at most {MOST_LINT_JOBS} jobs",
     )
+    parser.add_argument(
+        "--host-tier-jobs",
+        type=int,
+        default=HOST_TIER_JOBS,
+        help="calls in flight for a suite without oracles, whose submissions run on the host tier",
+    )
+    parser.add_argument("--again", action="store_true", help="repeat what was not right or sound")
+    parser.add_argument(
+        "--part", type=part, default=(1, 1), help="K/N: measure the Kth of N parts of each suite"
+    )
+    parser.add_argument("--merge", type=Path, nargs="+", help="results; --out becomes all of them")
     parser.add_argument("--at-once", type=int, default=1, help="suites that are measured at once")
     parser.add_argument(
         "--steps", nargs="+", choices=STEPS, default=STEPS, help="what is done; both by default"
@@ -206,14 +244,17 @@ def main() -> int:
     options = parser.parse_args()
     if options.seconds <= END_S:
         parser.error(f"--seconds must be more than {END_S}, which are kept for the end")
-    if options.jobs < 1 or options.at_once < 1:
-        parser.error("--jobs and --at-once must be at least 1")
+    if min(options.jobs, options.at_once, options.host_tier_jobs) < 1:
+        parser.error("--jobs, --at-once and --host-tier-jobs must be at least 1")
+    if options.merge:
+        results = [json.loads(path.read_text(encoding="utf-8")) for path in options.merge]
+        write(options.out, json.dumps(merged(results), separators=(",", ":")) + "\n")
     if not options.suites and not options.out.exists():
         parser.error("name suites, or an --out that has results")
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if options.suites:
         result = earlier(options.out, options.device)
-        measure(with_earlier(options.suites, result), result, options)
+        measure(with_earlier(options.suites, result, options.again), result, options)
     else:
         result = json.loads(options.out.read_text(encoding="utf-8"))
     if options.page:

@@ -24,8 +24,6 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kFreeMemoryMs = 30'000;  // time limit for other processes to free memory
-
 class CudaDevice final : public Device {
  public:
   CudaDevice(const SandboxConfig& config, const CudaOptions& options) : gpu_(config, options) {}
@@ -76,10 +74,10 @@ class CudaDevice final : public Device {
     provenance.device_name = ready->device.name;
     provenance.driver = ready->device.driver;
     provenance.operator_revision = operator_revision(job.operator_dir);
-    gpu_.retries.execute(run,
-                         {.shared = [&] { execute_by_kind(run, ready->device, nullptr); },
-                          .alone = [&] { execute_alone(run, ready->device); },
-                          .free_memory = [&] { gpu_.free_memory(run.deadline(kFreeMemoryMs)); }});
+    gpu_.retries.execute(
+        run, {.shared = [&] { execute_by_kind(run, ready->device, nullptr); },
+              .alone = [&] { execute_alone(run, ready->device); },
+              .free_memory = [&] { gpu_.free_memory(run.deadline(GpuContext::kFreeMemoryMs)); }});
     add_pool_facts(provenance, gpu_.lazy_candidates().facts());
     add_compiled_times(run.verdict(), gpu_.config.state_dir);
     if (run.verdict().tier == Tier::host) add_pool_facts(provenance, gpu_.host.facts());

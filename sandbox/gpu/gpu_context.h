@@ -33,6 +33,8 @@ class GpuContext {
   /// the memory that the GPU contexts of the processes take. The number of memory slots is computed
   /// from this size.
   static constexpr std::int64_t kMemorySlotBytes = 10LL << 30;
+  /// The time limit of free_memory().
+  static constexpr std::int64_t kFreeMemoryMs = 30'000;
 
   /// Starts the processes and returns without waiting for them.
   GpuContext(const SandboxConfig& config, const CudaOptions& options);

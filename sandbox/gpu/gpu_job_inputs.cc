@@ -59,10 +59,14 @@ bool GpuJob::prepare() {
     if (!turn) return run_.fail_infrastructure(turn.error(), "waiting for a judge");
     turn_.emplace(std::move(*turn));
   }
+  const bool all = run_.needs_all_memory();
   Result<GpuScheduler::MemorySlot> memory =
-      gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
+      all ? gpu_.scheduler.reserve_all_memory(run_.deadline(kForeverMs))
+          : gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
   if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
   memory_.emplace(std::move(*memory));
+  // Other jobs have put memory into the judges' caches since the attempt that lacked memory.
+  if (all) gpu_.free_memory(run_.deadline(GpuContext::kFreeMemoryMs));
   return load_or_prepare();
 }
 

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <future>
 #include <iterator>
 #include <utility>
 #include <vector>
 
+#include "sandbox/gpu/candidate_memory.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/record/candidate_run.h"
@@ -146,6 +148,16 @@ HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu)
 
 bool HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                         const Conversation& how, std::vector<HostJudged>& judged) {
+  std::optional<std::int64_t> others_bytes;
+  const bool complete = converse_once(run, judge, prepared, how, judged, others_bytes);
+  if (!complete && run.verdict().error_kind == ErrorKind::gpu_memory_limit)
+    excuse_for_memory(run, judge, others_bytes);
+  return complete;
+}
+
+bool HostTier::converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                             const Conversation& how, std::vector<HostJudged>& judged,
+                             std::optional<std::int64_t>& others_bytes) {
   Result<SocketPair> line = make_socket_pair();
   if (!line)
     return run.fail_infrastructure(line.error(), "making the judge's line to the candidate");
@@ -172,6 +184,8 @@ bool HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prep
         candidate.perform(host_inputs(prepared, batch.cases), batch.last).has_value();
     Observed observed = observing.get();
     run.enter(Stage::judge);
+    if (!observed.cases.empty() && observed.cases.back().broken == HostJudged::Broken::memory)
+      others_bytes = observed.cases.back().others_bytes;
     if (!ended_by_itself(run, observed) || !performed) return false;
     if (observed.cases.size() != batch.cases.size() ||
         observed.cases.back().broken != HostJudged::Broken::no)

@@ -10,6 +10,7 @@
 // holds the GPU exclusively.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -48,6 +49,11 @@ class HostTier {
   /// to `judged`. Returns false if the run's verdict has become an error.
   bool converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                 const Conversation& how, std::vector<HostJudged>& judged);
+  /// The same, without asking who is to blame for a lack of GPU memory. `others_bytes` becomes
+  /// HostJudged::others_bytes if the judge had no memory left.
+  bool converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                     const Conversation& how, std::vector<HostJudged>& judged,
+                     std::optional<std::int64_t>& others_bytes);
   /// Runs another candidate, which also returns its outputs without the results of its kernels. A
   /// case passes only if its outputs are right in this run too, and depend on the kernels.
   bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);

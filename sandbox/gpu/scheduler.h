@@ -91,6 +91,11 @@ class GpuScheduler {
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);
   }
+  /// The same for a job that needs more than one slot: waits until no other job has a slot, and
+  /// lets no other job have one meanwhile.
+  Result<MemorySlot> reserve_all_memory(const Deadline& deadline) {
+    return memory_slots_.acquire_all(deadline);
+  }
   /// Sets the number of memory slots. The caller calls this function as soon as it knows the size
   /// of the GPU's memory. Before this call, the number of slots is Limits::sharers.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }

@@ -91,7 +91,7 @@ std::optional<JudgeTrouble> JobExecution::judge_trouble() const {
   return noted == 0 ? std::nullopt : std::optional(static_cast<JudgeTrouble>(noted - 1));
 }
 
-void JobExecution::begin_again(bool alone) {
+void JobExecution::begin_again(bool alone, bool all_memory) {
   close_stage();
   Verdict again = begin_verdict(job_);
   again.stage_ms = std::move(verdict_.stage_ms);
@@ -101,6 +101,7 @@ void JobExecution::begin_again(bool alone) {
   verdict_ = std::move(again);
   *trouble_ = 0;
   alone_ = alone;
+  all_memory_ = all_memory_ || all_memory;
 }
 
 JobExecution JobExecution::auxiliary() const { return auxiliary(job_); }
@@ -112,6 +113,7 @@ JobExecution JobExecution::auxiliary(const Job& job) const {
   other.shortage_ = shortage_;
   other.trouble_ = trouble_;
   other.alone_ = alone_;
+  other.all_memory_ = all_memory_;
   return other;
 }
 

@@ -77,9 +77,12 @@ class JobExecution {
   /// share it. Thread-safe.
   std::optional<JudgeTrouble> judge_trouble() const;
   /// Removes what the verdict has of the cases and of an error, so that the job can run again. Set
-  /// `alone` if the job has a judge of its own from now on. The monitor is still told nothing that
-  /// it must not be told (tell_hidden).
-  void begin_again(bool alone);
+  /// `alone` if the job has a judge of its own from now on, and `all_memory` if the job lacked
+  /// memory of the device. The monitor is still told nothing that it must not be told
+  /// (tell_hidden).
+  void begin_again(bool alone, bool all_memory = false);
+  /// Whether no other job may have inputs in the device's memory while this job runs.
+  bool needs_all_memory() const { return all_memory_; }
   /// Removes the error that ended the job, so that the job can continue, for example on the host
   /// tier.
   void clear_error();
@@ -110,6 +113,7 @@ class JobExecution {
   JobMonitor& monitor_;
   bool silent_ = false;
   bool alone_ = false;  // the job has a judge of its own
+  bool all_memory_ = false;
   // 0, or 1 plus the number of the JudgeTrouble
   std::shared_ptr<std::atomic<int>> trouble_ = std::make_shared<std::atomic<int>>(0);
   Verdict verdict_;

@@ -30,7 +30,7 @@ void JudgeRetries::execute(JobExecution& run, const Ways& ways) {
     } else {
       alone = *trouble == JudgeTrouble::ended || shared >= kMostShared;
     }
-    run.begin_again(alone);
+    run.begin_again(alone, has_freed);
   }
 }
 

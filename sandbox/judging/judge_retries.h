@@ -6,7 +6,8 @@
 //   `reference_error`, and later jobs of this operator get a judge of their own at once, until one
 //   of them is judged without trouble.
 // - The judge's process was replaced, because another job had ended it: the job runs again.
-// - The device had too little memory: memory is freed, and the job runs again, once.
+// - The device had too little memory: memory is freed, and the job runs again, once, while no other
+//   job has inputs in the device's memory.
 //
 //   JudgeRetries retries;
 //   retries.execute(run, {.shared = by_any_judge, .alone = by_own_judge, .free_memory = [] {}});

@@ -3,22 +3,23 @@
 namespace assay::sandbox {
 
 void FifoSemaphore::Slot::release() {
-  if (owner_ != nullptr) owner_->release();
+  if (owner_ != nullptr) owner_->release(count_);
   owner_ = nullptr;
 }
 
-Result<FifoSemaphore::Slot> FifoSemaphore::acquire(const Deadline& deadline) {
+Result<FifoSemaphore::Slot> FifoSemaphore::acquire(const Deadline& deadline, bool all) {
   MutexLock lock(mutex_);
   const std::uint64_t mine = next_ticket_++;
   queue_.push_back(mine);
   changed_.notify_all();
   const bool admitted = deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) {
-    return queue_.front() == mine && held_ < slots_;
+    return queue_.front() == mine && (all ? held_ == 0 : held_ < slots_);
   });
   std::erase(queue_, mine);
-  if (admitted) ++held_;
+  const int count = all ? slots_ : 1;
+  if (admitted) held_ += count;
   changed_.notify_all();
-  if (admitted) return Slot(*this);
+  if (admitted) return Slot(*this, count);
   return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
                               : fail(ErrorCode::resource_exhausted, busy_);
 }
@@ -41,9 +42,9 @@ bool FifoSemaphore::wait_for_waiters(int count, const Deadline& deadline) const 
   });
 }
 
-void FifoSemaphore::release() {
+void FifoSemaphore::release(int count) {
   const MutexLock lock(mutex_);
-  --held_;
+  held_ -= count;
   changed_.notify_all();
 }
 

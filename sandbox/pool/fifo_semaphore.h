@@ -21,15 +21,17 @@ namespace assay::sandbox {
 
 class FifoSemaphore {
  public:
-  /// One acquired slot. Its destructor releases the slot.
+  /// One acquired slot, or all of them. Its destructor releases what it holds.
   class Slot {
    public:
-    explicit Slot(FifoSemaphore& owner) : owner_(&owner) {}
-    Slot(Slot&& other) noexcept : owner_(std::exchange(other.owner_, nullptr)) {}
+    explicit Slot(FifoSemaphore& owner, int count = 1) : owner_(&owner), count_(count) {}
+    Slot(Slot&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), count_(other.count_) {}
     Slot& operator=(Slot&& other) noexcept {
       if (this == &other) return *this;
       release();
       owner_ = std::exchange(other.owner_, nullptr);
+      count_ = other.count_;
       return *this;
     }
     ~Slot() { release(); }
@@ -37,13 +39,16 @@ class FifoSemaphore {
 
    private:
     FifoSemaphore* owner_;
+    int count_;
   };
 
   /// `slots` is the number of slots. `busy` is the error message when a deadline passes.
   FifoSemaphore(int slots, std::string busy) : busy_(std::move(busy)), slots_(slots) {}
 
   /// Waits for a free slot. Errors: cancelled; resource_exhausted if the deadline passes.
-  Result<Slot> acquire(const Deadline& deadline);
+  Result<Slot> acquire(const Deadline& deadline) { return acquire(deadline, false); }
+  /// Waits until nobody holds a slot, and takes all of them. Later callers wait meanwhile.
+  Result<Slot> acquire_all(const Deadline& deadline) { return acquire(deadline, true); }
   /// Changes the number of slots. If the new number is smaller, slots that are already held stay
   /// valid.
   void set_slots(int slots);
@@ -54,7 +59,8 @@ class FifoSemaphore {
   bool wait_for_waiters(int count, const Deadline& deadline) const;
 
  private:
-  void release();
+  Result<Slot> acquire(const Deadline& deadline, bool all);
+  void release(int count);
 
   const std::string busy_;
   mutable Mutex mutex_;

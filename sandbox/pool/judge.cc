@@ -300,9 +300,9 @@ Status Judge::compute_references(const CaseName& of, bool timed, const Deadline&
              parse_referenced, deadline);
 }
 
-Status Judge::free_memory(const Deadline& deadline) {
-  if (!has_worked_) return {};
-  return ask({free_memory_header(), {}, {}, {}}, parse_freed, deadline);
+Result<DeviceRoom> Judge::free_memory(const Deadline& deadline, const std::string& job) {
+  if (!has_worked_) return DeviceRoom{};
+  return ask_for(parse_freed, {free_memory_header(job), {}, job, {}}, deadline);
 }
 
 Status Judge::settle(const std::string& job, const Deadline& deadline) {

@@ -114,9 +114,9 @@ class Judge {
   /// Waits until the judge has computed the references of a case. If the computation fails, this
   /// call succeeds, and compare() returns the error later. Set `timed` if the case will be timed.
   Status compute_references(const CaseName& of, bool timed, const Deadline& deadline);
-  /// Makes the judge give device memory back that no job uses. Does nothing if the process has had
-  /// no request yet.
-  Status free_memory(const Deadline& deadline);
+  /// Makes the judge give device memory back that no job uses. Returns who holds the memory then;
+  /// what others held before refers to `job`. Does nothing if the process has had no request yet.
+  Result<DeviceRoom> free_memory(const Deadline& deadline, const std::string& job = {});
   /// Waits until the judge has finished its work on the device. The judge may still compute
   /// references after prepare() has returned. Does nothing if the process has had no request yet,
   /// or has ended. If this call fails with another error than `cancelled`, the judge's process was

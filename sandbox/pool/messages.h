@@ -127,6 +127,8 @@ struct CandidateError {
   Diagnostic diagnostic;
   /// The errno of a system call that failed, if the exception has one.
   std::optional<std::int64_t> system_error = std::nullopt;
+  /// The number of the GPU's error, if torch's exception has one.
+  std::optional<std::int64_t> device_error = std::nullopt;
   std::string case_id;
 };
 struct Done {};
@@ -185,14 +187,23 @@ struct HostRounds {
 /// The judge's result for a case of the host tier.
 struct HostJudged {
   enum class Broken { no, ended, late, protocol, memory } broken = Broken::no;
-  // If not empty, the protocol was broken, and the other fields are unset.
+  // If not empty, the protocol was broken, and the other fields are unset, except `others_bytes`.
   std::string message;
+  // Only for Broken::memory: what others than the judge held of the GPU's memory.
+  std::int64_t others_bytes = 0;
   Compared compared;             // the result of the comparison
   std::optional<Timing> timing;  // wall-clock time of one call
   std::string seed;              // the seed of the first round
   // How the judge knows that the submission's kernels did not compute the outputs. It is empty if
   // they did, if the outputs are wrong, or if the judge was not asked.
   std::string unattributed;
+};
+/// Who holds a GPU's memory, as a judge counts it. All numbers are 0 if the judge has no GPU.
+struct DeviceRoom {
+  std::int64_t total_bytes = 0;
+  std::int64_t own_bytes = 0;            // the judge's tensors
+  std::int64_t others_bytes = 0;         // contexts and all other processes, now
+  std::int64_t others_before_bytes = 0;  // the same before the job's candidate started
 };
 /// Tells whether the submission's kernels produced the outputs.
 struct Attributed {
@@ -231,7 +242,7 @@ Result<CompiledTime> parse_timed_compiled(const Frame& frame);
 Result<std::string> parse_refreshed(const Frame& frame);
 Status parse_referenced(const Frame& frame);
 Status parse_settled(const Frame& frame);
-Status parse_freed(const Frame& frame);
+Result<DeviceRoom> parse_freed(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 /// Returns the error of a `judge_error`. Its code is unavailable if the judge's CUDA context is
 /// broken, so that every later request will fail; resource_exhausted if the device has too little
@@ -268,7 +279,7 @@ nlohmann::json attribute_kept_header(const std::string& job, const std::string& 
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json references_header(const std::string& job, const std::string& case_id, bool timed);
 nlohmann::json settle_header(const std::string& job);
-nlohmann::json free_memory_header();
+nlohmann::json free_memory_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
 nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one,
                                     bool eager);

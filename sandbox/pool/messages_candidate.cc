@@ -87,6 +87,7 @@ CandidateError read_error(HeaderReader& in) {
   error.diagnostic.subject = in.optional_text("subject").substr(0, kDiagnosticChars);
   error.diagnostic.advice = in.optional_text("advice").substr(0, kAdviceChars);
   error.system_error = in.optional_integer("errno");
+  error.device_error = in.optional_integer("device_error");
   error.case_id = in.optional_text("case");
   return error;
 }

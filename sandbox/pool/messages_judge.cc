@@ -180,6 +180,7 @@ Result<HostJudged> parse_host_judged(const Frame& frame) {
     judged.unattributed = in.optional_text("unattributed");
   } else {
     judged.message = in.text("message");
+    judged.others_bytes = in.optional_integer("others_bytes").value_or(0);
     using Broken = HostJudged::Broken;
     judged.broken = broken == "ended"    ? Broken::ended
                     : broken == "late"   ? Broken::late
@@ -245,7 +246,16 @@ Status parse_referenced(const Frame& frame) { return expect_type(frame, "referen
 
 Status parse_settled(const Frame& frame) { return expect_type(frame, "settled"); }
 
-Status parse_freed(const Frame& frame) { return expect_type(frame, "freed"); }
+Result<DeviceRoom> parse_freed(const Frame& frame) {
+  if (Status type = expect_type(frame, "freed"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "freed");
+  DeviceRoom room{.total_bytes = in.optional_integer("total_bytes").value_or(0),
+                  .own_bytes = in.optional_integer("own_bytes").value_or(0),
+                  .others_bytes = in.optional_integer("others_bytes").value_or(0),
+                  .others_before_bytes = in.optional_integer("others_before_bytes").value_or(0)};
+  if (Status read = in.status(); !read) return fail(read.error());
+  return room;
+}
 
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame) {
   if (Status type = expect_type(frame, "linted"); !type) return fail(type.error());
@@ -352,7 +362,7 @@ json references_header(const std::string& job, const std::string& case_id, bool 
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
 
-json free_memory_header() { return {{"type", "free_memory"}}; }
+json free_memory_header(const std::string& job) { return {{"type", "free_memory"}, {"job", job}}; }
 
 json time_compiled_header(const std::string& operator_dir, const CaseRequest& one, bool eager) {
   return {{"type", "time_compiled"},

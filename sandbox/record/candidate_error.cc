@@ -17,6 +17,14 @@ constexpr std::array<std::int64_t, 8> kShortages = {EMFILE, ENFILE, ENOMEM,  ENO
 constexpr const char* kNoThread = "can't start new thread";
 constexpr const char* kNoTensor = "DefaultCPUAllocator: can't allocate memory";
 
+// torch's exceptions about a GPU. The second one has the number of the driver's error, which is the
+// same for CUDA and HIP.
+constexpr const char* kNoDeviceMemory = "OutOfMemoryError";
+constexpr const char* kDeviceError = "AcceleratorError";
+constexpr std::int64_t kOutOfDeviceMemory = 2;
+// An illegal address, an assertion in a kernel, a misaligned address, an unspecified failure.
+constexpr std::array<std::int64_t, 4> kDeviceFaults = {700, 710, 716, 719};
+
 bool says(const Diagnostic& diagnostic, const char* words) {
   return diagnostic.message.find(words) != std::string::npos;
 }
@@ -40,7 +48,15 @@ bool is_shortage(const CandidateError& error) {
          says(found, kNoTensor);
 }
 
-ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
+ErrorKind device_error_behind(ErrorKind kind, const CandidateError& error) {
+  const Diagnostic& diagnostic = error.diagnostic;
+  if (diagnostic.exception == kNoDeviceMemory) return ErrorKind::gpu_memory_limit;
+  if (diagnostic.exception == kDeviceError && error.device_error) {
+    if (*error.device_error == kOutOfDeviceMemory) return ErrorKind::gpu_memory_limit;
+    const bool is_fault = std::find(kDeviceFaults.begin(), kDeviceFaults.end(),
+                                    *error.device_error) != kDeviceFaults.end();
+    return is_fault ? ErrorKind::gpu_fault : kind;
+  }
   // torch's allocator says the first text. A library that allocates by itself causes the second.
   if (says(diagnostic, "CUDA out of memory") || says(diagnostic, "CUDA error: out of memory"))
     return ErrorKind::gpu_memory_limit;

@@ -21,9 +21,10 @@ ErrorKind limit_behind(const CandidateError& error);
 /// fail. Nothing shows whether the machine or the submission used up the resource.
 bool is_shortage(const CandidateError& error);
 
-/// Recognises a fault of the GPU by the error messages of torch and of the driver. Only a candidate
-/// of the host tier has access to a GPU.
-ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic);
+/// Recognises a fault of the GPU, or a lack of its memory: by the type of torch's exception and the
+/// driver's number, or, if a library raises an exception without a number, by the driver's words.
+/// Only a candidate of the host tier has access to a GPU.
+ErrorKind device_error_behind(ErrorKind kind, const CandidateError& error);
 
 /// Returns `line` if `source` has a line with this number. Otherwise returns nothing. The first
 /// line has the number 1. The check is needed because a candidate can send any number.

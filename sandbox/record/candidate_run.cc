@@ -181,7 +181,7 @@ bool CandidateRun::on(CandidateError& error) {
   if (parsed_ && is_syntax_error(error.kind)) error.kind = ErrorKind::other_exception;
   run_->verdict().diagnostic = found;
   ErrorKind kind = limit_behind(error);
-  if (task_.request.mode == CandidateMode::host) kind = device_error_behind(kind, found);
+  if (task_.request.mode == CandidateMode::host) kind = device_error_behind(kind, error);
   if (candidate_->out_of_memory())
     kind = ErrorKind::memory_limit;
   else if (candidate_->out_of_processes())

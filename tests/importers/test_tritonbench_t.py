@@ -67,6 +67,16 @@ GOOD: Files = {
         "    return F.layer_norm(x, normalized_shape, eps=eps)\n",
         calls_in("results['a'] = norm(torch.randn(2, 6, device='cuda'), (6,))"),
     ),
+    "spaced": (
+        "import torch\n\ndef spaced(start, end, steps, device=None):\n"
+        "    y = torch.logspace(start, end, steps, dtype=torch.float64, device=device)\n"
+        "    return y, start + end\n",
+        calls_in(
+            "start, end = torch.tensor(0.0, device='cuda'), torch.tensor(1.0, device='cuda')",
+            "results['a'] = spaced(start, end, 4)",
+            "results['b'] = spaced(start, end, 4, device='cuda')",
+        ),
+    ),
     "lower": (
         "import torch\n\ndef lower(A):\n    return torch.linalg.cholesky(A)\n",
         "from lower import lower\n"
@@ -205,6 +215,15 @@ def test_dtypes_are_constants_and_a_result_may_have_several_tensors(suite: Path)
     assert "as_type(a, dtype=torch.float64)" in spec
     assert "-> tuple[Tensor, Tensor]" in spec
     assert 'dtype = "int64"' in spec and "max_abs_error = 0.0" in spec
+
+
+def test_a_result_that_the_reference_leaves_on_the_cpu_may_be_there(suite: Path) -> None:
+    """torch.logspace() makes its result on the CPU if it gets no device (eager_devices.py)."""
+    no_device = spec_of(suite, "spaced")
+    assert "return (result[0].to(start.device), result[1])" in no_device
+    assert "A result on the CPU or on the device of the inputs is right" in no_device
+    with_device = spec_of(suite, "spaced_2")
+    assert "device=start.device" in with_device and ".to(" not in with_device
 
 
 def test_sizes_change_together_with_the_numbers_that_name_them(suite: Path) -> None:

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements/suites"))
 
 from suites_causes import causes, sample  # noqa: E402
+from suites_merge import merged  # noqa: E402
 from suites_page import page, row_of, wrong_of  # noqa: E402
 from suites_record import SAME_CLASS, Suite, refusal_of, submission_of, suite_of  # noqa: E402
 from suites_run import Run, within  # noqa: E402
@@ -113,7 +114,9 @@ def test_a_later_run_goes_on(tmp_path: Path) -> None:
     out.write_text(json.dumps(result))
     (again,) = with_earlier([folder], earlier(out, "cpu"))
     assert again.missing("verdicts") == ["relu"]
-    (folder / "import.json").write_text(json.dumps({"files": []}))
+    (folder / "standard/add/oracle.py").write_text("def add(x): ...  # anew\n")
+    text = (folder / "import.json").read_text()
+    (folder / "import.json").write_text(text + "\n")
     result = earlier(out, "cpu")
     (anew,) = with_earlier([folder], result)
     assert anew.record["verdicts"] == [] and len(result["suites"]) == 1
@@ -188,7 +191,7 @@ def test_levels_have_rows_and_lint_without_a_gpu_a_column(tmp_path: Path) -> Non
 
 def test_steps_run_at_once_and_in_their_order(tmp_path: Path) -> None:
     """Two steps of three meet, and the third one begins after one of them."""
-    options = argparse.Namespace(seconds=600.0, at_once=2)
+    options = argparse.Namespace(seconds=600.0, at_once=2, part=(1, 1))
     run = Run(options, 0)
     meet, done = threading.Barrier(2, timeout=60), []
     suites = [suite_of(suite_folder(tmp_path, name)) for name in ("a", "b", "c")]
@@ -204,7 +207,7 @@ def test_steps_run_at_once_and_in_their_order(tmp_path: Path) -> None:
 
 
 def test_a_step_that_wants_to_be_alone_is(tmp_path: Path) -> None:
-    run = Run(argparse.Namespace(seconds=600.0, at_once=2), 0)
+    run = Run(argparse.Namespace(seconds=600.0, at_once=2, part=(1, 1)), 0)
     suite = suite_of(suite_folder(tmp_path))
     lock, running, most = threading.Lock(), [0], []
     pair = threading.Barrier(2, timeout=60)
@@ -230,7 +233,7 @@ def test_a_step_that_wants_to_be_alone_is(tmp_path: Path) -> None:
 
 def test_only_suites_of_the_host_tier_are_judged_alone(tmp_path: Path) -> None:
     for name, device, alone in (("a", "cuda:0", True), ("b", "cpu", False)):
-        run = Run(argparse.Namespace(seconds=600.0, at_once=2, device=device), 0)
+        run = Run(argparse.Namespace(seconds=600.0, at_once=2, device=device, part=(1, 1)), 0)
         suites = [
             suite_of(suite_folder(tmp_path, name)),
             suite_of(suite_folder(tmp_path, f"t{name}")),
@@ -255,6 +258,8 @@ def test_the_page_names_causes_and_how_much_was_judged(tmp_path: Path) -> None:
         "| nobody has looked | - | `s/e` | - |",
     ]
     assert causes(set(), file) == ["All that were judged are right."]
+    assert causes(set(), file, "unsound") == ["All that were linted are sound."]
+    assert causes({"s/a"}, file, "unsound")[2] == "| nobody has looked | - | `s/a` | - |"
 
 
 def test_the_causes_are_those_of_the_committed_result() -> None:
@@ -266,7 +271,7 @@ def test_a_failed_step_is_an_error(tmp_path: Path) -> None:
     def step(suite: Suite, end: float) -> None:
         raise ValueError(suite.record["name"])
 
-    run = Run(argparse.Namespace(seconds=600.0, at_once=1), 0)
+    run = Run(argparse.Namespace(seconds=600.0, at_once=1, part=(1, 1)), 0)
     steps = [Step(step, suite_of(suite_folder(tmp_path)), 1.0)]
     with pytest.raises(ValueError, match="benchmark"):
         do_all(run, steps, 1, lambda _: None)
@@ -302,3 +307,78 @@ with open(sys.argv[sys.argv.index("--out") + 1], "w") as stream:
     (record,) = json.loads(out.read_text())["suites"]
     assert sorted(one["operator"] for one in record["lint"]) == ["add", "relu"]
     assert "| 2 of 2 |" in (tmp_path / "page.md").read_text()
+
+
+def result_of(folder: Path, *verdicts: dict[str, Any], runs: int = 1) -> dict[str, Any]:
+    """Returns a result whose verdicts are of its last run."""
+    record = suite_of(folder).record
+    record["verdicts"] = [one | {"run": runs - 1} for one in verdicts]
+    about = {"gpu": "NVIDIA H200, 1 GiB", "cores": 1, "torch": "2", "triton": "3"}
+    numbers = [{"wall_s": float(number), "environment": about} for number in range(runs)]
+    return {"what": "", "device": "cuda:0", "runs": numbers, "suites": [record]}
+
+
+def test_of_two_results_the_later_one_counts(tmp_path: Path) -> None:
+    folder = suite_folder(tmp_path)
+    first = result_of(
+        folder, verdict("add", "wrong_result", "plan"), verdict("relu", "none", "host")
+    )
+    second = result_of(folder, verdict("add", "none", "plan"), runs=2)
+    both = merged([second, first])
+    assert len(both["runs"]) == 2
+    found = {
+        one["operator"]: (one["error_kind"], one["run"]) for one in both["suites"][0]["verdicts"]
+    }
+    assert found == {"add": ("none", 1), "relu": ("none", 0)}
+    with pytest.raises(SystemExit, match="several devices: cpu, cuda:0"):
+        merged([first, second | {"device": "cpu"}])
+
+
+def test_trouble_replaces_no_verdict_when_results_are_combined(tmp_path: Path) -> None:
+    folder = suite_folder(tmp_path)
+    right = result_of(folder, verdict("add", "none", "plan"))
+    trouble = result_of(folder, verdict("add", "internal_error", "none"))
+    assert merged([right, trouble])["suites"][0]["verdicts"][0]["error_kind"] == "none"
+
+
+def test_another_import_keeps_the_verdicts_of_operators_that_are_the_same(tmp_path: Path) -> None:
+    folder = suite_folder(tmp_path)
+    first = result_of(folder, verdict("add", "none", "plan"), verdict("relu", "none", "host"))
+    (folder / "standard/relu/reference.py").write_text("# anew\n")
+    text = (folder / "import.json").read_text()
+    (folder / "import.json").write_text(text + "\n")
+    (both,) = merged([first, result_of(folder)])["suites"]
+    assert [one["operator"] for one in both["verdicts"]] == ["add"]
+
+
+def test_what_was_not_right_is_judged_again_on_demand(tmp_path: Path) -> None:
+    folder = suite_folder(tmp_path)
+    result = result_of(
+        folder, verdict("add", "wrong_result", "plan"), verdict("relu", "unattributed", "host")
+    )
+    (suite,) = with_earlier([folder], result, again=True)
+    assert suite.missing("verdicts") == ["add"]
+
+
+def test_parts_of_a_suite_are_disjoint_and_complete(tmp_path: Path) -> None:
+    suite = suite_of(suite_folder(tmp_path))
+    parts = []
+    for number in (1, 2):
+        options = argparse.Namespace(seconds=600.0, device="cuda:0", part=(number, 2))
+        parts.append(Run(options, 0).to_judge(suite))
+    assert sorted(parts[0] + parts[1]) == ["add", "relu"] and len(parts[0]) == 1
+    wrong = subprocess.run(
+        [sys.executable, str(SCRIPT), "x", "--part", "3/2", "--out", "y"],
+        capture_output=True,
+        text=True,
+    )
+    assert wrong.returncode == 2 and "'3/2' is not K/N with K from 1 to N" in wrong.stderr
+
+
+def test_the_page_says_why_a_reference_passes(tmp_path: Path) -> None:
+    hints = [{"kind": "unattributed_run", "case": "", "text": ""}]
+    result = result_of(suite_folder(tmp_path), verdict("relu", "none", "host") | {"hints": hints})
+    text = " ".join(page(result).split())
+    assert "That run ended with an error for 1 of the 1" in text
+    result["suites"][0]["verdicts"][0]["hints"] = None
+    assert "Nobody has looked into the other 1." in " ".join(page(result).split())

@@ -201,6 +201,8 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
         header["advice"] = _clean(found)[:ADVICE_CHARS]
     if (number := _errno(chain)) is not None:
         header["errno"] = number
+    if type(number := getattr(cause, "error_code", None)) is int and 0 < number <= MOST_ERRNO:
+        header["device_error"] = number  # of torch.AcceleratorError
     return header
 
 

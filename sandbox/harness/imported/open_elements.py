@@ -8,7 +8,11 @@ The outputs are computed once for each of the Contents, and once more for the fi
 element is open if it is equal in the two runs with the same contents, and differs in a run with
 other contents. Some code is nondeterministic because of a race or the order of atomic additions. In
 the outputs of such code, two values count as different only if they differ by more than the
-output's tolerance. So rounding makes no element open, and a race exempts no element."""
+output's tolerance. So rounding makes no element open, and a race exempts no element.
+
+A NaN hides on what it depends, because an operation on a NaN gives a NaN whatever the other operand
+is. So if a call has open elements, all elements that are NaN in every run are open too. With what
+another process finds in the same memory, such an element may be a number."""
 
 from __future__ import annotations
 
@@ -30,11 +34,18 @@ def open_elements(
     maximum error of each output."""
     first, *others = [run(contents) for contents in Contents]
     again = run(next(iter(Contents)))
-    return [
+    masks = [
         _of_output(
             output, [other[position] for other in others], again[position], allowed[position]
         )
         for position, output in enumerate(first)
+    ]
+    if not any(bool(mask.any()) for mask in masks):
+        return masks
+    runs = (first, *others, again)
+    return [
+        mask | _always_nan([outputs[position] for outputs in runs])
+        for position, mask in enumerate(masks)
     ]
 
 
@@ -51,6 +62,17 @@ def _of_output(
         steady = ~_differs(first, again, allowed)
         differs = [_differs(first, other, allowed) for other in others]
     return (steady & torch.stack(differs).any(0)).reshape(first.shape)
+
+
+def _always_nan(same: Outputs) -> torch.Tensor:
+    """Returns a mask that is true where each of the tensors, which are the same output of several
+    runs, has a NaN."""
+    first = same[0]
+    if not first.is_floating_point() or any(
+        other.shape != first.shape or other.dtype != first.dtype for other in same
+    ):
+        return torch.zeros(first.shape, dtype=torch.bool, device=first.device)
+    return torch.stack([x.float().isnan() for x in same]).all(0)
 
 
 def _differs(first: torch.Tensor, other: torch.Tensor, allowed: float) -> torch.Tensor:

@@ -35,6 +35,7 @@ from harness.wire.tensors import (
     make_memfd,
     name_of,
     pack,
+    span_bytes,
     span_view,
 )
 
@@ -90,6 +91,13 @@ def bytes_of_rule(rule: Rule) -> int:
     return rule.dtype.itemsize * math.prod(rule.shape)
 
 
+def span_of(value: Any) -> int:
+    """Returns the bytes from the first to the last element of a tensor, or 0 for anything else."""
+    if not isinstance(value, torch.Tensor):
+        return 0
+    return span_bytes(value.shape, value.stride(), value.element_size())
+
+
 class CaseState:
     """The state of one case. Only the judge uses it."""
 
@@ -131,8 +139,11 @@ class CaseState:
     def output_bytes(self) -> int:
         """Returns the size of the memory for the outputs, in bytes. If an output is small, the
         memory is also large enough for a wider, wrong dtype, so that the wrong dtype can be
-        reported."""
-        sizes = [bytes_of_rule(rule) for rule in self.rules]
+        reported. An argument that is an output keeps its strides, so its gaps need memory too."""
+        spans = [span_of(self.arguments.get(one.source or "")) for one in self.operator.outputs]
+        sizes = [
+            max(bytes_of_rule(rule), span) for rule, span in zip(self.rules, spans, strict=True)
+        ]
         return SLACK_BYTES + sum(
             aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes
         )
@@ -282,7 +293,7 @@ class CaseState:
         """Computes everything that a comparison needs. If the operator's reference raises an error,
         raises that error."""
         if self._expected is None:
-            self._float64 = self.operator.in_float64(self.arguments) if self._strict else None
+            self._float64 = self._in_float64() if self._strict else None
             expected = self.operator.expected(self.case, self.arguments)
             if isinstance(self.operator, OwnReference):
                 self.rules = fitted_rules(
@@ -292,6 +303,18 @@ class CaseState:
             self._open = self.operator.open_elements(expected, self.arguments)
             self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
             self._expected = expected
+
+    def _in_float64(self) -> list[torch.Tensor] | None:
+        """Returns the reference in float64, for the strict rule. An imported case may be so large
+        that the device has no memory for it. Such a case is judged without the strict rule, which
+        is about an algorithm's accuracy, and decides no outcome."""
+        try:
+            return self.operator.in_float64(self.arguments)
+        except torch.cuda.OutOfMemoryError:
+            if not self.operator.imported:
+                raise
+        torch.cuda.empty_cache()  # after the exception, which holds tensors
+        return None
 
     def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
         """Judges the outputs in a memfd, or the outputs in the shared buffers. Raises

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import torch
 
-from harness.operator import NeedsGpu
+from harness.operator import NeedsGpu, NothingToJudge
 from harness.wire.device_memory import OUT_OF_MEMORY
 from harness.wire.frames import FrameError
 
@@ -33,6 +33,8 @@ def reason_of(error: Exception, device: torch.device) -> str:
         return "unknown_job"
     if isinstance(error, NeedsGpu):
         return "needs_gpu"
+    if isinstance(error, NothingToJudge):
+        return "reference"
     if isinstance(error, OUT_OF_MEMORY):
         return "no_memory"
     return "context_lost" if context_is_lost(device) else "defect"

@@ -29,6 +29,7 @@ import torch
 
 from harness.judging.case_state import SEED_BYTES, CaseState, bytes_of
 from harness.judging.compare import Result
+from harness.judging.device_room import taken_by_others
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.poison import fill_poison
@@ -135,11 +136,15 @@ class HostCase:
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
             # torch limits only the memory that the candidate allocates through torch. The candidate
             # can also allocate memory directly from the driver, so the total is checked here.
-            taken = taken_by_others(self._device) - self._taken_before
+            # Another process may have allocated memory since the candidate started. Therefore the
+            # supervisor looks again after the candidate has ended (sandbox/gpu/candidate_memory.h).
+            others = taken_by_others(self._device)
+            taken = others - self._taken_before
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
             usage = f"the candidate holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30} GiB"
-            raise RoundError("memory", f"{usage}: no memory is left to judge it with") from error
+            text = f"{usage}: no memory is left to judge it with"
+            raise RoundError("memory", text, others) from error
         self._line.finish()
         return seen
 
@@ -279,15 +284,6 @@ class HostCase:
     def _synchronize(self) -> None:
         if self._device.type == "cuda":
             torch.cuda.synchronize(self._device)
-
-
-def taken_by_others(device: torch.device) -> int:
-    """Returns how many bytes of a GPU's memory are neither free nor allocated by torch in this
-    process."""
-    if device.type != "cuda":
-        return 0
-    free, total = torch.cuda.mem_get_info(device)
-    return total - free - torch.cuda.memory_reserved(device)
 
 
 def bytes_of_span(value: torch.Tensor) -> int:

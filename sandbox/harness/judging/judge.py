@@ -25,8 +25,9 @@ from harness.imported.golden_speed import fastest_kernels
 from harness.judging.case_state import CaseState
 from harness.judging.compare import Result
 from harness.judging.compiled_reference import time_compiled
+from harness.judging.device_room import DeviceRoom
 from harness.judging.failures import UnknownJob, reason_of
-from harness.judging.host_rounds import HostCase, taken_by_others, timing
+from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, open_shared_buffers, place
@@ -41,9 +42,6 @@ from harness.wire.tensors import ALIGNMENT, DescriptorError
 late_dynamo.install(or_load=False)
 
 Reply = tuple[dict[str, Any], list[int]]
-# After use, at most 1 / KEPT_PART of the device's memory stays in torch's cache. The next
-# references reuse this memory.
-KEPT_PART = 32
 REASON_CHARS = 2000  # the maximum length of an error message that quotes untrusted text
 
 
@@ -89,7 +87,7 @@ class Judge:
         )
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
-        self._taken_before: dict[str, int] = {}  # GPU memory of others before a job, in bytes
+        self._room = DeviceRoom(self.device)
         # Cases whose references are not yet computed. The computation pauses while a job is timed.
         self._ahead: deque[CaseState] = deque()
         self._settled = False
@@ -210,7 +208,7 @@ class Judge:
         fds: list[int] = []
         seed_text = str(header.get("seed", ""))
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
-        self._trim()
+        self._room.trim()
         self._release_buffers(str(header["job"]))
         shared = None if self._pool is None else self._pool.take()
         if shared is not None:
@@ -232,17 +230,8 @@ class Judge:
             self._release_buffers(str(header["job"]))
             raise
         self._jobs[str(header["job"])] = states
-        self._taken_before[str(header["job"])] = taken_by_others(self.device)
+        self._room.note(str(header["job"]))
         return reply, fds
-
-    def _trim(self) -> None:
-        """Gives PyTorch's cached memory back to the device, for other processes. The judge does
-        this before it creates inputs, because no job is timed at that moment."""
-        if self.device.type != "cuda":
-            return
-        unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
-        if unused > torch.cuda.get_device_properties(self.device).total_memory // KEPT_PART:
-            torch.cuda.empty_cache()
 
     def _state(self, header: dict[str, Any]) -> CaseState:
         states = self._jobs.get(str(header.get("job")), {})
@@ -284,11 +273,13 @@ class Judge:
         reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
-                limits = float(header["round_ms"]) / 1e3, header.get("gpu_memory_bytes")
-                case = HostCase(state, line, *limits, self._taken_before[header["job"]])
+                limit, before = header.get("gpu_memory_bytes"), self._room.before(header["job"])
+                round_s = float(header["round_ms"]) / 1e3
+                case = HostCase(state, line, round_s, limit, before)
                 seen = case.attribute() if header["attribute"] else case.judge(header["time"])
         except RoundError as error:
-            return {**reply, "broken": error.how, "message": str(error)}, []
+            broken = {"broken": error.how, "message": str(error)}
+            return {**reply, **broken, "others_bytes": error.others_bytes}, []
         return {**reply, **seen.wire()}, []
 
     def _attribute(self, frame: Frame) -> Reply:
@@ -374,13 +365,14 @@ class Judge:
             self._pool.free_unused()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
-        return {"type": "freed"}, []
+        job = str(frame.header.get("job", ""))
+        return {"type": "freed", "job": job, **self._room.wire(job)}, []
 
     def _release(self, frame: Frame) -> None:
         forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())
         self._ahead = deque(state for state in self._ahead if state not in forgotten)
         self._release_buffers(str(frame.header.get("job")))
-        self._taken_before.pop(str(frame.header.get("job")), None)
+        self._room.forget(str(frame.header.get("job")))
 
     def _release_buffers(self, job: str) -> None:
         buffers = self._owned.pop(job, None)

@@ -11,7 +11,14 @@ A reference.py imports `Case`, `Cost` and `Rng` from this package."""
 
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating, module_of
-from harness.operator.spec import Adversary, Baseline, Loss, NeedsGpu, OperatorError
+from harness.operator.spec import (
+    Adversary,
+    Baseline,
+    Loss,
+    NeedsGpu,
+    NothingToJudge,
+    OperatorError,
+)
 
 __all__ = [
     "NOTHING_TO_JUDGE",
@@ -22,6 +29,7 @@ __all__ = [
     "Cost",
     "Loss",
     "NeedsGpu",
+    "NothingToJudge",
     "Operator",
     "OperatorError",
     "Rng",

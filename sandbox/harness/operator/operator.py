@@ -22,6 +22,7 @@ from harness.operator.spec import (
     Adversary,
     Argument,
     Baseline,
+    NothingToJudge,
     OperatorError,
     Output,
     adversary_of,
@@ -266,7 +267,7 @@ class Operator:
         if any(bool(mask.any()) for mask in masks) and not any(
             self._has_checked_element(*pair, arguments) for pair in pairs
         ):
-            raise OperatorError(f"{self.name}: {NOTHING_TO_JUDGE}")
+            raise NothingToJudge(f"{self.name}: {NOTHING_TO_JUDGE}")
         return masks
 
     @staticmethod

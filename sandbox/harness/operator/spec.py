@@ -34,6 +34,11 @@ class OperatorError(Exception):
     """An error in the operator's own files. The submission never causes it."""
 
 
+class NothingToJudge(OperatorError):
+    """No answer to a case of an imported operator can be wrong, because the reference leaves each
+    element of its outputs to chance, or as it was."""
+
+
 class NeedsGpu(OperatorError):
     """The operator may be correct, but its inputs or its reference outputs need a GPU."""
 

@@ -33,11 +33,13 @@ DONE = b"D"
 
 class RoundError(Exception):
     """The candidate failed in a round. `how` is "ended", "late", "protocol" (an unexpected message)
-    or "memory" (the candidate used too much memory)."""
+    or "memory" (the candidate used too much memory). `others_bytes` belongs to "memory": it is what
+    others than the judge, among them the candidate, held of the GPU's memory."""
 
-    def __init__(self, how: str, message: str) -> None:
+    def __init__(self, how: str, message: str, others_bytes: int = 0) -> None:
         super().__init__(message)
         self.how = how
+        self.others_bytes = others_bytes
 
 
 @dataclass(frozen=True)

@@ -129,6 +129,8 @@ TEST_CASE(
   CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
   CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
   CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
+  // A judge without a GPU has no evidence that others took the memory.
+  CHECK(kind_of("    raise torch.OutOfMemoryError\n") == ErrorKind::gpu_memory_limit);
   // A round must end when the function returns. This submission sends the byte that ends a round
   // earlier, from inside of its function.
   const std::string says =

@@ -363,6 +363,18 @@ def test_an_error_tells_the_number_of_a_failed_system_call(supervisor: Superviso
         assert "errno" not in run(supervisor, failing.format(without)).error()
 
 
+def test_an_error_tells_the_number_of_a_gpus_error(supervisor: Supervisor) -> None:
+    """On a GPU, torch gives its exception this attribute."""
+    failing = (
+        "import torch\ndef vector_add(x, y):\n    error = torch.AcceleratorError('CUDA error')\n"
+        "    error.error_code = {}\n    raise error\n"
+    )
+    error = run(supervisor, failing.format(2)).error()
+    assert (error["exception"], error["device_error"]) == ("AcceleratorError", 2)
+    for wrong in ("'2'", "0", "-1", "1 << 70"):
+        assert "device_error" not in run(supervisor, failing.format(wrong)).error()
+
+
 def test_a_source_that_does_not_parse_is_never_parsed(supervisor: Supervisor) -> None:
     channel, out, err, _, _ = supervisor.fork()
     assert channel.receive() is not None

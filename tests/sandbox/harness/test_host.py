@@ -27,7 +27,7 @@ from harness.operator import Operator
 from harness.wire import shared_memory
 from harness.wire.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous
-from judge_client import write_operator
+from judge_client import REFERENCE, SPEC, write_operator
 from torch.utils._python_dispatch import _disable_current_modes
 
 Entry = Callable[..., Any]
@@ -43,8 +43,8 @@ def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
 class Talk:
     """A judge's case and a candidate's runner, connected by a socket. The candidate is a thread."""
 
-    def __init__(self, folder: Path) -> None:
-        operator = Operator.load(write_operator(folder / "op"))
+    def __init__(self, folder: Path, spec: str = SPEC, reference: str = REFERENCE) -> None:
+        operator = Operator.load(write_operator(folder / "op", spec, reference))
         wire = {
             "id": "one",
             "axes": {"rows": 64, "cols": 8},
@@ -332,6 +332,7 @@ def test_a_candidate_that_takes_the_gpus_memory_is_reported(
     ) as broken:
         HostCase(talk.state, talk.line, 1.0, 32 << 30).judge(False)
     assert broken.value.how == "memory"
+    assert broken.value.others_bytes == 130 << 30  # the supervisor looks again later
 
 
 def test_a_lack_of_memory_without_a_culprit_is_the_judges_error(

@@ -211,27 +211,30 @@ def test_open_elements_are_not_compared(judge: JudgeClient, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("spec", "hook", "words"),
+    ("spec", "hook", "reason", "words"),
     [
-        (SPEC, OPEN, "is for imported operators"),
+        (SPEC, OPEN, "defect", "is for imported operators"),
         (
             "imported = true" + SPEC,
             "def open_elements(a, x, index):\n    return torch.zeros(x.shape, dtype=torch.bool),\n",
+            "defect",
             "one bool mask",
         ),
         (
             "imported = true" + SPEC,
             "def open_elements(a, x, index):\n    return [torch.ones(y.shape, dtype=torch.bool) for y in (x, index)]\n",
+            "reference",
             "no answer to this case can be judged",
         ),
     ],
 )
 def test_wrong_open_elements_are_errors_of_the_operator(
-    judge: JudgeClient, tmp_path: Path, spec: str, hook: str, words: str
+    judge: JudgeClient, tmp_path: Path, spec: str, hook: str, reason: str, words: str
 ) -> None:
     right = right_answer(judge.prepare(write_operator(tmp_path / "axpy", spec, REFERENCE + hook)))
     refused = judge.compare(right)
     assert refused["type"] == "judge_error" and words in refused["message"], refused
+    assert refused["reason"] == reason
 
 
 OUTPUT_AXES = """

@@ -15,6 +15,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.judging import judge as judge_module
+from harness.judging.device_room import DeviceRoom
 from harness.operator import NeedsGpu
 from harness.wire.frames import Channel, Frame
 from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, write_operator
@@ -65,7 +66,14 @@ def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
     judge.channel.send({"type": "release", "job": "job_1"})
     forgotten = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"})
     assert (forgotten.type, forgotten.header["reason"]) == ("judge_error", "unknown_job")
-    assert judge.ask({"type": "free_memory"}).header == {"type": "freed"}
+    assert judge.ask({"type": "free_memory", "job": "job_1"}).header == {
+        "type": "freed",
+        "job": "job_1",
+        "total_bytes": 0,
+        "own_bytes": 0,
+        "others_bytes": 0,
+        "others_before_bytes": 0,
+    }
 
 
 def test_a_judge_reports_that_it_has_settled(judge: JudgeClient, operator: Path) -> None:
@@ -115,6 +123,7 @@ def test_freed_memory_that_others_may_need_is_returned(
     monkeypatch.setattr(torch.cuda, "empty_cache", lambda: calls.append("empty"))
     judge = judge_module.Judge("cpu")
     judge.device = torch.device("cuda", 0)
+    judge._room = DeviceRoom(judge.device)
     case = {
         "id": "small",
         "axes": {"rows": 4, "cols": 3},
@@ -130,10 +139,20 @@ def test_freed_memory_that_others_may_need_is_returned(
     }
     _, fds = judge._prepare(Frame(header))
     # Of 1,024 bytes, 200 are free and torch has the reserved ones. The rest is of other processes.
-    assert judge._taken_before["job_1"] == 824 - 500 - unused
+    others = 824 - 500 - unused
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (100, 1024))
+    freed, _ = judge._free_memory(Frame({"type": "free_memory", "job": "job_1"}))
+    assert freed == {
+        "type": "freed",
+        "job": "job_1",
+        "total_bytes": 1024,
+        "own_bytes": 500 + unused,
+        "others_bytes": others + 100,
+        "others_before_bytes": others,
+    }
     for fd in fds:
         os.close(fd)
-    assert len(calls) == given_back
+    assert len(calls) == given_back + 1  # once more for `free_memory`
 
 
 def test_references_are_computed_ahead_but_not_while_a_job_is_timed(
@@ -253,3 +272,41 @@ def test_a_description_that_needs_values_makes_inputs(
     described.close()
     described = judge.prepare(folder, type="describe", without_inputs=True)
     assert described.type == "described" and described.header["cases"] == []
+
+
+def test_a_case_that_is_too_large_for_float64_is_judged_without_the_strict_rule(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Only cases of imported operators may be that large. A lack of memory in any other case is an
+    error of the judge, after which the job runs again."""
+
+    def out_of_memory(*_: object) -> None:
+        raise torch.cuda.OutOfMemoryError
+
+    monkeypatch.setattr(judge_module.Operator, "in_float64", out_of_memory)
+    wire = {"id": "a", "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"}
+    for spec in ("imported = true" + SPEC, SPEC):
+        operator = judge_module.Operator.load(write_operator(tmp_path / spec[:4].strip(), spec))
+        state = judge_module.CaseState(operator, operator.case(wire, "cpu"))
+        if operator.imported:
+            outputs = operator.expected(state.case, state.arguments)
+            judged = state.judge(list(outputs))
+            assert judged.ok and judged.float64_error is None
+        else:
+            with pytest.raises(torch.cuda.OutOfMemoryError):
+                state.compute_references()
+
+
+def test_an_output_that_is_an_argument_has_memory_for_its_gaps(tmp_path: Path) -> None:
+    gaps = REFERENCE.replace(
+        "rng.normal((2 * cols, rows), case.dtype).t()",
+        "rng.normal((rows, 4 * cols), case.dtype)[:, : 2 * cols]",
+    )
+    wire = {"id": "a", "dtype": "float32", "distribution": "normal"}
+    wire["axes"] = {"rows": 1000, "cols": 1000}  # type: ignore[assignment]
+    sizes = []
+    for reference in (REFERENCE, gaps):
+        folder = write_operator(tmp_path / str(len(sizes)), SPEC, reference)
+        operator = judge_module.Operator.load(folder)
+        sizes.append(judge_module.CaseState(operator, operator.case(wire, "cpu")).output_bytes())
+    assert sizes[1] - sizes[0] >= 4 * (999 * 4000 + 2000) - 4 * 1000 * 2000 - (1 << 16)

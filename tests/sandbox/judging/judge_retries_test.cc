@@ -23,6 +23,7 @@ std::vector<std::string> attempts(JudgeRetries& retries, JobExecution& run,
   std::vector<std::string> seen;
   const auto attempt = [&](const char* way) {
     seen.emplace_back(way);
+    if (run.needs_all_memory()) seen.back() += " with all memory";
     CHECK_FALSE(run.failed());
     if (errors.empty()) return;
     run.fail_by_judge(errors.front(), "preparing inputs");
@@ -86,10 +87,11 @@ TEST_CASE("a judge without device memory gets memory once, and then the error is
   Job job;
   JobMonitor monitor;
   JobExecution run(job, monitor);
-  CHECK(attempts(retries, run, {kNoMemory}) == Seen{"shared", "free", "shared"});
+  CHECK(attempts(retries, run, {kNoMemory}) == Seen{"shared", "free", "shared with all memory"});
   CHECK_FALSE(run.failed());
   JobExecution full(job, monitor);
-  CHECK(attempts(retries, full, {kNoMemory, kNoMemory}) == Seen{"shared", "free", "shared"});
+  CHECK(attempts(retries, full, {kNoMemory, kNoMemory}) ==
+        Seen{"shared", "free", "shared with all memory"});
   CHECK(full.verdict().error_kind == ErrorKind::internal_error);
 }
 

@@ -74,3 +74,24 @@ TEST_CASE("a waiter that is cancelled leaves the semaphore's queue to the others
   held.reset();
   CHECK(next.get());
 }
+
+TEST_CASE("all slots are taken when nobody holds one, and later callers wait for them") {
+  FifoSemaphore semaphore(2, "busy");
+  std::optional<Slot> held(std::move(*semaphore.acquire(at_once())));
+  CHECK_FALSE(semaphore.acquire_all(at_once()));
+  std::future<Result<Slot>> all =
+      std::async(std::launch::async, [&] { return semaphore.acquire_all(long_enough()); });
+  REQUIRE(semaphore.wait_for_waiters(1, long_enough()));
+  CHECK_FALSE(semaphore.acquire(at_once()));  // a slot is free, but another call waits longer
+  held.reset();
+  Result<Slot> taken = all.get();
+  REQUIRE(taken);
+  CHECK_FALSE(semaphore.acquire(at_once()));
+  std::optional<Slot> moved(std::move(*taken));
+  CHECK_FALSE(semaphore.acquire(at_once()));
+  moved.reset();
+  const Result<Slot> one = semaphore.acquire(at_once()), other = semaphore.acquire(at_once());
+  CHECK(one);
+  CHECK(other);
+  CHECK_FALSE(semaphore.acquire(at_once()));
+}

@@ -126,7 +126,7 @@ TEST_CASE("a judge of an imported suite that sends a malformed answer is stopped
     CHECK(judge.settle(kCase.job, long_enough()));
     const int before = log.stops;
     malformed = true;
-    const Status refused = ask();
+    const auto refused = ask();
     REQUIRE_FALSE(refused);
     CHECK((refused.error().code == ErrorCode::unavailable));
     CHECK(refused.error().message.find("malformed") != std::string::npos);

@@ -69,7 +69,7 @@ TEST_CASE("a process that has seen hidden cases gets no second attempt by a repo
 TEST_CASE("a lack of GPU memory is a limit, whoever of torch and its libraries notices it") {
   const auto kind_of = [](const char* exception, const char* message) {
     const CandidateError error = raised(exception, std::nullopt, message);
-    return std::string(to_string(device_error_behind(ErrorKind::runtime_error, error.diagnostic)));
+    return std::string(to_string(device_error_behind(ErrorKind::runtime_error, error)));
   };
   CHECK(kind_of("OutOfMemoryError", "CUDA out of memory. Tried to allocate 2.00 GiB.") ==
         "gpu_memory_limit");
@@ -78,4 +78,19 @@ TEST_CASE("a lack of GPU memory is a limit, whoever of torch and its libraries n
   CHECK(kind_of("AcceleratorError", "CUDA error: an illegal memory access was encountered") ==
         "gpu_fault");
   CHECK(kind_of("RuntimeError", "out of memory") == "runtime_error");
+}
+
+TEST_CASE("the number of a GPU's error decides, and not the words beside it") {
+  const auto kind_of = [](const char* exception, std::optional<std::int64_t> number,
+                          const char* message = "") {
+    CandidateError error = raised(exception, std::nullopt, message);
+    error.device_error = number;
+    return std::string(to_string(device_error_behind(ErrorKind::runtime_error, error)));
+  };
+  CHECK(kind_of("AcceleratorError", 2) == "gpu_memory_limit");
+  CHECK(kind_of("AcceleratorError", 700) == "gpu_fault");
+  CHECK(kind_of("AcceleratorError", 719, "CUDA error: out of memory") == "gpu_fault");
+  CHECK(kind_of("AcceleratorError", 1, "CUDA error: out of memory") == "runtime_error");
+  CHECK(kind_of("OutOfMemoryError", std::nullopt) == "gpu_memory_limit");
+  CHECK(kind_of("HTTPError", 2) == "runtime_error");
 }

@@ -66,3 +66,36 @@ def test_an_output_whose_shape_depends_on_the_contents_is_compared_as_it_is() ->
         return torch.ones(int(torch.empty(1, dtype=torch.int64)[0]) + 1)
 
     assert open_elements(amid(code), [0.01])[0].tolist() == [False]
+
+
+def test_a_nan_that_hides_a_dependence_is_open() -> None:
+    """The second element is infinity times what lies in the uninitialised memory. It is NaN with
+    zeros (0 * inf), with NaNs, and with large numbers (inf - inf), but it is negative infinity if
+    the memory holds a small negative number."""
+    inf = float("inf")
+
+    def code() -> torch.Tensor:
+        there = torch.empty(1)
+        return torch.cat([there + 1, there * inf - inf, torch.ones(1), torch.full((1,), inf)])
+
+    (mask,) = open_elements(amid(code), [0.01])
+    assert mask.tolist() == [True, True, False, False]
+
+
+def test_a_nan_of_a_call_without_open_elements_is_compared() -> None:
+    (mask,) = open_elements(amid(lambda: torch.tensor([float("nan"), 1.0])), [0.01])
+    assert not mask.any()
+
+
+def test_a_nan_of_another_output_is_open_too_but_not_one_that_varies() -> None:
+    nan = float("nan")
+    varies = iter([1.0, nan, nan, nan])
+
+    def run(contents: Contents) -> list[torch.Tensor]:
+        with Surroundings(contents, "cpu"):
+            return [torch.empty(1), torch.tensor([nan, next(varies), 2.0]), torch.tensor([3])]
+
+    first, second, third = open_elements(run, [0.01, 0.01, 0.0])
+    assert first.tolist() == [True]
+    assert second.tolist() == [True, False, False]
+    assert third.tolist() == [False]

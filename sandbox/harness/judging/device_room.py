@@ -1,0 +1,66 @@
+"""Tells who holds a GPU's memory.
+
+    room = DeviceRoom(torch.device("cuda:0"))
+    room.note("job-1")  # before the candidate of a job starts
+    room.wire("job-1")  # {"total_bytes": ..., "own_bytes": ..., "others_bytes": ..., ...}
+
+The judge counts, because it is trusted. It sees only sums: what is free, and what its own torch has
+reserved. The rest belongs to others: to the CUDA contexts, to Assay's other processes, to a
+candidate that still runs, and to processes that have nothing to do with Assay."""
+
+from __future__ import annotations
+
+import torch
+
+# After use, at most 1 / KEPT_PART of the device's memory stays in torch's cache. The next
+# references reuse this memory.
+KEPT_PART = 32
+
+
+def taken_by_others(device: torch.device) -> int:
+    """Returns how many bytes of a GPU's memory are neither free nor reserved by torch in this
+    process."""
+    if device.type != "cuda":
+        return 0
+    free, total = torch.cuda.mem_get_info(device)
+    return total - free - torch.cuda.memory_reserved(device)
+
+
+class DeviceRoom:
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._before: dict[str, int] = {}  # what others had, by job
+
+    def trim(self) -> None:
+        """Gives the memory in torch's cache back to the device, for other processes. The judge does
+        this before it creates inputs, because no job is timed at that moment."""
+        if self._device.type != "cuda":
+            return
+        unused = torch.cuda.memory_reserved(self._device) - torch.cuda.memory_allocated(
+            self._device
+        )
+        if unused > torch.cuda.get_device_properties(self._device).total_memory // KEPT_PART:
+            torch.cuda.empty_cache()
+
+    def note(self, job: str) -> None:
+        """Keeps what others have now, before a candidate of this job starts."""
+        self._before[job] = taken_by_others(self._device)
+
+    def before(self, job: str) -> int:
+        return self._before.get(job, 0)
+
+    def forget(self, job: str) -> None:
+        self._before.pop(job, None)
+
+    def wire(self, job: str) -> dict[str, int]:
+        """Returns the fields of the message `freed`. Without a GPU, all of them are 0."""
+        if self._device.type != "cuda":
+            return dict.fromkeys(
+                ("total_bytes", "own_bytes", "others_bytes", "others_before_bytes"), 0
+            )
+        return {
+            "total_bytes": torch.cuda.mem_get_info(self._device)[1],
+            "own_bytes": torch.cuda.memory_reserved(self._device),
+            "others_bytes": taken_by_others(self._device),
+            "others_before_bytes": self.before(job),
+        }

@@ -65,6 +65,9 @@ def test_a_child_imports_nothing_to_be_seeded() -> None:
         "print(sorted(set(sys.modules) - before))\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], env={"PYTHONPATH": str(HARNESS)}, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env={"PYTHONPATH": str(HARNESS)},
+        capture_output=True,
+        text=True,
     )
     assert done.stdout == "[]\n", done.stderr

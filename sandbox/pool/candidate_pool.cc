@@ -34,6 +34,11 @@ CandidatePool::~CandidatePool() {
   thread_.join();
 }
 
+int CandidatePool::recorders_for(int most) const {
+  const int each = config_.recorder_cores / std::max(working_.held(), 1);
+  return std::clamp(each, 1, std::max(most, 1));
+}
+
 CandidatePool::Counts CandidatePool::counts() const {
   const MutexLock lock(mutex_);
   const auto parked = static_cast<std::int64_t>(parked_.size());

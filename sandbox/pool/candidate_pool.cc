@@ -46,6 +46,12 @@ CandidatePool::Counts CandidatePool::counts() const {
   return {parked, std::max<std::int64_t>(0, slots - parked)};
 }
 
+Result<std::vector<LayerReport>> CandidatePool::layers(const Deadline& deadline) {
+  ASSAY_TRY(first, take(config_.job_limits, deadline));
+  give_back(std::move(first));
+  return facts().value_or(PoolFacts{}).layers;
+}
+
 std::optional<PoolFacts> CandidatePool::facts() const {
   const MutexLock lock(mutex_);
   return facts_;

@@ -68,6 +68,9 @@ class CandidatePool {
   int recorders_for(int most) const;
   /// Ends the candidate and frees its slot.
   void give_back(std::unique_ptr<Candidate> candidate);
+  /// Waits until the first candidate is parked, and returns the isolation layers of its jail.
+  /// Errors: those of take().
+  Result<std::vector<LayerReport>> layers(const Deadline& deadline);
   /// Returns the facts that the first candidate reported, or nothing before it is parked.
   std::optional<PoolFacts> facts() const;
   struct Counts {

@@ -43,7 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "sandbox/jail": ("base",),
     "sandbox/wire": ("base", "sandbox/jail"),
-    "sandbox/job": ("base", "sandbox/wire"),
+    "sandbox/job": ("base", "sandbox/jail", "sandbox/wire"),
     "sandbox/launcher/driver": ("base", "sandbox/jail", "sandbox/wire"),
     "sandbox/launcher/memory": ("sandbox/launcher/driver",),
     "sandbox/launcher/plan": ("base",),

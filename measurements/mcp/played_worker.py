@@ -92,6 +92,7 @@ class Played:
             "best_tier": "plan",
             "default_target": "cuda:90",
             "concurrency": self.options.jobs,
+            "class": header["device"]["class"],
         }
         return {**header, "role": self.options.role, "device": device}
 

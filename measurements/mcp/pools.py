@@ -1,4 +1,5 @@
-"""Loads pools of workers of one server in turns. roles_gpu.py and two_gpus.py use this file.
+"""Loads pools of workers of one server in turns. roles.py, roles_gpu.py and two_gpus.py use this
+file, and import what they need of other folders from it.
 
     with serving(binary, folder, "--workers", str(file), device="") as server:
         wait_for_workers(server, pools)
@@ -25,9 +26,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / folder) for folder in ("tests/e2e", "measurements")]
+sys.path[:0] = [str(ROOT / folder) for folder in ("tests/e2e", "tests/crash", "measurements")]
 
-from http_serving import Server  # noqa: E402
+import processes as processes  # noqa: E402
+from environment import environment as environment  # noqa: E402
+from http_serving import Server as Server  # noqa: E402
+from http_serving import serving as serving  # noqa: E402
 
 from sandbox import Agent  # noqa: E402
 
@@ -118,6 +122,10 @@ class Load:
         self._turns = list(range(agents))
         self._lock = threading.Lock()
 
+    def first_call(self, index: int, tool: str) -> dict[str, Any]:
+        self._clients[index].reconnect()
+        return self.call(index, tool)
+
     def call(self, index: int, tool: str) -> dict[str, Any]:
         """Sends the next operator of an agent."""
         operator, source = self._cases[self._turns[index] % len(self._cases)]
@@ -206,7 +214,7 @@ def warm(loads: list[Load], tool: str, agents: int = 0) -> float:
     threads = [
         thread
         for load in loads
-        for thread in load.start(lambda index, load=load: load.call(index, tool), agents)  # type: ignore[misc]
+        for thread in load.start(lambda index, load=load: load.first_call(index, tool), agents)  # type: ignore[misc]
     ]
     for thread in threads:
         thread.join()

@@ -7,9 +7,10 @@ or the jobs wait for each other. The figures tell these causes apart:
     use.result  # {"cores": 16, "user": 9.1, "system": 3.2, "idle": 3.5, ...}
 
 `user`, `system`, `idle`, `io` and `steal` are processors of the whole machine, so their sum is the
-number of processors. `by_role` says how many of them the processes of the server use. Clients and
-other programs are not part of it. The role `candidate` includes the candidates that have ended, and
-the compilers that they started. `ended` are the launchers and judges that have ended."""
+number of processors. `by_role` says how many of them the processes of the server use, and
+`faults_by_role` how many page faults they have in a second. Clients and other programs are not part
+of it. The role `candidate` includes the candidates that have ended, and the compilers that they
+started. `ended` are the launchers and judges that have ended."""
 
 from __future__ import annotations
 
@@ -30,12 +31,22 @@ MODES = {"user": (0, 1), "system": (2, 5, 6), "idle": (3,), "io": (4,), "steal":
 PAUSES = ("cpu", "memory", "io")
 
 
+class Use(NamedTuple):
+    """What processes have used: processor seconds, and page faults that read nothing from a disk."""
+
+    seconds: float = 0.0
+    faults: int = 0
+
+    def plus(self, other: Use) -> Use:
+        return Use(self.seconds + other.seconds, self.faults + other.faults)
+
+
 class Moment(NamedTuple):
     """The counters at one time."""
 
     at_s: float
     machine: dict[str, float]
-    roles: dict[str, float]
+    roles: dict[str, Use]
     events: dict[str, int]
     stalls_us: dict[str, int]
 
@@ -49,25 +60,30 @@ def machine_seconds(stat: str) -> dict[str, float]:
     }
 
 
-def own_and_ended_seconds(stat: str) -> tuple[float, float]:
-    """Returns the processor seconds of a process, and those of its children that have ended, from
-    the text of /proc/PID/stat."""
-    user, system, ended_user, ended_system = map(int, stat.rpartition(")")[2].split()[11:15])
-    return (user + system) / TICKS_PER_S, (ended_user + ended_system) / TICKS_PER_S
+def own_and_ended_use(stat: str) -> tuple[Use, Use]:
+    """Returns what a process has used, and what its children that have ended have used, from the
+    text of /proc/PID/stat."""
+    fields = stat.rpartition(")")[2].split()
+    faults, ended_faults = map(int, fields[7:9])
+    user, system, ended_user, ended_system = map(int, fields[11:15])
+    return (
+        Use((user + system) / TICKS_PER_S, faults),
+        Use((ended_user + ended_system) / TICKS_PER_S, ended_faults),
+    )
 
 
-def role_seconds(server: int) -> dict[str, float]:
-    """Returns the processor seconds of the server's processes, by role."""
-    found: dict[str, float] = {}
+def role_use(server: int) -> dict[str, Use]:
+    """Returns what the server's processes have used, by role."""
+    found: dict[str, Use] = {}
     for role, pids in {**processes.by_role(server), "server": [server]}.items():
         # The kernel adds the time of an ended process to its parent's time of ended children.
         ended_role = {"server": "ended", "zygote": "candidate", "candidate": "candidate"}.get(role)
         for pid in pids:
             with contextlib.suppress(OSError):  # the process has ended since it was listed
-                own, ended = own_and_ended_seconds(Path(f"/proc/{pid}/stat").read_text())
-                found[role] = found.get(role, 0.0) + own
+                own, ended = own_and_ended_use(Path(f"/proc/{pid}/stat").read_text())
+                found[role] = found.get(role, Use()).plus(own)
                 if ended_role:
-                    found[ended_role] = found.get(ended_role, 0.0) + ended
+                    found[ended_role] = found.get(ended_role, Use()).plus(ended)
     return found
 
 
@@ -95,7 +111,7 @@ def stalls_us() -> dict[str, int]:
 
 def moment(server: int) -> Moment:
     machine = machine_seconds(Path("/proc/stat").read_text())
-    return Moment(time.monotonic(), machine, role_seconds(server), events(), stalls_us())
+    return Moment(time.monotonic(), machine, role_use(server), events(), stalls_us())
 
 
 def between(begin: Moment, end: Moment) -> dict[str, Any]:
@@ -107,8 +123,12 @@ def between(begin: Moment, end: Moment) -> dict[str, Any]:
         "took_s": round(took_s, 2),
         **{mode: round(seconds / took_s, 2) for mode, seconds in modes.items()},
         "by_role": {
-            role: round((seconds - begin.roles.get(role, 0.0)) / took_s, 2)
-            for role, seconds in end.roles.items()
+            role: round((use.seconds - begin.roles.get(role, Use()).seconds) / took_s, 2)
+            for role, use in end.roles.items()
+        },
+        "faults_by_role": {
+            role: round((use.faults - begin.roles.get(role, Use()).faults) / took_s)
+            for role, use in end.roles.items()
         },
         **{
             f"{name}_per_s": round((count - begin.events[name]) / took_s)

@@ -23,18 +23,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / "measurements"), str(ROOT / "measurements/mcp")]
-from environment import environment  # noqa: E402
-from token_clients import Connection, make_tokens, serving  # noqa: E402
-from workers import SETTLE_S, metric, percentile  # noqa: E402
+from pools import ROOT, Pool, environment, pools_text
+from token_clients import Connection, make_tokens, serving
+from workers import SETTLE_S, metric, percentile
 
 LATENCIES = ROOT / "measurements/results/recorders-h200.json"
 TOKENS = 16
 START_S = 120.0
 LAUNCHED = 64  # jobs of the GPU's worker at a time
 SHARERS = 4  # of them on the GPU
-Pool = dict[str, object]
 
 
 def latencies() -> dict[str, list[float]]:
@@ -115,16 +112,12 @@ def measure(
     times = folder / "latencies.json"
     times.write_text(json.dumps(latencies()))
     pools = pools_of(options.binary, times, recorders, own_cores)
-    lines = []
-    for pool in pools:
-        lines.append("[[pool]]")
-        lines += [f"{name} = {json.dumps(value)}" for name, value in pool.items()]
-    (folder / "workers.toml").write_text("\n".join(lines) + "\n")
+    (folder / "workers.toml").write_text(pools_text(pools))
     secrets = make_tokens(options.binary, folder / "tokens", TOKENS)
     more = ["--workers", str(folder / "workers.toml"), "--rate-limit", "0"]
     with serving(options.binary, folder, *more) as (_, port):
         begin = time.perf_counter()
-        while any(ready(port, secrets[0], str(one["name"])) < one["least"] for one in pools):  # type: ignore[operator]
+        while any(ready(port, secrets[0], str(one["name"])) < one["least"] for one in pools):
             if time.perf_counter() - begin > START_S:
                 raise SystemExit("the workers did not start")
             time.sleep(0.2)

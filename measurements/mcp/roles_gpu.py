@@ -15,8 +15,9 @@ The cores of one machine are divided, as if they belonged to two machines:
 Server and clients need processors of their own, so start the script with taskset. All workers belong
 to one server and run the whole time; the load goes to one configuration after the other, and each
 round goes through all of them. An agent sends the oracles of the operators with a new comment each
-time to run_tests (pools.py). Health checks are off, because they would be made at different times of
-the loads."""
+time to run_tests (pools.py). Right before each load, each agent makes one call, which does not
+count, because a GPU context that was not used for a minute is ended. Health checks are off, because
+they would be made at different times of the loads."""
 
 from __future__ import annotations
 
@@ -24,18 +25,22 @@ import argparse
 import json
 import shlex
 import statistics
-import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [str(ROOT / folder) for folder in ("measurements/mcp", "measurements", "tests/e2e")]
-
-from environment import environment  # noqa: E402
-from http_serving import serving  # noqa: E402
-from pools import Load, Pool, pools_text, sources, wait_for_workers, warm  # noqa: E402
+from pools import (
+    ROOT,
+    Load,
+    Pool,
+    environment,
+    pools_text,
+    serving,
+    sources,
+    wait_for_workers,
+    warm,
+)
 
 SUITE = ROOT / "operators"
 START_S = 90.0
@@ -148,13 +153,20 @@ def main() -> None:
             document["start_s"] = wait_for_workers(server, pools, START_S)
             print(f"all workers are ready after {document['start_s']:.1f} s", flush=True)
             loads = {name: Load(server, [name], cases, options.agents) for name in names}
-            document["warm_up_s"] = warm(list(loads.values()), TOOL)
-            print(f"warm after {time.monotonic() - begin:.1f} s", flush=True)
+            print(f"the agents have runs after {time.monotonic() - begin:.1f} s", flush=True)
             measured: list[dict[str, Any]] = []
             for number in range(options.rounds):
                 for name in names:
+                    warm_up_s = round(warm([loads[name]], TOOL), 1)
                     found = loads[name].measure(TOOL, options.seconds)
-                    measured.append({"round": number, "configuration": name, **found})
+                    measured.append(
+                        {
+                            "round": number,
+                            "configuration": name,
+                            "warm_up_s": warm_up_s,
+                            **found,
+                        }
+                    )
                     short = {key: one for key, one in measured[-1].items() if key != "samples"}
                     print(json.dumps(short), flush=True)
                     wrong = [one for load in loads.values() for one in load.wrong]

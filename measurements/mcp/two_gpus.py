@@ -1,16 +1,19 @@
-"""Compares a pool of several GPU workers with a pool of one, by the verdicts an hour, and kills and
+"""Compares pools of several GPU workers with a pool of one, by the verdicts an hour, and kills and
 stops workers under load.
 
     taskset -c 15,31 python measurements/mcp/two_gpus.py --gpus 0 1 --cores 0-14 16-30 \\
         --out measurements/results/two-gpus-pool-h200.json
+    taskset -c 15,31 python measurements/mcp/two_gpus.py --gpus 0 1 2 3 --pools 1 2 4 \\
+        --cores 0-14 16-30 32-46 48-62 --loss-s 0 --out bench-out/four-gpus.json
 
 The goals are a factor of at least 1.9 with two GPUs, for `submit` and for `run_tests`, and that a
 worker's loss is noticed within 5 s and costs no verdict.
 
 Each worker has one GPU and cores of its own, as if it were alone on a machine. A small script that
-starts the workers of a pool gives each one the first GPU that is free, as an engine would do it. Both
+starts the workers of a pool gives each one the first GPU that is free, as an engine would do it. All
 pools belong to one server and run the whole time, and the load goes to them in turns, with the same
-number of agents for each GPU (pools.py)."""
+number of agents for each GPU (pools.py). Right before each load, each of its agents makes one call,
+which does not count, because a GPU context that was not used for a minute is ended."""
 
 from __future__ import annotations
 
@@ -21,39 +24,33 @@ import shlex
 import signal
 import sqlite3
 import statistics
-import sys
 import tempfile
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [
-    str(ROOT / folder)
-    for folder in ("measurements/mcp", "measurements", "tests/e2e", "tests/crash")
-]
-
-import processes  # noqa: E402
-from environment import environment  # noqa: E402
-from http_serving import Server, serving  # noqa: E402
-from pools import (  # noqa: E402
+from pools import (
+    ROOT,
     Load,
     Pool,
+    Server,
+    environment,
     metric,
     pools_text,
+    processes,
     ready,
+    serving,
     sources,
     wait_for_workers,
     warm,
 )
-from roles_gpu import SUITE, cores_of  # noqa: E402
+from roles_gpu import SUITE, cores_of
 
 START_S = 60.0
 LOSS_S = 5.0  # the goal: a loss is noticed within this time
 BEFORE_LOSS_S = 3.0  # of load
 SHARERS, JUDGES = 4, 4
-ONE, MANY = "one", "many"
 STARTER = """#!/bin/sh
 # Starts a worker on the first GPU that no other worker of this pool has. The lock ends with the
 # worker, which inherits it.
@@ -112,9 +109,10 @@ def unfinished(store: Path) -> int:
     return int(count)
 
 
-def losses(server: Server, folder: Path, load: Load, seconds: float, workers: int) -> Any:
+def losses(server: Server, folder: Path, load: Load, seconds: float, pool: Pool) -> Any:
     """Kills a worker under load, and stops another one once all are ready again."""
-    name = f'assay_worker_losses_total{{pool="{MANY}"}}'
+    pool_name, workers = pool["name"], pool["least"]
+    name = f'assay_worker_losses_total{{pool="{pool_name}"}}'
     sent, outcomes = load.sent, sum(load.outcomes.values())
     found: list[dict[str, Any]] = []
     result: dict[str, Any] = {}
@@ -124,21 +122,23 @@ def losses(server: Server, folder: Path, load: Load, seconds: float, workers: in
     for how in (signal.SIGKILL, signal.SIGSTOP):
         time.sleep(BEFORE_LOSS_S)
         before = metric(server, name)
-        victim = workers_of(server, folder, MANY)[0]
-        busy = metric(server, f'assay_workers{{pool="{MANY}",state="busy"}}')
+        victim = workers_of(server, folder, pool_name)[0]
+        busy = metric(server, f'assay_workers{{pool="{pool_name}",state="busy"}}')
         begin = time.monotonic()
         os.kill(victim, how)
         while metric(server, name) == before and time.monotonic() < until:
             time.sleep(0.02)
         noticed = time.monotonic() - begin
-        while ready(server, MANY) < workers and time.monotonic() < until:
+        while ready(server, pool_name) < workers and time.monotonic() < until:
             time.sleep(0.1)
         found.append(
             {
                 "signal": how.name,
                 "busy_workers": busy,
                 "noticed_s": noticed if metric(server, name) > before else None,
-                "replaced_s": time.monotonic() - begin if ready(server, MANY) == workers else None,
+                "replaced_s": time.monotonic() - begin
+                if ready(server, pool_name) == workers
+                else None,
             }
         )
         print(json.dumps(found[-1]), flush=True)
@@ -153,8 +153,8 @@ def losses(server: Server, folder: Path, load: Load, seconds: float, workers: in
     }
 
 
-def summary(loads: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the medians over the rounds and the factor, for each tool."""
+def summary(loads: list[dict[str, Any]], names: list[str]) -> dict[str, Any]:
+    """Returns the medians over the rounds, and the factors over the first pool, for each tool."""
     found = {}
     for tool in dict.fromkeys(one["tool"] for one in loads):
         rates = {
@@ -163,10 +163,16 @@ def summary(loads: list[dict[str, Any]]) -> dict[str, Any]:
                 for one in loads
                 if (one["tool"], one["pool"]) == (tool, pool)
             )
-            for pool in (ONE, MANY)
+            for pool in names
+            if any((one["tool"], one["pool"]) == (tool, pool) for one in loads)
         }
-        factor = round(rates[MANY] / rates[ONE], 3) if rates[ONE] else None
-        found[tool] = {**rates, "factor": factor}
+        alone = rates.get(names[0])
+        factors = {
+            name: round(rate / alone, 3)
+            for name, rate in rates.items()
+            if alone and name != names[0]
+        }
+        found[tool] = {"verdicts_an_hour": rates, "factors": factors}
     return found
 
 
@@ -178,6 +184,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda:0", help="of each worker, which sees one GPU")
     parser.add_argument("--gpus", nargs="+", default=["0", "1"], help="for CUDA_VISIBLE_DEVICES")
     parser.add_argument("--cores", nargs="+", type=cores_of, required=True, help="for each GPU")
+    parser.add_argument("--pools", nargs="+", type=int, help="numbers of GPUs; default: 1 and all")
     parser.add_argument("--suite", type=Path, default=SUITE, help="another folder of operators")
     parser.add_argument(
         "--operators",
@@ -198,17 +205,24 @@ def main() -> None:
     count = len(options.gpus)
     if count < 2 or len(options.cores) != count:
         parser.error("--gpus and --cores: name at least two GPUs, and cores for each")
+    counts = options.pools or [1, count]
+    if min(counts) < 1 or max(counts) > count:
+        parser.error(f"--pools: valid: numbers from 1 to {count}, the number of --gpus")
     cases = sources(options.suite, options.operators)
     with tempfile.TemporaryDirectory() as text:
         folder = Path(text)
-        pools = [pool_of(options, folder, ONE, 1), pool_of(options, folder, MANY, count)]
+        pools = [pool_of(options, folder, f"gpus_{number}", number) for number in counts]
+        names = [str(pool["name"]) for pool in pools]
         document: dict[str, Any] = {
             "script": "measurements/mcp/two_gpus.py",
             "what": __doc__,
             "environment": environment(),
             "pools": pools,
             "cores": options.cores,
-            "operators": options.operators,
+            "settings": {
+                name: getattr(options, name)
+                for name in ("operators", "agents", "submit_agents", "test_s", "submit_s", "rounds")
+            },
         }
 
         def write() -> None:
@@ -221,28 +235,29 @@ def main() -> None:
             document["start_s"] = wait_for_workers(server, pools, START_S)
             print(f"all workers are ready after {document['start_s']:.1f} s", flush=True)
             loads = {
-                ONE: Load(server, [ONE], cases, options.agents),
-                MANY: Load(server, [MANY], cases, options.agents * count),
+                name: Load(server, [name], cases, options.agents * number)
+                for name, number in zip(names, counts, strict=True)
             }
-            every = list(loads.values())
-            document["warm_up_s"] = warm(every, "run_tests")
-            document["warm_up_s"] += warm(every, "submit", options.submit_agents)
-            print(f"warm after another {document['warm_up_s']:.1f} s", flush=True)
             measured: list[dict[str, Any]] = []
             lengths = {"run_tests": options.test_s, "submit": options.submit_s}
             for number in range(options.rounds):
                 for tool, seconds in lengths.items():
-                    for pool in (ONE, MANY) if number % 2 == 0 else (MANY, ONE):
+                    in_turn = list(zip(names, counts, strict=True))
+                    for pool, workers in in_turn if number % 2 == 0 else reversed(in_turn):
                         each = options.submit_agents if tool == "submit" else options.agents
-                        agents = each * (1 if pool == ONE else count)
-                        found = loads[pool].measure(tool, seconds, agents)
-                        measured.append({"round": number, "pool": pool, **found})
+                        warm_up_s = round(warm([loads[pool]], tool, each * workers), 1)
+                        found = loads[pool].measure(tool, seconds, each * workers)
+                        measured.append(
+                            {"round": number, "pool": pool, "warm_up_s": warm_up_s, **found}
+                        )
                         short = {key: one for key, one in measured[-1].items() if key != "samples"}
                         print(json.dumps(short), flush=True)
-                document |= {"summary": summary(measured), "loads": measured}
-                write()
+                        document |= {"summary": summary(measured, names), "loads": measured}
+                        write()
             if options.loss_s > 0:
-                document["losses"] = losses(server, folder, loads[MANY], options.loss_s, count)
+                document["losses"] = losses(
+                    server, folder, loads[names[-1]], options.loss_s, pools[-1]
+                )
             document["wrong"] = [one for load in loads.values() for one in load.wrong]
             write()
     short = {key: one for key, one in document.get("losses", {}).items() if key != "load"}

@@ -308,6 +308,10 @@ class CpuDevice final : public Device {
             .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
   }
 
+  Result<std::vector<LayerReport>> layers(const Deadline& deadline) override {
+    return pool_.layers(deadline);
+  }
+
   std::map<std::string, std::int64_t> processes() const override {
     const CandidatePool::Counts candidates = pool_.counts();
     return {{"parked_candidates", candidates.parked}, {"candidates", candidates.used}};

@@ -40,7 +40,12 @@ class CudaDevice final : public Device {
             .can_time = true,
             .best_tier = Tier::plan,
             .default_target = facts.target,
-            .concurrency = gpu_.jobs};
+            .concurrency = gpu_.jobs,
+            .hardware = {.name = facts.name,
+                         .memory_bytes = facts.memory_bytes,
+                         .driver = facts.driver,
+                         .clock_khz = facts.clock_khz,
+                         .bandwidth_bytes_per_s = facts.bandwidth_bytes_per_s}};
   }
 
   Status wait_until_ready(const Deadline& deadline) override {
@@ -48,6 +53,15 @@ class CudaDevice final : public Device {
     if (ready) return {};
     return fail(ready.error().code,
                 gpu_.launchers.last_start_error().value_or(ready.error().message));
+  }
+
+  /// If workers record for this device, its candidates start only for the reference of a check, so
+  /// their jail is not in use yet.
+  Result<std::vector<LayerReport>> layers(const Deadline& deadline) override {
+    ASSAY_TRY(ready, gpu_.launchers.ready(deadline));
+    if (!gpu_.config.records) return std::move(ready.layers);
+    ASSAY_TRY(of_candidates, gpu_.candidates().layers(deadline));
+    return layers_of_both(std::move(of_candidates), ready.layers);
   }
 
   std::map<std::string, std::int64_t> processes() const override {

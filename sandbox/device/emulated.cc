@@ -27,6 +27,9 @@ class EmulatedDevice final : public Device {
   Status wait_until_ready(const Deadline& deadline) override {
     return device_->wait_until_ready(deadline);
   }
+  Result<std::vector<LayerReport>> layers(const Deadline& deadline) override {
+    return device_->layers(deadline);
+  }
   std::map<std::string, std::int64_t> processes() const override { return device_->processes(); }
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     Job slow = job;

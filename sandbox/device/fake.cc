@@ -155,7 +155,7 @@ class FakeDevice final : public Device {
   explicit FakeDevice(int concurrency) : concurrency_(concurrency) {}
 
   DeviceInfo info() const override {
-    return {.name = "fake",
+    return {.name = kFakeDevice,
             .description = "no device: verdicts follow the '# fake:' comments of a submission",
             .can_time = false,
             .best_tier = Tier::none,
@@ -170,8 +170,8 @@ class FakeDevice final : public Device {
     verdict.kind = job.kind;
     verdict.operator_name = job.operator_name;
     verdict.tier_reason = kFakeTierReason;
-    verdict.provenance.device = "fake";
-    verdict.provenance.device_name = "fake";
+    verdict.provenance.device = kFakeDevice;
+    verdict.provenance.device_name = kFakeDevice;
     verdict.provenance.source_sha256 = sha256_hex(job.source);
     if (!job.plans.empty()) {
       end_with(verdict, ErrorKind::unsupported, Stage::queue,

@@ -24,6 +24,8 @@
 
 namespace assay::sandbox {
 
+/// The name of the device.
+inline constexpr const char* kFakeDevice = "fake";
 inline constexpr const char* kFakeTierReason = "the fake device judges nothing";
 inline constexpr int kFakeConcurrency = 2;
 

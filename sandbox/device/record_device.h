@@ -32,6 +32,9 @@ class RecordDevice final : public Device, public Recorder {
   DeviceInfo info() const override;
   std::map<std::string, std::int64_t> processes() const override;
   Status wait_until_ready(const Deadline& deadline) override;
+  Result<std::vector<LayerReport>> layers(const Deadline& deadline) override {
+    return pool_.layers(deadline);
+  }
   Verdict execute(const Job& job, JobMonitor& monitor) override;
 
   /// Also adds the versions and the missing isolation layers of the candidates to the verdict.

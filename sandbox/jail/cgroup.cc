@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 #include <utility>
 #include <vector>
@@ -19,7 +18,7 @@
 #include "base/files.h"
 #include "base/mutex.h"
 #include "base/unique_fd.h"
-#include "sandbox/jail/mount_table.h"
+#include "sandbox/jail/own_groups.h"
 
 namespace assay::sandbox {
 namespace {
@@ -47,44 +46,6 @@ Status write_kernel_file(const std::string& path, const std::string& text) {
   if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return fail_errno("write " + text + " to " + path);
   return {};
-}
-
-bool has_word(std::string text, const std::string& word, char separator) {
-  std::istringstream words(std::move(text));
-  for (std::string part; std::getline(words, part, separator);) {
-    if (part == word) return true;
-  }
-  return false;
-}
-
-struct Hierarchy {
-  std::string mount;  // the folder where the hierarchy is mounted
-  bool version2 = false;
-};
-
-/// Returns the hierarchies that may contain the controller. A hierarchy of version 1 for this
-/// controller comes before the hierarchy of version 2.
-std::vector<Hierarchy> hierarchies(const std::string& controller) {
-  std::vector<Hierarchy> found;
-  for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts"))) {
-    if (mount.type == "cgroup" && has_word(mount.options, controller, ','))
-      found.insert(found.begin(), {mount.target, false});
-    if (mount.type == "cgroup2") found.push_back({mount.target, true});
-  }
-  return found;
-}
-
-/// Returns the cgroup of this process in the controller's hierarchy, for example "/user.slice".
-std::string own_group(const std::string& controller, bool version2) {
-  std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    if (version2 ? controllers.empty() : has_word(controllers, controller, ','))
-      return line.substr(second + 1);
-  }
-  return "/";
 }
 
 /// Makes the controller available to the cgroups below a folder of the version 2 hierarchy. The
@@ -206,10 +167,9 @@ void kill_members(const std::string& folder) {
 
 Result<CgroupPlace> find_cgroup_place(const std::string& controller) {
   std::string why = "no cgroup hierarchy with the controller " + controller + " is mounted";
-  for (const Hierarchy& hierarchy : hierarchies(controller)) {
-    const std::string own = own_group(controller, hierarchy.version2);
-    for (const std::string& group : {own, std::string("/")}) {
-      const std::string folder = hierarchy.mount + (group == "/" ? "" : group);
+  for (const OwnGroup& own : own_groups(controller, read_group_tables())) {
+    for (const std::string& group : {own.group, std::string("/")}) {
+      const std::string folder = own.mount + (group == "/" ? "" : group);
       if (::access(folder.c_str(), F_OK) != 0) continue;
       if (::access(folder.c_str(), W_OK) != 0) {
         why = folder +
@@ -217,7 +177,7 @@ Result<CgroupPlace> find_cgroup_place(const std::string& controller) {
               "Delegate=yes ...)";
         continue;
       }
-      if (!hierarchy.version2) return CgroupPlace{folder, false};
+      if (!own.version2) return CgroupPlace{folder, false};
       const Status enabled = enable(folder, controller);
       if (enabled) return CgroupPlace{folder, true};
       why = enabled.error().message;

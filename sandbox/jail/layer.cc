@@ -121,6 +121,19 @@ Status LayerList::status() const {
   return {};
 }
 
+std::vector<LayerReport> layers_of_both(std::vector<LayerReport> one,
+                                        const std::vector<LayerReport>& other) {
+  for (const LayerReport& layer : other) {
+    const auto same = std::find_if(
+        one.begin(), one.end(), [&](const LayerReport& known) { return known.name == layer.name; });
+    if (same == one.end())
+      one.push_back(layer);
+    else if (same->active)
+      *same = layer;
+  }
+  return one;
+}
+
 std::string layers_json(const std::vector<LayerReport>& layers) {
   std::string out = "[";
   for (const LayerReport& layer : layers) {

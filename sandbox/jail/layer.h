@@ -56,6 +56,11 @@ class LayerList {
   std::vector<LayerReport> layers_;
 };
 
+/// Returns the layers of two jails as those of one sandbox. A layer that both jails name is active
+/// only if it is active in both.
+std::vector<LayerReport> layers_of_both(std::vector<LayerReport> one,
+                                        const std::vector<LayerReport>& other);
+
 /// Returns the layers as JSON, in the form in which the zygote receives them:
 /// `[{"name":"seccomp","active":true,"detail":""}]`.
 std::string layers_json(const std::vector<LayerReport>& layers);

@@ -20,6 +20,8 @@ namespace assay::sandbox {
 
 enum class Isolation { strict, best_effort };
 
+/// The highest value of SandboxConfig::recorder_cores.
+inline constexpr int kMostRecorderCores = 4096;
 /// The highest value of SandboxConfig::recording_jobs.
 inline constexpr int kMostRecordingJobs = 64;
 
@@ -107,6 +109,10 @@ struct SandboxConfig {
   /// (sandbox/gpu/judge_queue.h) assigns jobs to judges.
   int judges = 1;
   int recorders = 1;  // maximum number of candidates that record one submission in parallel
+  /// The processors that the candidates of all submissions share while they import and compile. A
+  /// submission gets fewer candidates than `recorders` if each could not have a processor of its
+  /// own.
+  int recorder_cores = kMostRecorderCores;
   // The number of launchers that wait for jobs. Each has a GPU context, which takes several hundred
   // MB of device memory.
   int parked_launchers = 3;

@@ -14,8 +14,10 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "sandbox/jail/layer.h"
 #include "sandbox/job/job.h"
 #include "sandbox/wire/deadline.h"
 
@@ -81,6 +83,19 @@ struct JobMonitor {
   Recorder* recorder = nullptr;
 };
 
+/// The hardware of a GPU. Only GPUs of one class give times that can be compared.
+struct DeviceClass {
+  std::string name;               // "NVIDIA H200"; empty: the device is no GPU
+  std::int64_t memory_bytes = 0;  // what the driver reports
+  std::string driver;             // "580.159.03 (CUDA 13.0)"
+  // The highest clock of the multiprocessors, and the bandwidth at the highest clock of the memory.
+  // They do not change while the GPU works.
+  std::int64_t clock_khz = 0;
+  std::int64_t bandwidth_bytes_per_s = 0;
+
+  bool operator==(const DeviceClass&) const = default;
+};
+
 struct DeviceInfo {
   std::string name;         // "cpu", "cuda:0", "fake"
   std::string description;  // "NVIDIA H200, 132 SMs, 139 GiB, driver 580.159"
@@ -88,6 +103,7 @@ struct DeviceInfo {
   Tier best_tier = Tier::none;
   std::string default_target;  // target for which the device compiles by default: "cuda:90"
   int concurrency = 1;         // maximum number of jobs that the device accepts at a time
+  DeviceClass hardware = {};
 };
 
 class Device {
@@ -97,6 +113,12 @@ class Device {
   /// Waits until info() is complete. A device whose info() never changes returns at once. Errors:
   /// unavailable if the device does not start; resource_exhausted; cancelled.
   virtual Status wait_until_ready(const Deadline&) { return {}; }
+  /// Waits until the device has jails, and returns their isolation layers. The layers of several
+  /// jails are those of layers_of_both(). A device that runs no submissions has none. Errors as
+  /// those of wait_until_ready().
+  virtual Result<std::vector<LayerReport>> layers(const Deadline&) {
+    return std::vector<LayerReport>{};
+  }
   /// Returns how many processes the device has now, by kind: "parked_candidates" wait for a job,
   /// "candidates" have a job, "parked_launchers" wait for a job.
   virtual std::map<std::string, std::int64_t> processes() const { return {}; }

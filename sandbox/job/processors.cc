@@ -3,17 +3,17 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
-#include <fstream>
-#include <iterator>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
+
+#include "base/files.h"
 
 namespace assay::sandbox {
 namespace {
-
-constexpr const char* kGroups = "/sys/fs/cgroup";
-constexpr std::string_view kUnified = "0::";
 
 int allowed_processors() {
   cpu_set_t set;
@@ -22,40 +22,49 @@ int allowed_processors() {
   return static_cast<int>(std::thread::hardware_concurrency());
 }
 
-}  // namespace
-
-std::string_view unified_group(std::string_view text) {
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    if (line.starts_with(kUnified)) return line.substr(kUnified.size());
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-  }
-  return {};
+/// Returns the number at the begin of the text, or 0 if there is none.
+std::int64_t number_in(std::string_view text) {
+  std::int64_t value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
 }
 
-int limited_processors(const std::filesystem::path& group, const std::filesystem::path& top,
-                       int otherwise) {
+struct Quota {
+  std::int64_t used_us = 0, period_us = 0;  // so much processor time in each period
+};
+
+/// Reads the limit of one group. Without a limit, version 2 has the word "max" instead of a number,
+/// and version 1 has -1.
+Quota read_quota(const std::filesystem::path& folder, bool version2) {
+  if (!version2)
+    return {number_in(read_small_file(folder / "cpu.cfs_quota_us")),
+            number_in(read_small_file(folder / "cpu.cfs_period_us"))};
+  const std::string text = read_small_file(folder / "cpu.max");
+  const std::size_t space = text.find(' ');
+  if (space == std::string::npos) return {};
+  return {number_in(text), number_in(std::string_view(text).substr(space + 1))};
+}
+
+}  // namespace
+
+int limited_processors(const std::vector<OwnGroup>& groups, int otherwise) {
   int least = otherwise;
-  for (std::filesystem::path folder = group;; folder = folder.parent_path()) {
-    std::ifstream file(folder / "cpu.max");
-    std::int64_t quota = 0;
-    std::int64_t period = 0;
-    // The file is "max 100000" if there is no limit, so the number cannot be read.
-    if (file >> quota >> period && quota > 0 && period > 0)
-      least = static_cast<int>(std::min<std::int64_t>(least, (quota + period - 1) / period));
-    if (folder == top || folder == folder.parent_path()) break;
+  for (const OwnGroup& own : groups) {
+    const std::filesystem::path top = own.mount;
+    for (std::filesystem::path folder = own.folder();; folder = folder.parent_path()) {
+      const Quota quota = read_quota(folder, own.version2);
+      if (quota.used_us > 0 && quota.period_us > 0)
+        least = static_cast<int>(
+            std::min<std::int64_t>(least, (quota.used_us + quota.period_us - 1) / quota.period_us));
+      if (folder == top || folder == folder.parent_path()) break;
+    }
   }
   return least;
 }
 
 int usable_processors() {
-  std::ifstream file("/proc/self/cgroup");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::string_view group = unified_group(text);
-  while (group.starts_with('/')) group.remove_prefix(1);
-  const std::filesystem::path top = kGroups;
-  const std::filesystem::path folder = group.empty() ? top : top / group;
-  return std::max(1, limited_processors(folder, top, allowed_processors()));
+  const std::vector<OwnGroup> groups = own_groups("cpu", read_group_tables());
+  return std::max(1, limited_processors(groups, allowed_processors()));
 }
 
 }  // namespace assay::sandbox

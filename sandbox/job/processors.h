@@ -7,24 +7,19 @@
 // Thread-safe.
 #pragma once
 
-#include <filesystem>
-#include <string_view>
+#include <vector>
+
+#include "sandbox/jail/own_groups.h"
 
 namespace assay::sandbox {
 
 /// Returns the smaller of two numbers: the processors on which the kernel may run this process
-/// (sched_getaffinity), and the processor time that its control groups of version 2 allow it,
-/// rounded up to whole processors. The result is at least 1.
+/// (sched_getaffinity), and the processor time that its control groups allow it, rounded up to
+/// whole processors. The result is at least 1.
 int usable_processors();
 
-/// Returns the lowest limit of the file cpu.max in a control group's folder and the folders above
-/// it, up to `top`, rounded up to whole processors. Returns `otherwise` if that is less, or if
-/// there is no limit.
-int limited_processors(const std::filesystem::path& group, const std::filesystem::path& top,
-                       int otherwise);
-
-/// Returns the path of the control group of version 2 in the text of /proc/self/cgroup, "/a/b", or
-/// an empty text if there is none.
-std::string_view unified_group(std::string_view text);
+/// Returns the lowest limit of processor time of these groups and of all groups above them, rounded
+/// up to whole processors. Returns `otherwise` if that is less, or if there is no limit.
+int limited_processors(const std::vector<OwnGroup>& groups, int otherwise);
 
 }  // namespace assay::sandbox

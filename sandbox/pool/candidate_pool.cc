@@ -34,11 +34,22 @@ CandidatePool::~CandidatePool() {
   thread_.join();
 }
 
+int CandidatePool::recorders_for(int most) const {
+  const int each = config_.recorder_cores / std::max(working_.held(), 1);
+  return std::clamp(each, 1, std::max(most, 1));
+}
+
 CandidatePool::Counts CandidatePool::counts() const {
   const MutexLock lock(mutex_);
   const auto parked = static_cast<std::int64_t>(parked_.size());
   const auto slots = static_cast<std::int64_t>(used_slots_.size());
   return {parked, std::max<std::int64_t>(0, slots - parked)};
+}
+
+Result<std::vector<LayerReport>> CandidatePool::layers(const Deadline& deadline) {
+  ASSAY_TRY(first, take(config_.job_limits, deadline));
+  give_back(std::move(first));
+  return facts().value_or(PoolFacts{}).layers;
 }
 
 std::optional<PoolFacts> CandidatePool::facts() const {

@@ -61,8 +61,16 @@ class CandidatePool {
   Result<FifoSemaphore::Slot> begin_work(const Deadline& deadline) {
     return working_.acquire(deadline);
   }
+  /// Returns how many of at most `most` candidates can have a processor of their own if each job
+  /// that holds a slot has as many. The result is at least 1. A second candidate of a submission
+  /// costs processor time, because it repeats the import and what the first compilation of a
+  /// process needs. So it helps only while processors are idle. The caller holds a slot.
+  int recorders_for(int most) const;
   /// Ends the candidate and frees its slot.
   void give_back(std::unique_ptr<Candidate> candidate);
+  /// Waits until the first candidate is parked, and returns the isolation layers of its jail.
+  /// Errors: those of take().
+  Result<std::vector<LayerReport>> layers(const Deadline& deadline);
   /// Returns the facts that the first candidate reported, or nothing before it is parked.
   std::optional<PoolFacts> facts() const;
   struct Counts {

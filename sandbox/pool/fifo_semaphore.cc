@@ -30,6 +30,11 @@ void FifoSemaphore::set_slots(int slots) {
   changed_.notify_all();
 }
 
+int FifoSemaphore::held() const {
+  const MutexLock lock(mutex_);
+  return held_;
+}
+
 int FifoSemaphore::waiting() const {
   const MutexLock lock(mutex_);
   return static_cast<int>(queue_.size());

@@ -52,6 +52,8 @@ class FifoSemaphore {
   /// Changes the number of slots. If the new number is smaller, slots that are already held stay
   /// valid.
   void set_slots(int slots);
+  /// The number of slots that are held.
+  int held() const;
   /// The number of calls of acquire() that are waiting.
   int waiting() const;
   /// Waits until exactly `count` calls of acquire() are waiting. Returns false if the deadline

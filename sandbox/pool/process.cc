@@ -47,12 +47,14 @@ struct ChildPlan {
   int log_fd = -1;     // becomes stderr
   int input_fd = -1;   // becomes stdin
   pid_t parent = -1;   // if the parent has ended already, the child ends too
+  bool own_session = false;
 };
 
 /// Runs in the child between fork and exec: sets up the child and executes the program. The parent
 /// has other threads, so only async-signal-safe functions may be called here.
 [[noreturn]] void become(const ChildPlan& plan) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != plan.parent) ::_exit(kExecFailed);
+  if (plan.own_session && ::setsid() < 0) ::_exit(kExecFailed);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -85,7 +87,8 @@ Result<Process> start(const SpawnRequest& request) {
                        .output_fd = request.output >= 0 ? request.output : log.get(),
                        .log_fd = log.get(),
                        .input_fd = request.input >= 0 ? request.input : null.get(),
-                       .parent = ::getpid()};
+                       .parent = ::getpid(),
+                       .own_session = request.own_session};
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("fork for " + request.argv.front());
   if (pid == 0) become(plan);
@@ -96,7 +99,7 @@ Result<Process> start(const SpawnRequest& request) {
     ::waitpid(pid, nullptr, 0);
     return fail_errno("pidfd_open", error);
   }
-  return Process(pid, std::move(pidfd));
+  return Process(pid, std::move(pidfd), request.own_session);
 }
 
 }  // namespace
@@ -106,6 +109,7 @@ Process& Process::operator=(Process&& other) noexcept {
     end();
     pid_ = std::exchange(other.pid_, -1);
     pidfd_ = std::move(other.pidfd_);
+    ends_group_ = other.ends_group_;
     status_ = other.status_;
   }
   return *this;
@@ -126,9 +130,15 @@ std::optional<ExitStatus> Process::wait(const Deadline& deadline) {
   if (pid_ <= 0 || status_) return status_;
   while (true) {
     siginfo_t info{};
-    if (::waitid(static_cast<idtype_t>(kPidfd), static_cast<id_t>(pidfd_.get()), &info,
-                 WEXITED | WNOHANG) == 0 &&
-        info.si_pid != 0) {
+    const auto look = [&](int options) {
+      return ::waitid(static_cast<idtype_t>(kPidfd), static_cast<id_t>(pidfd_.get()), &info,
+                      WEXITED | WNOHANG | options) == 0 &&
+             info.si_pid != 0;
+    };
+    if (look(WNOWAIT)) {
+      // Before the process is reaped, no other process can have its group's number.
+      if (ends_group_) ::kill(-pid_, SIGKILL);
+      look(0);
       status_ = exit_status_of(info);
       return status_;
     }

@@ -39,15 +39,20 @@ struct SpawnRequest {
   std::string log;                // the file for stdout and stderr; it is truncated at the start
   int output = -1;                // the descriptor for stdout; with -1, stdout goes to the log
   int input = -1;                 // the descriptor for stdin; with -1, stdin is empty
+  // The child begins a session, so it has no terminal. When the child has ended, all processes of
+  // its group are killed: those that it started, unless they began groups of their own.
+  bool own_session = false;
 };
 
 class Process {
  public:
   Process() = default;
-  Process(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  Process(pid_t pid, UniqueFd pidfd, bool ends_group = false)
+      : pid_(pid), pidfd_(std::move(pidfd)), ends_group_(ends_group) {}
   Process(Process&& other) noexcept
       : pid_(std::exchange(other.pid_, -1)),
         pidfd_(std::move(other.pidfd_)),
+        ends_group_(other.ends_group_),
         status_(other.status_) {}
   Process& operator=(Process&& other) noexcept;
   Process(const Process&) = delete;
@@ -70,6 +75,7 @@ class Process {
 
   pid_t pid_ = -1;
   UniqueFd pidfd_;
+  bool ends_group_ = false;  // SpawnRequest::own_session
   std::optional<ExitStatus> status_;
 };
 

@@ -94,21 +94,8 @@ class Recording {
     job_.target = request.target;
     job_.artifacts = options.artifacts;
     job_.alternatives = options.alternatives;
-    for (const std::vector<std::size_t>& part :
-         deal_cases(request.prepared.cases, request.cases,
-                    static_cast<std::size_t>(std::max(options.candidates, 1)))) {
-      std::vector<std::size_t>&open = open_parts_.emplace_back(),
-      &hidden = hidden_parts_.emplace_back();
-      for (const std::size_t i : part)
-        (is_hidden(run.job(), request.prepared.cases[i].id) ? hidden : open).push_back(i);
-    }
     for (const std::size_t i : request.cases)
       (is_hidden(run.job(), request.prepared.cases[i].id) ? hidden_ : open_).push_back(i);
-    for (std::size_t i = 0; i < open_parts_.size(); ++i)
-      candidates_.push_back(std::make_unique<CandidateRun>(
-          run, pool,
-          CandidateTask{
-              .request = job_, .source = request.source, .announced_cases = open_.size()}));
   }
 
   std::optional<CandidateResults> perform() {
@@ -118,8 +105,29 @@ class Recording {
   }
 
  private:
+  /// Divides the cases among candidates. The caller holds a slot.
+  void divide() {
+    // Each candidate compiles configurations of an autotuner for a limited time. So if all
+    // configurations are recorded, the number of candidates does not depend on other jobs.
+    const int most = std::max(request_.options.candidates, 1);
+    const int parts = job_.alternatives ? most : pool_.recorders_for(most);
+    for (const std::vector<std::size_t>& part :
+         deal_cases(request_.prepared.cases, request_.cases, static_cast<std::size_t>(parts))) {
+      std::vector<std::size_t>&open = open_parts_.emplace_back(),
+      &hidden = hidden_parts_.emplace_back();
+      for (const std::size_t i : part)
+        (is_hidden(run_.job(), request_.prepared.cases[i].id) ? hidden : open).push_back(i);
+    }
+    for (std::size_t i = 0; i < open_parts_.size(); ++i)
+      candidates_.push_back(std::make_unique<CandidateRun>(
+          run_, pool_,
+          CandidateTask{
+              .request = job_, .source = request_.source, .announced_cases = open_.size()}));
+  }
+
   std::optional<CandidateResults> perform_both() {
     if (!begin_work()) return std::nullopt;
+    divide();
     std::optional<CandidateResults> open = perform(open_parts_, open_, true, hidden_.empty());
     slot_.reset();  // because before_hidden() waits for a judge and for the GPU
     if (!open || hidden_.empty()) return open;

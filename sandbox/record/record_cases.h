@@ -32,7 +32,9 @@ struct RecordOptions {
   // will be timed need all configurations. Recording all of them takes longer, because each
   // configuration is compiled.
   bool alternatives = false;
-  int candidates = 1;  // the maximum number of simultaneous candidates
+  // The maximum number of simultaneous candidates. While many submissions are compiled, there are
+  // fewer (CandidatePool::recorders_for), unless `alternatives` is true.
+  int candidates = 1;
   std::string language = std::string(kPython);
   /// This function gets the results of all public cases, before any candidate gets a hidden case.
   /// If the function returns false, the recording ends there. A recording without hidden cases does

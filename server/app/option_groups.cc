@@ -63,6 +63,10 @@ int default_recording_jobs() {
   return std::clamp(sandbox::usable_processors(), default_gpu_sharers(), kMostDefaultRecordingJobs);
 }
 
+int default_recorder_cores() {
+  return std::min(sandbox::usable_processors(), sandbox::kMostRecorderCores);
+}
+
 int default_gpu_jobs() { return kJobsPerRecordingJob * default_recording_jobs(); }
 
 int default_judges() {
@@ -132,6 +136,14 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
                   "processors for its recorders (default: one for a core, at most " +
                       std::to_string(kMostDefaultRecordingJobs) + ")")
       ->check(CLI::Range(1, sandbox::kMostRecordingJobs))
+      ->capture_default_str();
+  command
+      .add_option(
+          "--recorder-cores", options.recorder_cores,
+          "processors that the recorders of all submissions share; a submission that is not "
+          "timed gets fewer recorders if each could not have a processor (default: all "
+          "usable processors)")
+      ->check(CLI::Range(1, sandbox::kMostRecorderCores))
       ->capture_default_str();
   command
       .add_option("--judges", options.judges,
@@ -207,6 +219,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--recorders", options.recorders, defaults.recorders);
   number("--gpu-jobs", options.gpu_jobs, defaults.gpu_jobs);
   number("--recording-jobs", options.recording_jobs, defaults.recording_jobs);
+  number("--recorder-cores", options.recorder_cores, defaults.recorder_cores);
   number("--judges", options.judges, defaults.judges);
   number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
   text("--ncu", options.ncu, defaults.ncu);
@@ -266,6 +279,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
   config.recording_jobs = options.recording_jobs;
+  config.recorder_cores = options.recorder_cores;
   config.judges = options.judges;
   // A parked candidate is a process that waits for a job. This number of parked candidates is
   // enough for the next jobs while used candidates are being replaced.

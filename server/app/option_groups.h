@@ -27,6 +27,7 @@ int default_recorders();
 int default_gpu_sharers();
 int default_gpu_jobs();
 int default_recording_jobs();
+int default_recorder_cores();
 int default_judges();
 inline constexpr int kMostGpuSharers = 16;
 inline constexpr int kMostGpuJobs = 256;
@@ -40,6 +41,7 @@ struct SandboxOptions {
   int gpu_sharers = default_gpu_sharers();
   int gpu_jobs = default_gpu_jobs();
   int recording_jobs = default_recording_jobs();
+  int recorder_cores = default_recorder_cores();
   int judges = default_judges();
   bool host_tier = true;
   bool allow_unjailed = false;  // devices may run device code outside of every jail

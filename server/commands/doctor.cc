@@ -228,8 +228,7 @@ int doctor_of_pools(const WorkerPoolOptions& options, bool as_json) {
   if (!workspace) return status;
   const sandbox::SandboxConfig config =
       sandbox_config(workspace->paths, sandbox::Isolation::best_effort);
-  const std::vector<Finding> findings =
-      check_pools(*pools, *workspace, config.harness_dir, kWorkerStartMs);
+  const std::vector<Finding> findings = check_pools(*pools, *workspace, config, kWorkerStartMs);
   if (as_json) {
     std::printf("%s\n", nlohmann::json{{"findings", to_json(findings)}}.dump(1).c_str());
   } else {

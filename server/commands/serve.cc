@@ -108,7 +108,7 @@ std::optional<ServedDevices> make_devices(const ServeOptions& options, const Wor
     devices.emplace_back(name, std::move(*device));
   }
   Result<std::vector<std::unique_ptr<RemoteDevice>>> remote =
-      make_pools(*pools, workspace, config->harness_dir);
+      make_pools(*pools, workspace, *config);
   if (!remote) {
     status = print_error("serve", kUnavailable, remote.error().message);
     return std::nullopt;

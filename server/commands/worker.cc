@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/unique_fd.h"
@@ -131,6 +132,13 @@ int worker(const WorkerOptions& options) {
         "worker", kUnavailable,
         "device " + device.info().name + " does not start: " + ready.error().message);
   WorkerHello hello;
+  Result<std::vector<sandbox::LayerReport>> layers =
+      device.layers(sandbox::Deadline::after_ms(kReadyMs));
+  if (!layers)
+    return print_error("worker", kUnavailable,
+                       "the sandbox of device " + device.info().name +
+                           " does not start: " + layers.error().message);
+  hello.layers = std::move(*layers);
   hello.device = device.info();
   hello.revision = {.assay = ASSAY_VERSION,
                     .harness = harness_digest(config->harness_dir),

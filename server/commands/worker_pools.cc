@@ -49,11 +49,28 @@ MakeHealthJob health_job_of(const operators::Catalog& catalog) {
   };
 }
 
-WorkerRevision revision_of(const Workspace& workspace, const std::string& harness_dir) {
+WorkerRevision revision_of(const Workspace& workspace, const sandbox::SandboxConfig& config) {
   return {.assay = ASSAY_VERSION,
-          .harness = harness_digest(harness_dir),
+          .harness = harness_digest(config.harness_dir),
           .suite = workspace.catalog.suite().digest,
-          .device = {}};
+          .device = {},
+          .strict = config.isolation == sandbox::Isolation::strict};
+}
+
+/// Returns the device of a worker in words.
+std::string described(const sandbox::DeviceInfo& device) {
+  const sandbox::DeviceClass& gpu = device.hardware;
+  if (gpu.name.empty()) return device.description;
+  return device.description + ", highest clock " + std::to_string(gpu.clock_khz / 1'000) +
+         " MHz, bandwidth " + std::to_string(gpu.bandwidth_bytes_per_s / 1'000'000'000) + " GB/s";
+}
+
+std::string described_sandbox(const std::vector<sandbox::LayerReport>& layers) {
+  if (layers.empty()) return "it has no sandbox, because it runs no submissions";
+  const std::string missing = missing_layers(layers);
+  if (missing.empty())
+    return "all " + std::to_string(layers.size()) + " layers of its sandbox work";
+  return "its sandbox lacks these layers: " + missing;
 }
 
 /// Makes the folder for what the workers' commands write to stderr.
@@ -116,11 +133,11 @@ Result<std::vector<PoolSettings>> chosen_pools(const WorkerPoolOptions& options)
 
 Result<std::vector<std::unique_ptr<RemoteDevice>>> make_pools(
     const std::vector<PoolSettings>& pools, const Workspace& workspace,
-    const std::string& harness_dir) {
+    const sandbox::SandboxConfig& config) {
   std::vector<std::unique_ptr<RemoteDevice>> made;
   if (pools.empty()) return made;
   ASSAY_TRY(logs, log_folder(workspace));
-  WorkerRevision revision = revision_of(workspace, harness_dir);
+  WorkerRevision revision = revision_of(workspace, config);
   const MakeHealthJob health_job = health_job_of(workspace.catalog);
   std::map<std::string, std::shared_ptr<RecordPool>> recording;
   for (const PoolSettings& pool : pools) {
@@ -151,12 +168,12 @@ std::vector<FleetReport> reports_of(const std::vector<const RemoteDevice*>& pool
 }
 
 std::vector<Finding> check_pools(const std::vector<PoolSettings>& pools, const Workspace& workspace,
-                                 const std::string& harness_dir, std::int64_t limit_ms) {
+                                 const sandbox::SandboxConfig& config, std::int64_t limit_ms) {
   std::vector<Finding> findings;
   const Result<std::string> logs = log_folder(workspace);
   if (!logs) return {{"workers", Finding::State::problem, logs.error().message}};
   sandbox::Spawner spawner;
-  WorkerRevision revision = revision_of(workspace, harness_dir);
+  WorkerRevision revision = revision_of(workspace, config);
   for (const PoolSettings& pool : pools) {
     Finding finding{.name = "pool " + pool.name, .state = Finding::State::problem, .text = {}};
     revision.device = pool.device;
@@ -169,7 +186,8 @@ std::vector<Finding> check_pools(const std::vector<PoolSettings>& pools, const W
     if (hello) {
       finding.state = Finding::State::good;
       finding.text = "a worker on " + hello->host + " has role " + pool.role + " and device " +
-                     hello->device.name + ": " + hello->device.description;
+                     hello->device.name + ": " + described(hello->device) + "; " +
+                     described_sandbox(hello->layers);
     } else {
       finding.text = hello.error().message;
     }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sandbox/job/config.h"
 #include "server/app/workspace.h"
 #include "server/commands/server_check.h"
 #include "server/workers/pool_settings.h"
@@ -39,15 +40,16 @@ std::vector<std::string> arguments_of(const WorkerPoolOptions& options);
 Result<std::vector<PoolSettings>> chosen_pools(const WorkerPoolOptions& options);
 
 /// Creates the pools, which start their workers in the background. The workspace must outlive them.
+/// With strict isolation, a worker is refused if its sandbox lacks a layer.
 /// Error: io if the folder for the workers' logs cannot be made.
 Result<std::vector<std::unique_ptr<RemoteDevice>>> make_pools(
     const std::vector<PoolSettings>& pools, const Workspace& workspace,
-    const std::string& harness_dir);
+    const sandbox::SandboxConfig& config);
 
 std::vector<FleetReport> reports_of(const std::vector<const RemoteDevice*>& pools);
 
 /// Starts one worker of each pool, and returns what came of it. Waits at most `limit_ms` for each.
 std::vector<Finding> check_pools(const std::vector<PoolSettings>& pools, const Workspace& workspace,
-                                 const std::string& harness_dir, std::int64_t limit_ms);
+                                 const sandbox::SandboxConfig& config, std::int64_t limit_ms);
 
 }  // namespace assay::server

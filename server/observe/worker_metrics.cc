@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace assay::server {
@@ -57,6 +58,27 @@ void write_worker_metrics(mcp::MetricsText& text, const std::vector<FleetReport>
   for (const FleetReport& pool : pools)
     text.sample("assay_worker_pool",
                 {{"pool", pool.pool}, {"role", pool.role}, {"records", pool.records}}, 1);
+  text.family("assay_worker_class", "gauge",
+              "The GPU of all workers of a pool, with its highest clock, with the value 1.");
+  for (const FleetReport& pool : pools) {
+    const sandbox::DeviceClass& gpu = pool.hardware;
+    if (gpu.name.empty()) continue;
+    text.sample("assay_worker_class",
+                {{"pool", pool.pool},
+                 {"gpu", gpu.name},
+                 {"memory_bytes", std::to_string(gpu.memory_bytes)},
+                 {"driver", gpu.driver},
+                 {"clock_khz", std::to_string(gpu.clock_khz)},
+                 {"bandwidth_bytes_per_s", std::to_string(gpu.bandwidth_bytes_per_s)}},
+                1);
+  }
+  text.family("assay_worker_missing_layers", "gauge",
+              "Workers whose sandboxes lack these isolation layers.");
+  for (const FleetReport& pool : pools) {
+    for (const auto& [layers, workers] : pool.missing_layers)
+      text.sample("assay_worker_missing_layers", {{"pool", pool.pool}, {"layers", layers}},
+                  static_cast<double>(workers));
+  }
   text.family("assay_worker_problem", "gauge",
               "Why the last worker failed, was refused or was lost, and what the engine says, with "
               "the value 1.");

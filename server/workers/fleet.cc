@@ -57,7 +57,7 @@ Fleet::~Fleet() {
 }
 
 std::int64_t Fleet::needed() const {
-  std::int64_t jobs = static_cast<std::int64_t>(queue_.size());
+  std::int64_t jobs = waiting_.slots(settings_.jobs_per_worker);
   for (const auto& seat : seats_) {
     if (seat->state != Seat::State::draining && seat->state != Seat::State::ended)
       jobs += seat->taken;
@@ -65,15 +65,23 @@ std::int64_t Fleet::needed() const {
   return workers_needed({settings_.jobs_per_worker, settings_.least, settings_.most}, jobs);
 }
 
-/// Returns the worker that gets the next job (placement.h), or null.
-std::shared_ptr<Fleet::Seat> Fleet::pick(bool alone) {
+/// Returns the worker that this waiting job gets now, or null.
+std::shared_ptr<Fleet::Seat> Fleet::pick(std::int64_t ticket, const std::string& run) {
+  if (!waiting_.may_be_next(ticket)) return nullptr;
+  const std::optional<std::int64_t> home = homes_.of(run);
   const std::int64_t now_ns = system_clock().monotonic_ns();
   std::vector<WorkerLoad> loads;
   for (const auto& seat : seats_) {
     const bool due = settings_.health_check_s > 0 && seat->health_due_ns <= now_ns;
-    loads.push_back({seat->taken, seat->capacity, seat->state == Seat::State::ready && !due});
+    loads.push_back({.number = seat->number,
+                     .taken = seat->taken,
+                     .capacity = seat->capacity,
+                     .takes_jobs = seat->state == Seat::State::ready && !due,
+                     .is_doubted = seat->doubted_until_ns > now_ns,
+                     .is_home = seat->number == home});
   }
-  const std::optional<std::size_t> found = place_job(loads, needed(), alone);
+  avoid_doubted(loads);
+  const std::optional<std::size_t> found = waiting_.worker_for(ticket, std::move(loads), needed());
   return found ? seats_[*found] : nullptr;
 }
 
@@ -84,29 +92,24 @@ bool Fleet::none_can_come() const {
          });
 }
 
-Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, bool alone, bool batch) {
+Result<Fleet::Lease> Fleet::take(const std::stop_token& stop, const Wish& wish) {
   MutexLock lock(mutex_);
-  const std::int64_t ticket = next_ticket_++;
+  const std::int64_t ticket = waiting_.add({.alone = wish.alone, .batch = wish.batch});
   const std::int64_t failures_before = sums_.failed_starts;
-  auto place = queue_.end();
-  while (!batch && place != queue_.begin() && std::prev(place)->batch &&
-         std::prev(place)->passed < kMostPasses)
-    ++(--place)->passed;
-  queue_.insert(place, {.number = ticket, .batch = batch});
   std::shared_ptr<Seat> seat;
   bool waits = false;
   const bool ended_well = changed_.wait(lock, stop, [&]() ASSAY_REQUIRES(mutex_) {
-    if (queue_.front().number == ticket) seat = pick(alone);
+    seat = pick(ticket, wish.run);
     // Only a job that has to wait may need another worker.
     if (seat == nullptr && !std::exchange(waits, true)) wake_keeper();
     return seat != nullptr || (none_can_come() && sums_.failed_starts > failures_before);
   });
-  queue_.erase(std::find_if(queue_.begin(), queue_.end(),
-                            [&](const Ticket& one) { return one.number == ticket; }));
-  if (!queue_.empty()) changed_.notify_all();  // the next ticket is at the front now
+  waiting_.remove(ticket);
+  if (!waiting_.empty()) changed_.notify_all();  // another job is the next one now
   if (seat != nullptr) {
-    const std::int64_t slots = alone ? seat->capacity : 1;
+    const std::int64_t slots = wish.alone ? seat->capacity : 1;
     seat->taken += slots;
+    homes_.set(wish.run, seat->number);
     return Lease(*this, std::move(seat), slots);
   }
   if (!ended_well) return fail(ErrorCode::cancelled, "cancelled");
@@ -141,7 +144,7 @@ void Fleet::give_back(const Lease& lease) {
   lease.seat_->idle_since_ns = system_clock().monotonic_ns();
   // A thread that wakes for nothing takes time from the others, so each change wakes only the
   // threads that it concerns.
-  if (!queue_.empty()) changed_.notify_all();
+  if (!waiting_.empty()) changed_.notify_all();
   const bool due = lease.seat_->health_due_ns <= lease.seat_->idle_since_ns;
   if (due && lease.seat_->taken == 0) emptied_.notify_all();
   if (lease.seat_->state == Seat::State::draining) wake_keeper();
@@ -158,7 +161,11 @@ void Fleet::accept(const Lease& lease) {
 
 void Fleet::doubt(const Lease& lease) {
   const MutexLock lock(mutex_);
-  lease.seat_->health_due_ns = system_clock().monotonic_ns();
+  const std::int64_t now_ns = system_clock().monotonic_ns();
+  lease.seat_->health_due_ns = now_ns;
+  // With health checks, the next one decides.
+  if (settings_.health_check_s == 0)
+    lease.seat_->doubted_until_ns = now_ns + settings_.quarantine_s * 1'000 * kNsPerMs;
 }
 
 void Fleet::quarantine(const Lease& lease, const std::string& reason) {
@@ -303,17 +310,19 @@ FleetReport Fleet::counts() const { return counts(nullptr); }
 FleetReport Fleet::counts(std::shared_ptr<Seat>* starting) const {
   const MutexLock lock(mutex_);
   FleetReport report = sums_;
+  if (class_) report.hardware = class_->hardware;
   const std::int64_t now_ns = system_clock().monotonic_ns();
   for (const auto& seat : seats_) {
     report.starting += seat->state == Seat::State::starting;
     report.draining += seat->state == Seat::State::draining;
     if (seat->state == Seat::State::starting && starting != nullptr) *starting = seat;
     if (seat->state != Seat::State::ready) continue;
+    if (!seat->missing_layers.empty()) ++report.missing_layers[seat->missing_layers];
     ++(seat->taken > 0 ? report.busy : report.idle);
   }
   report.quarantined = std::count_if(quarantines_.begin(), quarantines_.end(),
                                      [&](const auto& one) { return one.second.until_ns > now_ns; });
-  report.waiting = static_cast<std::int64_t>(queue_.size());
+  report.waiting = waiting_.size();
   return report;
 }
 

@@ -2,7 +2,7 @@
 // ends those that are idle for long.
 //
 //   Fleet fleet(settings, revision, "/var/lib/assay/workers");
-//   Result<Fleet::Lease> lease = fleet.take(stop, false);  // waits for a worker
+//   Result<Fleet::Lease> lease = fleet.take(stop, {});  // waits for a worker
 //   if (!lease) return fail(lease.error());
 //   Result<sandbox::Verdict> verdict = fleet.run(*lease, job, monitor);
 //   const bool lost = !verdict && verdict.error().code == ErrorCode::unavailable;
@@ -12,7 +12,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -30,6 +29,8 @@
 #include "sandbox/pool/process.h"
 #include "server/workers/frame_inbox.h"
 #include "server/workers/pool_settings.h"
+#include "server/workers/run_homes.h"
+#include "server/workers/waiting_jobs.h"
 #include "server/workers/worker_messages.h"
 #include "server/workers/worker_stream.h"
 
@@ -38,8 +39,8 @@ namespace assay::server {
 /// A worker that sends nothing for this time is lost.
 inline constexpr std::int64_t kSilenceMs = 4'500;
 
-/// So many jobs of waiting clients go before a batch job that came earlier; then it is next.
-inline constexpr int kMostPasses = 16;
+/// The most runs of which a pool remembers the worker of the last job.
+inline constexpr std::size_t kMostHomes = 4'096;
 
 /// What a worker that records needs to know of an order, and where its answers go.
 struct RecordingErrand {
@@ -59,7 +60,10 @@ struct FleetReport {
   std::int64_t losses = 0, late_messages = 0;
   // Why the last worker failed, was refused or was lost. Empty after a new worker got ready.
   std::string problem;
-  std::string engine;  // the last words of a command that starts a worker; may be empty
+  std::string engine;             // the last words of a command that starts a worker; may be empty
+  sandbox::DeviceClass hardware;  // of all workers; without a name before a worker with a GPU came
+  // The numbers of workers whose sandboxes lack the same isolation layers, by their names.
+  std::map<std::string, std::int64_t> missing_layers;
 };
 
 class Fleet {
@@ -90,6 +94,13 @@ class Fleet {
     std::int64_t slots_;
   };
 
+  /// What a job wants of its worker.
+  struct Wish {
+    bool alone = false;    // no other job meanwhile
+    bool batch = false;    // nobody waits for it (Job::batch)
+    std::string run = {};  // the worker of the run's last job is the best one
+  };
+
   /// Starts `settings.least` workers in the background. `logs` is a folder for what the commands
   /// write to stderr.
   /// With role launch, `records` is the fleet that records, and outlives this one.
@@ -99,10 +110,11 @@ class Fleet {
   Fleet& operator=(const Fleet&) = delete;
 
   /// Waits for a worker with a free slot, first come, first served, except that up to kMostPasses
-  /// jobs of waiting clients pass a batch job (Job::batch). With `alone`, the worker gets no other
-  /// job meanwhile. Errors: cancelled; unavailable if several starts in a row failed. The message
-  /// is for the operator: it quotes the command and its output.
-  Result<Lease> take(const std::stop_token& stop, bool alone, bool batch = false);
+  /// jobs of waiting clients pass a batch job. With `alone`, the worker gets no other
+  /// job meanwhile, and while one is emptied for this job, other jobs pass it (waiting_jobs.h).
+  /// Errors: cancelled; unavailable if several starts in a row failed. The message is for the
+  /// operator: it quotes the command and its output.
+  Result<Lease> take(const std::stop_token& stop, const Wish& wish);
   /// Waits for a worker whose health check is due, and lends it alone. Error: cancelled.
   Result<Lease> take_due(const std::stop_token& stop);
   /// Runs the job on the worker. If the pool's role is launch, workers of `records` record it, and
@@ -119,8 +131,9 @@ class Fleet {
                const std::stop_token& stop);
   /// Notes that the worker's health check was right, so that the worker gets jobs.
   void accept(const Lease& lease);
-  /// Makes the worker's health check due now, so that the worker gets no job before it. Without
-  /// health checks (`health_check_s` 0), this changes nothing.
+  /// Notes that the worker's device failed a job. Its health check is due now, and the worker gets
+  /// no job before it. Without health checks (`health_check_s` 0), the worker gets no job for
+  /// `quarantine_s`, unless the devices of all workers have failed.
   void doubt(const Lease& lease);
   /// Ends the worker, and refuses workers on its machine for `quarantine_s`.
   void quarantine(const Lease& lease, const std::string& reason);
@@ -139,11 +152,6 @@ class Fleet {
 
  private:
   struct Call;
-  struct Ticket {
-    std::int64_t number;
-    bool batch;
-    int passed = 0;  // by so many jobs that came later
-  };
   struct Quarantine {
     std::string reason;
     std::int64_t until_ns;
@@ -170,7 +178,7 @@ class Fleet {
   void fail_start(const std::string& reason) ASSAY_REQUIRES(mutex_);
   /// Returns how many workers the pool needs for its jobs, waiting ones included.
   std::int64_t needed() const ASSAY_REQUIRES(mutex_);
-  std::shared_ptr<Seat> pick(bool alone) ASSAY_REQUIRES(mutex_);
+  std::shared_ptr<Seat> pick(std::int64_t ticket, const std::string& run) ASSAY_REQUIRES(mutex_);
   bool none_can_come() const ASSAY_REQUIRES(mutex_);
   void give_back(const Lease& lease);
   Result<sandbox::Verdict> follow(Seat& seat, const JobTag& tag, Call& call,
@@ -192,13 +200,13 @@ class Fleet {
   Condition keeper_wakes_;
   bool keeper_is_asked_ ASSAY_GUARDED_BY(mutex_) = false;  // to plan before its next look
   std::vector<std::shared_ptr<Seat>> seats_ ASSAY_GUARDED_BY(mutex_);
-  std::deque<Ticket> queue_ ASSAY_GUARDED_BY(mutex_);  // of waiting take() calls
-  std::int64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
+  WaitingJobs waiting_ ASSAY_GUARDED_BY(mutex_);  // the jobs of waiting take() calls
+  RunHomes homes_ ASSAY_GUARDED_BY(mutex_){kMostHomes};
   std::int64_t next_number_ ASSAY_GUARDED_BY(mutex_) = 1;
   std::int64_t failures_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::int64_t next_start_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::string target_ ASSAY_GUARDED_BY(mutex_);  // for which the pool records
-  std::string class_ ASSAY_GUARDED_BY(mutex_);   // the description of the first worker's device
+  std::string target_ ASSAY_GUARDED_BY(mutex_);                        // for which the pool records
+  std::optional<sandbox::DeviceInfo> class_ ASSAY_GUARDED_BY(mutex_);  // of the first worker
   std::map<std::string, Quarantine> quarantines_ ASSAY_GUARDED_BY(mutex_);  // by machine
   FleetReport sums_ ASSAY_GUARDED_BY(mutex_);
   std::jthread keeper_thread_;

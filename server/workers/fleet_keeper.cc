@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sandbox/wire/header_reader.h"
+#include "server/workers/device_class.h"
 #include "server/workers/fleet.h"
 #include "server/workers/fleet_seat.h"
 #include "server/workers/recording_messages.h"
@@ -178,15 +179,14 @@ Status Fleet::admit(Seat& seat, const WorkerHello& hello) {
                       escape_text(target_) + "; start it with --compile-target " +
                       escape_text(target_));
   }
-  if (class_.empty()) class_ = hello.device.description;
-  if (class_ != hello.device.description)
+  if (!class_) class_ = hello.device;
+  if (const std::string other = class_difference(*class_, hello.device); !other.empty())
     return fail(ErrorCode::unavailable,
-                "the worker on " + host + " was refused: its device is '" +
-                    escape_text(hello.device.description) + "', and the pool has '" +
-                    escape_text(class_) +
-                    "'; times of different devices cannot be compared, so give them two pools");
+                "the worker on " + host + " was refused: its " + other +
+                    "; times of different devices cannot be compared, so give them two pools");
   seat.host = host;
   seat.device = hello.device;
+  seat.missing_layers = missing_layers(hello.layers);
   seat.name += "@" + host;
   seat.capacity = std::min<std::int64_t>(settings_.jobs_per_worker, hello.device.concurrency);
   seat.idle_since_ns = now_ns;

@@ -45,16 +45,18 @@ struct Fleet::Seat {
   std::string name;
   std::string host;
   sandbox::DeviceInfo device;
+  std::string missing_layers;  // of its sandbox, separated by commas
   State state = State::starting;
   std::int64_t capacity = 0;  // jobs at a time
   std::int64_t taken = 0;     // slots that leases hold
   std::int64_t idle_since_ns = 0;
-  std::int64_t health_due_ns = 0;  // from then on the worker gets no job before its health check
-  std::int64_t end_by_ns = 0;      // of a draining worker without jobs: it is ended then
-  bool asked_to_drain = false;     // by this server
-  bool preempted = false;          // it drains, and this server did not ask for it
-  bool proven = false;             // a health check was right
-  std::string lost;                // why the worker was lost; empty: it was not
+  std::int64_t health_due_ns = 0;     // from then on the worker gets no job before its health check
+  std::int64_t doubted_until_ns = 0;  // its device failed a job, and nobody checks its health
+  std::int64_t end_by_ns = 0;         // of a draining worker without jobs: it is ended then
+  bool asked_to_drain = false;        // by this server
+  bool preempted = false;             // it drains, and this server did not ask for it
+  bool proven = false;                // a health check was right
+  std::string lost;                   // why the worker was lost; empty: it was not
   std::map<JobTag, Call*> calls;
   std::unique_ptr<WorkerStream> stream;
   std::jthread reader;

@@ -46,7 +46,8 @@ void RecordingRelay::serve(const std::stop_token& stop) {
 
 Status RecordingRelay::serve_one(sandbox::Frame order, const std::stop_token& stop) {
   if (!lease_) {
-    Result<Fleet::Lease> lease = records_.take(stop, about_.alone, about_.job.batch);
+    Result<Fleet::Lease> lease = records_.take(
+        stop, {.alone = about_.alone, .batch = about_.job.batch, .run = about_.job.run});
     if (!lease) {
       if (lease.error().code == ErrorCode::cancelled) return fail(lease.error());
       return fail(ErrorCode::resource_exhausted, lease.error().message);

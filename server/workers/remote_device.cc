@@ -76,8 +76,8 @@ Verdict RemoteDevice::execute(const sandbox::Job& job, sandbox::JobMonitor& moni
                       "workers replay no launch plans; use a device of this machine");
   const std::string& pool = fleet_.settings().name;
   for (std::int64_t attempt = 1; attempt <= kMostAttempts; ++attempt) {
-    const Result<Fleet::Lease> lease =
-        fleet_.take(monitor.stop, attempt == kMostAttempts, job.batch);
+    const Result<Fleet::Lease> lease = fleet_.take(
+        monitor.stop, {.alone = attempt == kMostAttempts, .batch = job.batch, .run = job.run});
     if (!lease) {
       if (lease.error().code == ErrorCode::cancelled)
         return unfinished(job, ErrorKind::cancelled, "cancelled while it waited for a worker");

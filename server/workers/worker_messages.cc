@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "base/text.h"
+#include "sandbox/device/fake.h"
 #include "sandbox/wire/header_reader.h"
+#include "sandbox/wire/layer_reports.h"
 #include "tools/json/verdict_json.h"
 
 namespace assay::server {
@@ -59,6 +62,29 @@ std::string difference(const WorkerRevision& mine, const WorkerRevision& theirs)
   return "";
 }
 
+std::string weakness(const WorkerRevision& mine, const WorkerHello& hello) {
+  if (!mine.strict || hello.device.name == sandbox::kFakeDevice) return "";
+  const auto missing = std::find_if(hello.layers.begin(), hello.layers.end(),
+                                    [](const sandbox::LayerReport& one) { return !one.active; });
+  if (missing == hello.layers.end() && !hello.layers.empty()) return "";
+  const std::string lacks = hello.layers.empty()
+                                ? "it names no layers of its sandbox"
+                                : "its sandbox lacks the layer " + escape_text(missing->name) +
+                                      " (" + escape_text(missing->detail) + ")";
+  return lacks +
+         ", and the server has --isolation strict; `assay doctor` on the worker's machine says "
+         "what "
+         "is missing there";
+}
+
+std::string missing_layers(const std::vector<sandbox::LayerReport>& layers) {
+  std::string names;
+  for (const sandbox::LayerReport& one : layers) {
+    if (!one.active) names += (names.empty() ? "" : ",") + one.name;
+  }
+  return names;
+}
+
 std::string harness_digest(const std::string& harness_dir) {
   std::map<std::string, std::string> files;  // ordered by name
   std::error_code error;
@@ -84,13 +110,20 @@ nlohmann::json to_json(const WorkerHello& hello) {
           {"role", hello.revision.role},
           {"host", hello.host},
           {"pid", hello.pid},
+          {"layers", sandbox::to_json(hello.layers)},
           {"device",
            {{"name", device.name},
             {"description", device.description},
             {"can_time", device.can_time},
             {"best_tier", sandbox::to_string(device.best_tier)},
             {"default_target", device.default_target},
-            {"concurrency", device.concurrency}}}};
+            {"concurrency", device.concurrency},
+            {"class",
+             {{"name", device.hardware.name},
+              {"memory_bytes", device.hardware.memory_bytes},
+              {"driver", device.hardware.driver},
+              {"clock_khz", device.hardware.clock_khz},
+              {"bandwidth_bytes_per_s", device.hardware.bandwidth_bytes_per_s}}}}}};
 }
 
 Result<WorkerHello> read_hello(const Frame& frame) {
@@ -109,6 +142,7 @@ Result<WorkerHello> read_hello(const Frame& frame) {
   hello.revision.role = in.has("role") ? in.text("role") : kRoleAll;
   hello.host = in.text("host");
   hello.pid = in.integer("pid", 0, kHighestInteger);
+  hello.layers = sandbox::read_layers(in);
   const nlohmann::json* device = in.object("device");
   ASSAY_RETURN_IF_ERROR(in.status());
   HeaderReader inner(*device, "hello.device");
@@ -120,7 +154,16 @@ Result<WorkerHello> read_hello(const Frame& frame) {
   hello.device.best_tier = tier.value_or(sandbox::Tier::none);
   hello.device.default_target = inner.optional_text("default_target");
   hello.device.concurrency = static_cast<int>(inner.integer("concurrency", 1, kMostJobs));
+  const nlohmann::json* hardware = inner.object("class");
   ASSAY_RETURN_IF_ERROR(inner.status());
+  HeaderReader of_class(*hardware, "hello.device.class");
+  hello.device.hardware = {
+      .name = of_class.text("name"),
+      .memory_bytes = of_class.integer("memory_bytes", 0, kHighestInteger),
+      .driver = of_class.text("driver"),
+      .clock_khz = of_class.integer("clock_khz", 0, kHighestInteger),
+      .bandwidth_bytes_per_s = of_class.integer("bandwidth_bytes_per_s", 0, kHighestInteger)};
+  ASSAY_RETURN_IF_ERROR(of_class.status());
   return hello;
 }
 

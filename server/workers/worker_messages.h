@@ -25,7 +25,7 @@
 namespace assay::server {
 
 /// The number of the protocol. It changes if an older worker could not understand a message.
-inline constexpr std::int64_t kWorkerProtocol = 3;
+inline constexpr std::int64_t kWorkerProtocol = 4;
 
 /// The types of the messages from a worker.
 inline constexpr const char* kHelloType = "hello";
@@ -53,6 +53,7 @@ struct WorkerRevision {
   std::string suite;    // the digest of the operators
   std::string device;   // the name of the device: "cpu", "cuda:0"; of a server, empty: any device
   std::string role = kRoleAll;
+  bool strict = false;  // of a server: each worker must have all isolation layers of its sandbox
 
   bool operator==(const WorkerRevision&) const = default;
 };
@@ -60,6 +61,13 @@ struct WorkerRevision {
 /// Returns why a server of `mine` cannot use a worker of `theirs`, and what to do. Returns "" if it
 /// can.
 std::string difference(const WorkerRevision& mine, const WorkerRevision& theirs);
+
+struct WorkerHello;
+/// Returns which isolation layer the worker's sandbox lacks although a server of `mine` needs it,
+/// and what to do. Returns "" if the sandbox is good enough.
+std::string weakness(const WorkerRevision& mine, const WorkerHello& hello);
+/// Returns the names of the isolation layers that are not active, separated by commas.
+std::string missing_layers(const std::vector<sandbox::LayerReport>& layers);
 
 /// Returns the SHA-256 over the names and the contents of the Python files of the harness.
 std::string harness_digest(const std::string& harness_dir);
@@ -71,6 +79,7 @@ struct WorkerHello {
   std::string host;
   std::int64_t pid = 0;
   sandbox::DeviceInfo device;
+  std::vector<sandbox::LayerReport> layers;  // of the jails of its device
 };
 nlohmann::json to_json(const WorkerHello& hello);
 Result<WorkerHello> read_hello(const sandbox::Frame& frame);

@@ -44,7 +44,8 @@ Result<std::unique_ptr<WorkerStream>> WorkerStream::start(sandbox::Spawner& spaw
                                       .inherit = {},
                                       .log = log,
                                       .output = pair.theirs.get(),
-                                      .input = pair.theirs.get()};
+                                      .input = pair.theirs.get(),
+                                      .own_session = true};
   ASSAY_TRY(process, spawner.spawn(request));
   return std::unique_ptr<WorkerStream>(
       new WorkerStream(std::move(process), std::move(pair.ours), command, log));
@@ -97,7 +98,8 @@ Result<WorkerHello> WorkerStream::greet(const Deadline& deadline, const WorkerRe
         Result<WorkerHello> hello = read_hello(receiver_.take());
         if (!hello)
           return fail(ErrorCode::unavailable, "the worker was refused: " + hello.error().message);
-        const std::string other = difference(mine, hello->revision);
+        std::string other = difference(mine, hello->revision);
+        if (other.empty()) other = weakness(mine, *hello);
         if (other.empty()) return hello;
         return fail(ErrorCode::unavailable,
                     "the worker on " + escape_text(hello->host) + " was refused: " + other);

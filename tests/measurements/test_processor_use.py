@@ -14,9 +14,10 @@ from processor_use import (  # noqa: E402
     TICKS_PER_S,
     Moment,
     ProcessorUse,
+    Use,
     between,
     machine_seconds,
-    own_and_ended_seconds,
+    own_and_ended_use,
 )
 
 
@@ -28,20 +29,29 @@ def test_each_mode_of_the_machine_has_its_columns() -> None:
 
 
 def test_the_name_of_a_process_may_contain_blanks_and_brackets() -> None:
-    fields = ["S", "1", *["0"] * 9, *[str(value * TICKS_PER_S) for value in (1, 2, 4, 8)], "0"]
-    assert own_and_ended_seconds(f"7 (a) b (c)) {' '.join(fields)}") == (3, 12)
+    # The fields of proc_pid_stat(5) from the state on: minflt and cminflt, then the four times.
+    times = [str(value * TICKS_PER_S) for value in (1, 2, 4, 8)]
+    fields = ["S", "1", *["0"] * 5, "30", "400", "0", "0", *times, "0"]
+    assert own_and_ended_use(f"7 (a) b (c)) {' '.join(fields)}") == (Use(3, 30), Use(12, 400))
 
 
 def test_figures_are_rates_and_an_ended_process_counts_once() -> None:
     machine = {"user": 10.0, "system": 5.0, "idle": 100.0, "io": 0.0, "steal": 0.0}
     later = {**machine, "user": 14.0, "idle": 103.0}
-    begin = Moment(100.0, machine, {"candidate": 6.0}, {"page_faults": 50}, {"cpu": 1_000_000})
+    begin = Moment(
+        100.0, machine, {"candidate": Use(6.0, 40)}, {"page_faults": 50}, {"cpu": 1_000_000}
+    )
     end = Moment(
-        102.0, later, {"candidate": 9.0, "judge": 1.0}, {"page_faults": 250}, {"cpu": 2_000_000}
+        102.0,
+        later,
+        {"candidate": Use(9.0, 60), "judge": Use(1.0, 8)},
+        {"page_faults": 250},
+        {"cpu": 2_000_000},
     )
     figures = between(begin, end)
     assert (figures["user"], figures["system"], figures["idle"]) == (2.0, 0.0, 1.5)
     assert figures["by_role"] == {"candidate": 1.5, "judge": 0.5}
+    assert figures["faults_by_role"] == {"candidate": 10, "judge": 4}
     assert figures["page_faults_per_s"] == 100
     assert figures["stalled"] == {"cpu": 0.5}
 

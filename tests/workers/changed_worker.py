@@ -3,8 +3,8 @@
     python changed_worker.py '{"hello": {"assay": "0.1"}}' assay worker --device fake
 
 The first argument is a JSON object with any of these members: `hello` (fields that replace those of
-the hello), `verdict` (fields that replace those of each verdict), `unchanged` (so many verdicts stay
-as they are first), `silent` (true: after the hello nothing is passed on)."""
+the hello and of its objects), `verdict` (fields that replace those of each verdict), `unchanged`
+(so many verdicts stay as they are first), `silent` (true: after the hello nothing is passed on)."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def main() -> None:
     while (frame := read_frame(worker.stdout)) is not None:
         header, payload = frame
         if header["type"] == "hello":
-            header |= change.get("hello", {})
+            for name, value in change.get("hello", {}).items():
+                header[name] = {**header[name], **value} if isinstance(value, dict) else value
         elif change.get("silent"):
             continue
         elif header["type"] == "verdict" and "verdict" in change:

@@ -9,6 +9,7 @@ because a slurmd starts jobs for other users. systemd is not needed."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import shutil
@@ -103,7 +104,7 @@ class Slurm:
         return self
 
     def __exit__(self, *_: object) -> None:
-        subprocess.run(["scancel", "--user=root"], env=self.environment, capture_output=True)
+        left = self.end_steps()
         for name in reversed(self.processes):
             self.processes[name].send_signal(signal.SIGTERM)
         for process in self.processes.values():
@@ -112,6 +113,31 @@ class Slurm:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+        for pid in self.step_daemons():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        assert not left, f"the steps' daemons {left} did not end\n{self.logs()}"
+
+    def end_steps(self) -> list[int]:
+        """Ends all jobs, and returns the daemons of steps that did not end. A slurmstepd needs the
+        controller and munged for its end: without them it tries to report it for ever."""
+        deadline = time.monotonic() + WAIT_S
+        while (left := self.step_daemons()) and time.monotonic() < deadline:
+            self.run("scancel", "--user=root")
+            time.sleep(0.2)
+        return left
+
+    def step_daemons(self) -> list[int]:
+        """Returns the slurmstepd processes of this cluster."""
+        mine = f"SLURM_CONF={self.folder / 'slurm.conf'}".encode()
+        found = []
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has just ended
+                if (process / "comm").read_text().startswith("slurmstepd") and mine in (
+                    process / "environ"
+                ).read_bytes().split(b"\0"):
+                    found.append(int(process.name))
+        return found
 
     def start(self, name: str, command: list[str]) -> None:
         with (self.folder / f"{name}.out").open("ab") as out:

@@ -36,13 +36,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TextIO
 
-import numpy
+import numpy.random  # numpy itself would load it, in 6 ms, when a child seeds it
 import torch
 import torch._subclasses.schema_check_mode  # torch's dispatch modes import it when they are used
 from torch._subclasses import fake_tensor
 
 from harness import triton_adapter
-from harness.candidate import candidate
+from harness.candidate import candidate, huge_pages
 from harness.cuda_cpp import nvrtc
 from harness.entry import fake_cuda
 from harness.wire.frames import Channel, Frame, FrameError
@@ -54,10 +54,11 @@ def _import(name: str) -> None:
 
 
 # What the zygote prepares after `ready`. torch needs torch.distributed.tensor for views and for the
-# modules of torch.nn.
+# modules of torch.nn. The last step is for the memory of all steps before it.
 PREPARED_WHEN_IDLE: tuple[Callable[[], None], ...] = (
     partial(_import, "torch.distributed.tensor"),
     triton_adapter.split_libdevice,
+    huge_pages.collapse,
 )
 # The zygote does one of these steps when it has received nothing for IDLE_MS. If requests keep
 # coming, it waits at most LATEST_PREPARATION_S after `ready`, and does a step before it answers the

@@ -27,7 +27,7 @@ from harness.operator import Operator
 from harness.wire import shared_memory
 from harness.wire.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous
-from judge_client import write_operator
+from judge_client import REFERENCE, SPEC, write_operator
 from torch.utils._python_dispatch import _disable_current_modes
 
 Entry = Callable[..., Any]
@@ -43,8 +43,8 @@ def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
 class Talk:
     """A judge's case and a candidate's runner, connected by a socket. The candidate is a thread."""
 
-    def __init__(self, folder: Path) -> None:
-        operator = Operator.load(write_operator(folder / "op"))
+    def __init__(self, folder: Path, spec: str = SPEC, reference: str = REFERENCE) -> None:
+        operator = Operator.load(write_operator(folder / "op", spec, reference))
         wire = {
             "id": "one",
             "axes": {"rows": 64, "cols": 8},

@@ -39,3 +39,16 @@ TEST_CASE("a missing layer is an error only under strict isolation") {
       layers_json(lenient.layers()) ==
       R"([{"name":"one","active":true,"detail":""},{"name":"two","active":false,"detail":"no \"two\"\u000a"}])");
 }
+
+TEST_CASE("a layer of two jails is active only if it is active in both") {
+  const std::vector<LayerReport> both = layers_of_both(
+      {{"seccomp", true, ""}, {"landlock", false, "old kernel"}, {"capabilities", true, ""}},
+      {{"seccomp", false, "refused"}, {"landlock", true, ""}, {"device_nodes", true, ""}});
+  REQUIRE(both.size() == 4);
+  CHECK_FALSE(both[0].active);
+  CHECK(both[0].detail == "refused");
+  CHECK_FALSE(both[1].active);
+  CHECK(both[1].detail == "old kernel");
+  CHECK(both[2].active);
+  CHECK(both[3].name == "device_nodes");
+}

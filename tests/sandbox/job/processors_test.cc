@@ -30,30 +30,70 @@ TEST_CASE("only the processors that the kernel allows are counted") {
   CHECK(usable_processors() >= 1);
 }
 
-TEST_CASE("a limit of a control group, or of one above it, counts") {
-  const std::filesystem::path top =
-      std::filesystem::temp_directory_path() / ("assay-processors-" + std::to_string(::getpid()));
-  const std::filesystem::path group = top / "pod/worker";
-  std::filesystem::create_directories(group);
-  const auto write = [](const std::filesystem::path& folder, const std::string& text) {
-    std::ofstream(folder / "cpu.max") << text;
+namespace {
+
+/// A folder that plays the mount of a hierarchy, and is removed at the end.
+struct Hierarchy {
+  explicit Hierarchy(const std::string& name)
+      : top(std::filesystem::temp_directory_path() /
+            ("assay-processors-" + name + "-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(top / "pod/worker");
+  }
+  ~Hierarchy() { std::filesystem::remove_all(top); }
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(top / file) << text;
+  }
+  OwnGroup own(bool version2) const { return {top.string(), "/pod/worker", version2}; }
+
+  std::filesystem::path top;
+};
+
+}  // namespace
+
+TEST_CASE("a limit of a control group of version 2, or of one above it, counts") {
+  const Hierarchy unified("2");
+  const auto limited = [&](int otherwise) {
+    return limited_processors({unified.own(true)}, otherwise);
   };
-  CHECK(limited_processors(group, top, 64) == 64);
-  write(group, "max 100000\n");
-  CHECK(limited_processors(group, top, 64) == 64);
-  write(top / "pod", "350000 100000\n");
-  CHECK(limited_processors(group, top, 64) == 4);
-  write(group, "200000 100000\n");
-  CHECK(limited_processors(group, top, 64) == 2);
-  CHECK(limited_processors(group, top, 1) == 1);
-  write(group, "no number\n");
-  CHECK(limited_processors(group, top, 64) == 4);
-  std::filesystem::remove_all(top);
+  CHECK(limited(64) == 64);
+  unified.write("pod/worker/cpu.max", "max 100000\n");
+  CHECK(limited(64) == 64);
+  unified.write("pod/cpu.max", "350000 100000\n");
+  CHECK(limited(64) == 4);
+  unified.write("pod/worker/cpu.max", "200000 100000\n");
+  CHECK(limited(64) == 2);
+  CHECK(limited(1) == 1);
+  unified.write("pod/worker/cpu.max", "no number\n");
+  CHECK(limited(64) == 4);
 }
 
-TEST_CASE("the control group of version 2 is found among those of version 1") {
-  CHECK(unified_group("0::/a/b\n") == "/a/b");
-  CHECK(unified_group("12:cpu:/x\n1:name=systemd:/y\n0::/\n") == "/");
-  CHECK(unified_group("12:cpu:/x\n").empty());
-  CHECK(unified_group("").empty());
+TEST_CASE("a limit of a control group of version 1, or of one above it, counts") {
+  const Hierarchy cpu("1");
+  const auto limited = [&] { return limited_processors({cpu.own(false)}, 64); };
+  cpu.write("pod/worker/cpu.cfs_period_us", "100000\n");
+  cpu.write("pod/worker/cpu.cfs_quota_us", "-1\n");
+  CHECK(limited() == 64);
+  cpu.write("cpu.cfs_period_us", "50000\n");
+  cpu.write("cpu.cfs_quota_us", "420000\n");
+  CHECK(limited() == 9);
+  cpu.write("pod/worker/cpu.cfs_quota_us", "150000\n");
+  CHECK(limited() == 2);
+}
+
+TEST_CASE("on a hybrid machine the hierarchy with the controller counts") {
+  const Hierarchy cpu("hybrid-1"), unified("hybrid-2");
+  cpu.write("pod/cpu.cfs_period_us", "100000\n");
+  cpu.write("pod/cpu.cfs_quota_us", "300000\n");
+  const GroupTables tables{.mounts = "cgroup " + cpu.top.string() +
+                                     " cgroup rw,nosuid,cpu,cpuacct 0 0\ncgroup2 " +
+                                     unified.top.string() + " cgroup2 rw 0 0\n",
+                           .groups = "4:cpu,cpuacct:/pod/worker\n0::/pod\n"};
+  CHECK(limited_processors(own_groups("cpu", tables), 64) == 3);
+}
+
+TEST_CASE("in a container the mount is the process's own group") {
+  const Hierarchy cpu("container");
+  cpu.write("cpu.cfs_period_us", "100000\n");
+  cpu.write("cpu.cfs_quota_us", "500000\n");
+  CHECK(limited_processors({{cpu.top.string(), "/docker/4711", false}}, 64) == 5);
 }

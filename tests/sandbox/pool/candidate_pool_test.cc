@@ -308,3 +308,27 @@ if not _mark.exists() or _mark.read_text() == _judge:
   CHECK(fs::exists(folder / "mark"));
   judge.release(job.id);
 }
+
+TEST_CASE("a submission gets fewer candidates while others are compiled") {
+  SandboxConfig config = real_config();
+  config.recorder_cores = 8;
+  Spawner spawner;
+  CandidatePool pool(config, spawner);
+  std::vector<FifoSemaphore::Slot> held;
+  const auto recorders = [&](std::size_t jobs) {
+    while (held.size() < jobs) {
+      Result<FifoSemaphore::Slot> slot = pool.begin_work(Deadline::after_ms(0));
+      REQUIRE(slot);
+      held.push_back(std::move(*slot));
+    }
+    return pool.recorders_for(2);
+  };
+  CHECK(recorders(1) == 2);
+  CHECK(pool.recorders_for(16) == 8);
+  CHECK(pool.recorders_for(0) == 1);
+  CHECK(recorders(4) == 2);
+  CHECK(recorders(5) == 1);
+  CHECK(recorders(20) == 1);
+  held.erase(held.begin() + 4, held.end());
+  CHECK(recorders(4) == 2);
+}

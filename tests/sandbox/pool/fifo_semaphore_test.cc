@@ -71,6 +71,7 @@ TEST_CASE("a waiter that is cancelled leaves the semaphore's queue to the others
   stop.request_stop();
   CHECK(cancelled.get().error().code == ErrorCode::cancelled);
   CHECK(semaphore.waiting() == 1);
+  CHECK(semaphore.held() == 1);
   held.reset();
   CHECK(next.get());
 }

@@ -51,6 +51,20 @@ struct PlayedWorker {
     revision.role = role;
   }
 
+  PlayedWorker(const PlayedWorker&) = delete;
+  PlayedWorker& operator=(const PlayedWorker&) = delete;
+  /// The fleet is gone by now, so no process of a command may be left, not even one that waits for
+  /// the other side of its pipe.
+  ~PlayedWorker() {
+    const auto deadline = sandbox::Deadline::after_ms(kAnswerMs);
+    while (has_reader() && !deadline.over()) system_clock().pause(std::chrono::milliseconds(10));
+    CHECK_FALSE(has_reader());
+  }
+  /// Returns true if a process reads `from`, or has begun to open it for that.
+  bool has_reader() const {
+    return UniqueFd(::open(from.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).get() >= 0;
+  }
+
   /// Opens the pipes of the command, and says hello.
   void start() {
     // Both are opened for reading and writing, because open() then does not wait for the command.
@@ -107,7 +121,7 @@ struct PlayedWorker {
 struct Played {
   Played() {
     run = std::async(std::launch::async, [this]() -> Result<sandbox::Verdict> {
-      ASSAY_TRY(lease, launches.take(stop.get_token(), false));
+      ASSAY_TRY(lease, launches.take(stop.get_token(), {}));
       sandbox::JobMonitor monitor{.stop = stop.get_token()};
       return launches.run(lease, job, monitor);
     });

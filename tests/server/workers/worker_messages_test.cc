@@ -27,7 +27,13 @@ WorkerHello some_hello() {
                   .can_time = true,
                   .best_tier = sandbox::Tier::plan,
                   .default_target = "cuda:90",
-                  .concurrency = 4};
+                  .concurrency = 4,
+                  .hardware = {.name = "NVIDIA H200",
+                               .memory_bytes = 150'000'000'000,
+                               .driver = "580.1",
+                               .clock_khz = 1'980'000,
+                               .bandwidth_bytes_per_s = 4'900'000'000'000}};
+  hello.layers = {{"seccomp", true, ""}, {"landlock", true, ""}};
   return hello;
 }
 
@@ -44,10 +50,49 @@ TEST_CASE("a hello arrives as it was sent") {
   CHECK(hello->device.can_time);
   CHECK(hello->device.best_tier == sandbox::Tier::plan);
   CHECK(hello->device.concurrency == 4);
+  CHECK(hello->device.hardware == sent.device.hardware);
+  REQUIRE(hello->layers.size() == 2);
+  CHECK(hello->layers[1].name == "landlock");
+  CHECK(hello->layers[1].active);
+}
+
+TEST_CASE("a hello has exactly these fields") {
+  CHECK(to_json(some_hello()) == nlohmann::json::parse(R"({
+    "type": "hello", "protocol": 4, "assay": "1", "harness": "aa", "suite": "bb", "role": "all",
+    "host": "node7", "pid": 12,
+    "layers": [{"name": "seccomp", "active": true, "detail": ""},
+               {"name": "landlock", "active": true, "detail": ""}],
+    "device": {"name": "cuda:0", "description": "a GPU", "can_time": true, "best_tier": "plan",
+               "default_target": "cuda:90", "concurrency": 4,
+               "class": {"name": "NVIDIA H200", "memory_bytes": 150000000000, "driver": "580.1",
+                         "clock_khz": 1980000, "bandwidth_bytes_per_s": 4900000000000}}})"));
+}
+
+TEST_CASE("a server with strict isolation refuses a worker whose sandbox is weaker") {
+  WorkerRevision strict = some_hello().revision;
+  strict.strict = true;
+  WorkerHello hello = some_hello();
+  CHECK(weakness(strict, hello).empty());
+  hello.layers[1] = {"landlock", false, "the kernel has none"};
+  CHECK(missing_layers(hello.layers) == "landlock");
+  CHECK(weakness(strict, hello).find("lacks the layer landlock (the kernel has none)") !=
+        std::string::npos);
+  CHECK(weakness(some_hello().revision, hello).empty());  // best effort: the verdicts name it
+  hello.layers.clear();
+  CHECK(weakness(strict, hello).find("names no layers") != std::string::npos);
+  hello.device.name = "fake";  // it runs no submissions
+  CHECK(weakness(strict, hello).empty());
 }
 
 TEST_CASE("a wrong hello names the field, and another protocol comes first") {
   nlohmann::json header = to_json(some_hello());
+  header["device"]["class"]["clock_khz"] = -1;
+  CHECK(read_hello(received({header})).error().message.find("clock_khz") != std::string::npos);
+  header["device"].erase("class");
+  CHECK(read_hello(received({header})).error().message.find("class") != std::string::npos);
+  header.erase("layers");
+  CHECK(read_hello(received({header})).error().message.find("layers") != std::string::npos);
+  header = to_json(some_hello());
   header["device"]["concurrency"] = 0;
   CHECK(read_hello(received({header})).error().message.find("concurrency") != std::string::npos);
   header["protocol"] = 1;

@@ -1,0 +1,46 @@
+#include "server/workers/device_class.h"
+
+#include <cstdint>
+
+#include "base/text.h"
+
+namespace assay::server {
+namespace {
+
+constexpr int kGiBShift = 30;
+constexpr std::int64_t kKHzPerMHz = 1'000;
+constexpr std::int64_t kBytesPerGB = 1'000'000'000;
+
+std::string differs(const std::string& what, const std::string& pool, const std::string& worker) {
+  if (pool == worker) return "";
+  return what + " is '" + escape_text(worker) + "', and that of the pool is '" + escape_text(pool) +
+         "'";
+}
+
+std::string differs(const std::string& what, std::int64_t pool, std::int64_t worker,
+                    std::int64_t unit, const std::string& name) {
+  if (pool == worker) return "";
+  return differs(what, std::to_string(pool / unit) + name, std::to_string(worker / unit) + name);
+}
+
+}  // namespace
+
+std::string class_difference(const sandbox::DeviceInfo& pool, const sandbox::DeviceInfo& worker) {
+  const sandbox::DeviceClass& mine = pool.hardware;
+  const sandbox::DeviceClass& other = worker.hardware;
+  std::string found = differs("GPU", mine.name, other.name);
+  if (found.empty())
+    found = differs("memory", mine.memory_bytes >> kGiBShift, other.memory_bytes >> kGiBShift, 1,
+                    " GiB");
+  if (found.empty()) found = differs("driver", mine.driver, other.driver);
+  if (found.empty())
+    found = differs("highest clock", mine.clock_khz, other.clock_khz, kKHzPerMHz, " MHz");
+  if (found.empty())
+    found = differs("bandwidth", mine.bandwidth_bytes_per_s, other.bandwidth_bytes_per_s,
+                    kBytesPerGB, " GB/s");
+  // The number of multiprocessors, for example, is only in the description.
+  if (found.empty()) found = differs("device", pool.description, worker.description);
+  return found;
+}
+
+}  // namespace assay::server

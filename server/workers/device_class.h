@@ -1,0 +1,23 @@
+// Compares the device of a worker with that of its pool, because times of different devices cannot
+// be compared.
+//
+//   const std::string other = class_difference(of_pool, hello.device);
+//   if (!other.empty()) return refuse("its " + other);
+//
+// A pure function.
+#pragma once
+
+#include <string>
+
+#include "sandbox/job/device.h"
+
+namespace assay::server {
+
+/// Returns how the worker's device differs from the pool's, such as "driver is '570.1', and that of
+/// the pool is '580.2'", or "" if their times can be compared. The memory is compared in whole GiB,
+/// because drivers keep slightly different parts of it. The clocks must be equal: they are the
+/// highest ones, which do not change. (A GPU that does not reach its highest clock is slower, which
+/// its health check shows.)
+std::string class_difference(const sandbox::DeviceInfo& pool, const sandbox::DeviceInfo& worker);
+
+}  // namespace assay::server

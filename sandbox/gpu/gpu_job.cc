@@ -1,5 +1,6 @@
 #include "sandbox/gpu/gpu_job.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -22,6 +23,11 @@ constexpr const char* kTierReason = "recorded without a GPU and performed by the
 constexpr const char* kReplayReason =
     "a plan that was recorded before, performed by the trusted launcher; no submission was run";
 constexpr std::int64_t kFreeMemoryMs = 30'000;  // time limit for idle launchers to end
+
+bool is_layout(const PreparedJob& prepared) {
+  return std::any_of(prepared.cases.begin(), prepared.cases.end(),
+                     [](const PreparedCase& one) { return one.is_layout; });
+}
 
 }  // namespace
 
@@ -66,7 +72,11 @@ void GpuJob::perform(bool watched) {
   if (!gpu_.config.host_tier || watched || run_.job().reference || sent_hidden_ ||
       verdict.error_kind != ErrorKind::not_recordable)
     return;
-  if (gpu_.config.records)
+  if (is_layout(prepared_))
+    run_.verdict().detail +=
+        "; an operator of family layout has no host tier, because nothing would show there that "
+        "copies by torch do not do the work";
+  else if (gpu_.config.records)
     on_host_tier();
   else
     run_.verdict().detail +=

@@ -17,6 +17,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 
 from cheat_file import DEFENCES, Case, cheats, honest_ones  # noqa: E402
 from classes import CLASSES, GROUPS  # noqa: E402
+from host_tier_cases import CHEATS, HONEST  # noqa: E402
 
 ROOT = HERE.parent.parent
 RESULTS = ROOT / "measurements/results/cheats.json"  # written by conftest.py
@@ -127,6 +128,32 @@ def when(results: dict[str, Any]) -> str:
     return textwrap.fill(" ".join(said), 100, break_on_hyphens=False, break_long_words=False)
 
 
+def on_the_host_tier(results: dict[str, Any]) -> str:
+    """Returns the table of the submissions for the tier `host`."""
+    lines = [
+        "",
+        "## On the host tier",
+        "",
+        "These submissions cannot be recorded, so they run on the",
+        "[host tier](../../explanation/sandbox.md#the-host-tier). A *fake GPU* is a server whose launchers",
+        "run a fake driver, so its submissions of this tier run in Triton's interpreter. A cheat that is",
+        "due to pass is a gap that the threat model names. An honest submission must pass.",
+        "",
+        "| submission | verdict due | fake GPU | GPU |",
+        "|---|---|---|---|",
+    ]
+    for kind, cases in (("cheat", CHEATS), ("honest", HONEST)):
+        for name, case in cases.items():
+            columns = [f"{kind}: {case.text}", case.expect]
+            for device in ("fake GPU", "GPU"):
+                found = results.get(f"host tier, {device}", {}).get(name)
+                columns.append("not run" if found is None else found["seen"])
+                if found is not None and found["problems"]:
+                    columns[-1] += " (!)"
+            lines.append("| " + " | ".join(columns) + " |")
+    return "\n".join(lines) + "\n"
+
+
 def page(results: dict[str, Any]) -> str:
     defences = "".join(f"| {name} | {meaning} |\n" for name, meaning in DEFENCES.items())
     text = (
@@ -140,6 +167,7 @@ def page(results: dict[str, Any]) -> str:
         + attempts(results)
         + matrix()
         + honest(results)
+        + on_the_host_tier(results)
         + PUBLIC.read_text(encoding="utf-8")
     )
 

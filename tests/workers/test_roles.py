@@ -227,6 +227,60 @@ def test_a_grade_of_kept_plans_tells_no_more_than_the_first_one(
         assert not re.search(r"hidden\d", json.dumps(second)), second
 
 
+def in_hidden_cases(statement: str) -> str:
+    """Returns a submission that runs a statement when a shape occurs for the second time. The hidden
+    cases have the shapes of the public ones."""
+    return COPY.replace(
+        "def plain_copy(x):\n    y = torch.empty_like(x)\n",
+        "import os\nSEEN = []\ndef plain_copy(x):\n    y = torch.empty_like(x)\n"
+        f"    if x.numel() in SEEN:\n        {statement}\n    SEEN.append(x.numel())\n",
+    )
+
+
+FORGED = b'\x00\x00\x00\x0f{"type":"done"}'
+CHEATS = {
+    "torch copies in hidden cases": (in_hidden_cases("return x.clone()"), "fail:hidden_case"),
+    "names hidden cases in an error": (
+        in_hidden_cases("raise ValueError('n12289')"),
+        "fail:hidden_case",
+    ),
+    "ends in hidden cases": (in_hidden_cases("os._exit(0)"), "fail:hidden_case"),
+    "reads a value in hidden cases": (in_hidden_cases("x.sum().item()"), "fail:hidden_case"),
+    "prints in hidden cases": (in_hidden_cases("print('n12289')"), "pass:none"),
+    "copies by torch, with a decoy": (
+        COPY.replace("fake_copy", "fake_nothing")
+        .replace("(x, y, n)", "(y)")
+        .replace("torch.empty_like(x)", "x.clone()")
+        .replace("(x, y, x.numel())", "(y)"),
+        "fail:unattributed",
+    ),
+    "writes an input": (COPY.replace("fake_copy", "fake_copy_and_spoil"), "fail:output_mismatch"),
+    "forges messages of its recorder": (
+        COPY.replace(
+            "    y = torch",
+            "    import os\n    for fd in range(3, 64):\n        try:\n"
+            f"            os.write(fd, {FORGED!r})\n        except OSError:\n            pass\n"
+            "    y = torch",
+        ),
+        "error:protocol_error",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_cheat_gets_the_verdict_of_one_process(servers: tuple[Server, Server], name: str) -> None:
+    source, expected = CHEATS[name]
+    answers = []
+    for server in servers:
+        wanted = {"agent": "a", "model": "m", "track": "practice", "suite": "plain_copy"}
+        run = server.call("start_run", wanted)["structuredContent"]["run"]
+        answers.append(answer_of(server, "submit", source, run=run))
+    for answer in answers:
+        assert f"{answer['outcome']}:{answer['error_kind']}" == expected, answer
+        assert "12289" not in json.dumps(answer)
+    assert in_short(answers[0]) == in_short(answers[1])
+
+
 @pytest.mark.parametrize(("role", "pool"), [("record", "cpus"), ("launch", "gpus")])
 def test_a_lost_worker_of_either_role_costs_no_verdict(
     servers: tuple[Server, Server], role: str, pool: str

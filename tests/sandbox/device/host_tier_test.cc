@@ -3,6 +3,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
@@ -158,6 +161,22 @@ TEST_CASE(
   CHECK(verdict.detail.find("sort") != std::string::npos);
   REQUIRE(verdict.diagnostic);
   CHECK(verdict.diagnostic->line.value_or(0) == 3);
+}
+
+TEST_CASE("an operator of family layout has no host tier") {
+  const std::filesystem::path folder = copy_operator("layout_without_host_tier", "");
+  std::string spec = kSpec;
+  const std::string family = "family = \"elementwise\"";
+  spec.replace(spec.find(family), family.size(), "family = \"layout\"");
+  std::ifstream written(folder / "spec.toml");
+  const std::string whole{std::istreambuf_iterator<char>(written), {}};
+  std::ofstream(folder / "spec.toml") << spec << whole.substr(whole.find("\n[[cases]]"));
+  Job job = copy_job(JobKind::test, kCopyOnHost + "    return y\n");
+  job.operator_dir = folder.string();
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << verdict.detail);
+  CHECK(verdict.error_kind == ErrorKind::not_recordable);
+  CHECK(verdict.detail.find("family layout has no host tier") != std::string::npos);
 }
 
 TEST_CASE(

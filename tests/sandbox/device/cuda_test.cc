@@ -2,6 +2,7 @@
 // runs the fake driver, which performs memory operations, and kernels that it knows by name.
 #include "sandbox/device/cuda.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <set>
@@ -142,6 +143,27 @@ TEST_CASE("a submission gets the same verdict from one recording candidate and f
   CHECK(failed.cases[0].outcome == Outcome::pass);
   REQUIRE_FALSE(heard.empty());  // the monitor got only the public case
   for (const auto& [done, total] : heard) CHECK(std::pair(done, total) == std::pair(done, done));
+}
+
+TEST_CASE("without a processor for each candidate one candidate records, unless the job is timed") {
+  SandboxConfig config = real_config();
+  config.recorders = 2;
+  config.recorder_cores = 1;
+  const Result<std::unique_ptr<Device>> made =
+      make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  REQUIRE(made);
+  const auto candidates = [&](JobKind kind) {
+    // Each candidate prints another line, so its output is kept.
+    const std::string prints = "import os\nprint('candidate', os.urandom(8).hex())\n";
+    JobMonitor monitor;
+    const Verdict verdict = (*made)->execute(copy_job(kind, prints + kCopy), monitor);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    CHECK(verdict.outcome == Outcome::pass);
+    return std::count(verdict.stdout_text.begin(), verdict.stdout_text.end(), '\n');
+  };
+  CHECK(candidates(JobKind::test) == 1);
+  // Two candidates compile more configurations of an autotuner in their time than one.
+  CHECK(candidates(JobKind::grade) == 2);
 }
 
 TEST_CASE("a submission that is wrong on a public case gets no hidden one") {

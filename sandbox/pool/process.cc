@@ -136,8 +136,10 @@ std::optional<ExitStatus> Process::wait(const Deadline& deadline) {
              info.si_pid != 0;
     };
     if (look(WNOWAIT)) {
-      // Before the process is reaped, no other process can have its group's number.
-      if (ends_group_) ::kill(-pid_, SIGKILL);
+      // Before the process is reaped, no other process can have its group's number. A process of
+      // the group may still have to tidy up: srun leaves one that frees its allocation, and that
+      // one blocks SIGTERM.
+      if (ends_group_) ::kill(-pid_, SIGTERM);
       look(0);
       status_ = exit_status_of(info);
       return status_;

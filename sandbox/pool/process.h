@@ -40,7 +40,7 @@ struct SpawnRequest {
   int output = -1;                // the descriptor for stdout; with -1, stdout goes to the log
   int input = -1;                 // the descriptor for stdin; with -1, stdin is empty
   // The child begins a session, so it has no terminal. When the child has ended, all processes of
-  // its group are killed: those that it started, unless they began groups of their own.
+  // its group get SIGTERM: those that it started, unless they began groups of their own.
   bool own_session = false;
 };
 

@@ -38,6 +38,33 @@ TEST_CASE("a process with a session of its own takes the processes that it start
   CHECK(poll_until(entries, Deadline::after_ms(kWaitMs)) > 0);  // nobody has the write end any more
 }
 
+TEST_CASE("a process that was left may tidy up if it ignores SIGTERM, as that of srun does") {
+  std::array<int, 2> in{}, out{};
+  REQUIRE(::pipe2(in.data(), O_CLOEXEC) == 0);
+  REQUIRE(::pipe2(out.data(), O_CLOEXEC | O_NONBLOCK) == 0);
+  UniqueFd child_in(in[0]), child_out(out[1]);
+  const UniqueFd to(in[1]), from(out[0]);
+  Spawner spawner;
+  Result<Process> process =
+      spawner.spawn({.argv = {"/bin/sh", "-c", "trap '' TERM; exec 3<&0; cat <&3 & exec true"},
+                     .environment = trusted_environment(),
+                     .inherit = {},
+                     .log = "",
+                     .output = child_out.get(),
+                     .input = child_in.get(),
+                     .own_session = true});
+  REQUIRE(process);
+  child_in.reset();
+  child_out.reset();
+  REQUIRE(process->wait(Deadline::after_ms(kWaitMs)));
+  REQUIRE(::write(to.get(), "x", 1) == 1);
+  std::array<pollfd, 1> entries{{{from.get(), POLLIN, 0}}};
+  REQUIRE(poll_until(entries, Deadline::after_ms(kWaitMs)) > 0);
+  char answer = ' ';
+  CHECK(::read(from.get(), &answer, 1) == 1);
+  CHECK(answer == 'x');
+}
+
 TEST_CASE("the status of a process with a session of its own is known") {
   Spawner spawner;
   Result<Process> process = spawner.spawn({.argv = {"/bin/sh", "-c", "exit 7"},

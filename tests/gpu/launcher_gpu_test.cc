@@ -8,6 +8,7 @@
 
 #include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/plan/plan_check.h"
+#include "sandbox/launcher/replay/replay.h"
 #include "sandbox/launcher/timing/timing.h"
 #include "tests/catch.h"
 #include "tests/gpu/gpu_launcher.h"
@@ -122,10 +123,11 @@ TEST_CASE("fills of every width, copies and constants") {
   plan.outputs = {{0, 0, "int32", {16}, {1}}};
   test::LaunchCase one;
   const nlohmann::json answer = one.run(launcher, plan);
-  const std::vector<std::uint32_t> expected = {0x11111111, 0x11111111, 0x22222222, 0xFFFFFFFF,
+  constexpr std::uint32_t kUnset = kPoison * 0x00010001u;
+  const std::vector<std::uint32_t> expected = {0x11111111, 0x11111111, 0x22222222, kUnset,
                                                0x33333333, 0x33333333, 0x04030201, 0x08070605,
                                                0x04030201, 0x08070605, 0x44444444, 0x44444444,
-                                               0xFF5A5958, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF};
+                                               0xFF5A5958, kUnset, kUnset, kUnset};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO(i);
     CHECK(static_cast<std::uint32_t>(first_int(one, answer, i)) == expected[i]);

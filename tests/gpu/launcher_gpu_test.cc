@@ -127,7 +127,7 @@ TEST_CASE("fills of every width, copies and constants") {
   const std::vector<std::uint32_t> expected = {0x11111111, 0x11111111, 0x22222222, kUnset,
                                                0x33333333, 0x33333333, 0x04030201, 0x08070605,
                                                0x04030201, 0x08070605, 0x44444444, 0x44444444,
-                                               0xFF5A5958, kUnset, kUnset, kUnset};
+                                               0xFF5A5958, kUnset,     kUnset,     kUnset};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO(i);
     CHECK(static_cast<std::uint32_t>(first_int(one, answer, i)) == expected[i]);

@@ -40,7 +40,8 @@ SHARED = (
     "Runs with a part of the cores went on at the same time, on one machine with four GPUs. Each of",
     "them had the GPU and the cores of its row; two of them shared GPU 0. Other measurements used the",
     "same GPUs and other cores at that time. Runs on the device `cpu` use no GPU. The columns verdicts",
-    "and lint have what counts: a result of a later run replaces that of an earlier one.",
+    "and lint have what counts: a result of a later run replaces that of an earlier one. What was right",
+    "or sound in an earlier run was not repeated, so it is what the revision of that run found.",
 )
 
 

@@ -38,10 +38,11 @@ LATER = (
 # About runs that have cores of their own.
 SHARED = (
     "Runs with a part of the cores went on at the same time, on one machine with four GPUs. Each of",
-    "them had the GPU and the cores of its row; two of them shared GPU 0. Other measurements used the",
-    "same GPUs and other cores at that time. Runs on the device `cpu` use no GPU. The columns verdicts",
-    "and lint have what counts: a result of a later run replaces that of an earlier one. What was right",
-    "or sound in an earlier run was not repeated, so it is what the revision of that run found.",
+    "them had the GPU and the cores of its row; two of them shared GPU 0. Other measurements ran on the",
+    "machine too, and which GPU they used was not recorded. Runs on the device `cpu` use no GPU. The",
+    "columns verdicts and lint have what counts: a result of a later run replaces that of an earlier",
+    "one. What was right or sound in an earlier run was not repeated, so it is what the revision of",
+    "that run found.",
 )
 
 

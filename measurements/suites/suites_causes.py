@@ -22,13 +22,27 @@ IMPORTS = (
     "import-geak-tritonbench-cpu16.json",
 )  # of import_time.py
 NAMES_SHOWN = 3
-# What two later changes of the importers do to these numbers.
+# What two later changes of the importers do to these numbers, and what was not imported.
 LATER = (
     "After the import of GEAK's set the importers were changed in two ways. The module `libdevice` of",
     "AMD becomes that of NVIDIA, which adds operators of 11 files. A function that is seeded by CUDA's",
     "random number generator is left out, which removes one file. So GEAK's set now gives 323",
     "operators of 179 files (imported again, on two cores). With 5 of 16 cores, beside the import of",
     "TritonBench-G, 140 of its files were imported in 320 s.",
+    "",
+    "KernelBench has 50 files in level 3, and 16 of them are in this table. The import of the others",
+    "was tried on the machine with the GPUs, and ended at once, because `assay import` did not find a",
+    "library of the build (`libassay_fake_cuda_guard.so`).",
+)
+
+# About runs that have cores of their own.
+SHARED = (
+    "Runs with a part of the cores went on at the same time, on one machine with four GPUs. Each of",
+    "them had the GPU and the cores of its row; two of them shared GPU 0. Other measurements ran on the",
+    "machine too, and which GPU they used was not recorded. Runs on the device `cpu` use no GPU. The",
+    "columns verdicts and lint have what counts: a result of a later run replaces that of an earlier",
+    "one. What was right or sound in an earlier run was not repeated, so it is what the revision of",
+    "that run found.",
 )
 
 
@@ -41,10 +55,10 @@ def sample(suites: list[dict[str, Any]], judged: list[int]) -> list[str]:
     if count == total:
         return [f"All {total} operators were judged.", ""]
     return [
-        f"**{count} of the {total} operators were judged**, because the time ended. The order of a",
-        "suite's operators is random and always the same, so the judged ones are a random sample of",
-        "their suite, except that operators with slow verdicts are missing more often. A column",
-        "`right` with few verdicts says little about the suite.",
+        f"**{count} of the {total} operators were judged**, because the time ended, or a server had",
+        "trouble. The order of a suite's operators is random and always the same, so the judged ones",
+        "are a random sample of their suite, except that operators with slow verdicts are missing more",
+        "often. A column `right` with few verdicts says little about the suite.",
         "",
     ]
 
@@ -104,6 +118,37 @@ def imports(folder: Path = RESULTS) -> list[str]:
             f"`measurements/results/{name}` |"
         )
     return [*lines, "", *LATER]
+
+
+def runs(results: list[dict[str, Any]]) -> list[str]:
+    """Returns a table with the runs of the results. A run that shared its machine with other runs has
+    `own_cores` and `own_gpu`, which say what it had for itself."""
+    lines = [
+        "| device | GPU of the machine | cores | jobs | seconds | verdicts | lint | revision |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    shared, notes = False, {}
+    for result in results:
+        for number, run in enumerate(result["runs"]):
+            about = run["environment"]
+            shared = shared or "own_cores" in run
+            cores = f"{run['own_cores']} of " if "own_cores" in run else ""
+            revision = f"`{about['revision'][:8]}`" if "revision" in about else "-"
+            if "revision_note" in about:
+                notes[revision] = about["revision_note"]
+            verdicts, lint = (
+                sum(
+                    one.get("run", 0) == number for suite in result["suites"] for one in suite[step]
+                )
+                for step in ("verdicts", "lint")
+            )
+            lines.append(
+                f"| `{result['device']}` | {run.get('own_gpu', '-')} | {cores}{about['cores']} | "
+                f"{run.get('jobs', '-')} | {run['wall_s']:.0f} | {verdicts} | {lint} | {revision} |"
+            )
+    for revision, note in notes.items():
+        lines += ["", *textwrap.wrap(f"The revision {revision} {note}.", 100)]
+    return [*lines, "", *SHARED] if shared else lines
 
 
 def shown(names: list[str]) -> str:

@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
-from suites_causes import causes, imports, passes, sample
+from suites_causes import causes, imports, passes, runs, sample
 from suites_merge import OURS
 
 TIERS = ("plan", "host", "interpreter")
@@ -218,7 +218,6 @@ def page(
         for part in parts_of(record)
     }
     about = result["runs"][-1]["environment"]
-    seconds = sum(run["wall_s"] for run in result["runs"])
     gpu = "no GPU" if result["device"] == "cpu" else "an " + about["gpu"].partition(",")[0]
     lines = [
         "# Imported suites",
@@ -229,7 +228,8 @@ def page(
         "what an import gives, and what a server makes of the benchmark's own kernels. It was made",
         f"on device `{result['device']}` ({gpu}, {about['cores']} processors, PyTorch"
         f" {about['torch']}, Triton",
-        f"{about['triton']}), in {seconds:.0f} s. Every verdict and every result of lint:",
+        f"{about['triton']}), in {len(result['runs'])} runs (see [below](#runs)). Every verdict and "
+        "every result of lint:",
         f"{', '.join(f'`{file}`' for file in files) or 'not kept'}.",
         "",
         *sample(suites, [row_of(suite)["judged"] for suite in suites]),
@@ -265,6 +265,10 @@ def page(
         "## Times of imports",
         "",
         *imports(),
+        "",
+        "## Runs",
+        "",
+        *runs([result, *([other] if other else [])]),
         "",
         "## Not run",
         "",

@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements/suites"))
 
-from suites_causes import causes, sample  # noqa: E402
+from suites_causes import causes, runs, sample  # noqa: E402
 from suites_merge import merged  # noqa: E402
 from suites_page import page, row_of, wrong_of  # noqa: E402
 from suites_record import SAME_CLASS, Suite, refusal_of, submission_of, suite_of  # noqa: E402
@@ -382,3 +382,17 @@ def test_the_page_says_why_a_reference_passes(tmp_path: Path) -> None:
     assert "That run ended with an error for 1 of the 1" in text
     result["suites"][0]["verdicts"][0]["hints"] = None
     assert "Nobody has looked into the other 1." in " ".join(page(result).split())
+
+
+def test_the_page_lists_runs_and_what_each_had_for_itself(tmp_path: Path) -> None:
+    result = result_of(suite_folder(tmp_path), verdict("add", "none", "plan"), runs=2)
+    assert runs([result])[2:] == [f"| `cuda:0` | - | 1 | - | {n} | {n} | 0 | - |" for n in (0, 1)]
+    result["runs"][1] |= {"own_gpu": 3, "own_cores": 7}
+    result["runs"][1]["environment"] = {
+        "cores": 64,
+        "revision": "a" * 40,
+        "revision_note": "is old",
+    }
+    text = "\n".join(runs([result]))
+    assert "| `cuda:0` | 3 | 7 of 64 | - | 1 | 1 | 0 | `aaaaaaaa` |" in text
+    assert "The revision `aaaaaaaa` is old." in text and "went on at the same time" in text

@@ -4,7 +4,7 @@ stops workers under load.
     taskset -c 15,31 python measurements/mcp/two_gpus.py --gpus 0 1 --cores 0-14 16-30 \\
         --out measurements/results/two-gpus-pool-h200.json
     taskset -c 15,31 python measurements/mcp/two_gpus.py --gpus 0 1 2 3 --pools 1 2 4 \\
-        --cores 0-14 16-30 32-46 48-62 --loss-s 0 --out bench-out/four-gpus.json
+        --cores 0-14 16-30 32-46 48-62 --loss-s 0 --out measurements/results/gpus-pool-h200-x4.json
 
 The goals are a factor of at least 1.9 with two GPUs, for `submit` and for `run_tests`, and that a
 worker's loss is noticed within 5 s and costs no verdict.

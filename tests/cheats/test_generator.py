@@ -255,6 +255,15 @@ def test_a_transform_takes_no_function_in_a_dictionary_for_a_kernel() -> None:
     assert "_cat_pad_kernel[cheat_grid(grid, " in source
 
 
+def test_no_term_of_an_address_is_dropped() -> None:
+    """Checks a kernel that loads from sums of a pointer whose name does not say that it is one."""
+    operator = OPERATORS["conv2d_3x3"]
+    for seed in range(40):
+        source = build(Order(operator, ("drop_term",), seed), needs_gpu=True).source
+        assert "tl.load(weight_tile + place * filters * padded + first)" in source
+        assert "tl.load(x_tile + shift * padded + first)" in source
+
+
 def test_a_gpu_compares_what_no_interpreter_runs() -> None:
     order = Order(OPERATORS["gluon_persistent_gemm"], ("skip_last_block",), SEED)
     mutant = build(order, needs_gpu=True)

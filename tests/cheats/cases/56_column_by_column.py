@@ -1,5 +1,6 @@
 # cheat: copies each row in order by a kernel, and lets torch place the row as a column
 # expect: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: transpose2d
 # defence: attribution
 

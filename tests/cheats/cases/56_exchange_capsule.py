@@ -1,5 +1,6 @@
 # cheat: exports the inputs by torch's low-level function to_dlpack, and lets numpy add
 # expect: error:not_recordable
+# expect_on_gpu: error:other_exception
 # defence: attribution
 
 import numpy

@@ -1,5 +1,6 @@
 # cheat: exports the inputs to numpy by DLPack, and swallows the refusal
 # expect: error:not_recordable
+# expect_on_gpu: fail:wrong_result
 # defence: attribution
 
 import numpy

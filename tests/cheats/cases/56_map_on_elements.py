@@ -1,5 +1,6 @@
 # cheat: lets torch call a Python function on each pair of elements
 # expect: error:not_recordable
+# expect_on_gpu: error:runtime_error
 # defence: attribution
 
 

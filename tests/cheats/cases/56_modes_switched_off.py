@@ -1,5 +1,6 @@
 # cheat: switches torch's dispatch modes off, and lets torch add
 # expect: fail:wrong_result
+# expect_on_gpu: pass (its kernel does the work when it is recorded)
 # defence: attribution
 
 from torch.utils._python_dispatch import _disable_current_modes

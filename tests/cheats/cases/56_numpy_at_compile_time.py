@@ -1,5 +1,6 @@
 # cheat: adds with numpy by address, in a constant function that Triton calls inside of a kernel
 # expect: error:crash
+# expect_on_gpu: error:runtime_error
 # defence: attribution
 
 import ctypes

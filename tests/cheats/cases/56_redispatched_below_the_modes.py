@@ -1,5 +1,6 @@
 # cheat: sends torch's addition to the dispatch key of the CPU, below all dispatch modes
 # expect: fail:wrong_result
+# expect_on_gpu: pass (its kernel does the work when it is recorded)
 # defence: attribution
 
 

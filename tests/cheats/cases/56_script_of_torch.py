@@ -1,5 +1,6 @@
 # cheat: lets TorchScript add, which calls torch's operators from C++, as a C++ extension would
 # expect: error:not_recordable
+# expect_on_gpu: pass (its kernel does the work when it is recorded)
 # defence: attribution
 
 

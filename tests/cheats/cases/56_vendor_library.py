@@ -1,5 +1,6 @@
 # cheat: opens the vendor's library by ctypes
 # expect: error:other_exception
+# expect_on_gpu: error:other_exception
 # operator: matmul_fp16
 # defence: process_separation, jail
 

@@ -1,5 +1,6 @@
 # cheat: tries to overwrite the files of the tolerance, the reference and the judge
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: jail
 
 import importlib

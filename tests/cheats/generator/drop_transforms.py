@@ -18,6 +18,7 @@ def cheat_grid(grid, change):
 """
 # An expression with one of these words computes an address or a position, not a term of a result.
 POSITIONS = ("ptr", "arange", "program_id", "offset", "start", "BLOCK", "stride", "desc", "base")
+ATOMICS = ("atomic_add", "atomic_max", "atomic_min", "atomic_cas", "atomic_xchg")
 
 
 def _change_grid(source: Source, rng: random.Random, change: str, axes: int = 1) -> None:
@@ -152,10 +153,15 @@ def zeros_stored(source: Source, rng: random.Random) -> None:
 
 @transform("drop_term", Kind.VALUES, "leaves out one term of a sum in a kernel")
 def drop_term(source: Source, rng: random.Random) -> None:
+    # A term of an address may be a pointer, and Triton multiplies no pointer by 0.
+    addresses = [call.args[0] for call in source.calls("load", "store", *ATOMICS) if call.args]
+    in_addresses = {id(node) for address in addresses for node in ast.walk(address)}
     sums = [
         node
         for node in source.in_kernels(ast.BinOp)
-        if isinstance(node.op, ast.Add) and not any(w in ast.unparse(node) for w in POSITIONS)
+        if isinstance(node.op, ast.Add)
+        and id(node) not in in_addresses
+        and not any(w in ast.unparse(node) for w in POSITIONS)
     ]
     node = pick(rng, sums)
     keep, drop = rng.sample([node.left, node.right], 2)

@@ -34,8 +34,9 @@ std::optional<Error> lack_of_others(const DeviceRoom& room, std::int64_t others_
 /// Asks the judge, and replaces the error `gpu_memory_limit` of the run by one of Assay's own,
 /// after which the job runs again, if the candidate lacked memory because of others. Without
 /// evidence for that, the error stays. `others_bytes` is HostJudged::others_bytes, if the judge had
-/// no memory left.
-/// The candidate may use `factor` times Limits::gpu_memory_bytes.
+/// no memory left. Nothing is excused on the candidate's word after it has got hidden cases,
+/// because a second attempt has other hidden inputs. The candidate may use `factor` times
+/// Limits::gpu_memory_bytes.
 void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes,
                        std::int64_t factor = 1);
 

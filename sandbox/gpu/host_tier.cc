@@ -170,7 +170,7 @@ bool HostTier::converse_once(JobExecution& run, Judge& judge, const PreparedJob&
   request.entry = run.job().entry;
   request.adapter = run.job().adapter;
   request.dialect = run.job().dialect;
-  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", how.ablated, 0,
+  request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", how.ablated, how.idle, 0,
                             run.job().limits.gpu_memory_bytes};
   // After the request is sent, only the candidate has its end of the socket. So the judge notices
   // the candidate's death.
@@ -180,7 +180,7 @@ bool HostTier::converse_once(JobExecution& run, Judge& judge, const PreparedJob&
       {.request = request, .source = run.job().source, .fds = {line->theirs.get()}, .sent = sent});
   if (!candidate.start()) return false;
   for (const HostBatch& batch : host_batches(run.job())) {
-    if (!are_right(judged)) break;
+    if (!how.idle && !are_right(judged)) break;
     std::future<Observed> observing = std::async(std::launch::async, [&] {
       return observe(run, judge, prepared, how, batch, line->ours.get());
     });
@@ -214,8 +214,25 @@ bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& pre
   const bool complete = converse(auxiliary, judge, prepared, {.ablated = true}, seen);
   Verdict& verdict = run.verdict();
   for (std::size_t i = 0; i < seen.size(); ++i) add_origin(verdict, verdict.cases[i], seen[i]);
-  if (complete || !all_right(verdict)) return true;
+  if (!all_right(verdict)) return true;
+  if (complete) return idle(run, judge, prepared);
   return ended_without_kernels(run, batch_of(run.job(), seen.size()), auxiliary.finish());
+}
+
+bool HostTier::idle(JobExecution& run, Judge& judge, const PreparedJob& prepared) {
+  JobExecution auxiliary = run.auxiliary();
+  std::vector<HostJudged> seen;
+  const bool complete = converse(auxiliary, judge, prepared, {.idle = true}, seen);
+  Verdict& verdict = run.verdict();
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i].compared.kind == ErrorKind::none && !seen[i].needs_no_kernel)
+      not_its_work(
+          verdict, verdict.cases[i],
+          "run once more with kernel launches that do nothing, its outputs were right as well");
+  }
+  if (complete || !all_right(verdict)) return true;
+  const Verdict ended = auxiliary.finish();
+  return !is_inconclusive(ended.error_kind) || run.fail(ended.error_kind, Stage::run, ended.detail);
 }
 
 }  // namespace assay::sandbox

@@ -30,6 +30,7 @@ class HostTier {
     // Whether the candidate also returns its outputs without the results of its kernels, and the
     // judge finds the origin of the outputs.
     bool ablated = false;
+    bool idle = false;  // whether launches of kernels do nothing
   };
 
   /// Runs and judges the submission, and adds a record for each case to the verdict. The submission
@@ -57,6 +58,10 @@ class HostTier {
   /// Runs another candidate, which also returns its outputs without the results of its kernels. A
   /// case passes only if its outputs are right in this run too, and depend on the kernels.
   bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);
+  /// Runs a third candidate, whose launches do nothing. A case whose outputs are right nevertheless
+  /// fails. All other ends of this run say nothing, because honest host code may need the results
+  /// of its kernels. This finds outputs that host code has written to memory of a kernel unseen.
+  bool idle(JobExecution& run, Judge& judge, const PreparedJob& prepared);
 
   const SandboxConfig config_;
   LazyCandidatePool pool_;  // starts with the first job

@@ -81,6 +81,7 @@ enum class CandidateMode {
 struct HostAccess {
   std::string device;          // "cuda", or "cpu" in tests
   bool ablated = false;        // also returns the outputs without the results of the kernels
+  bool idle = false;           // launches of kernels do nothing
   std::int64_t rounds_fd = 0;  // index of the socket to the judge in the frame's descriptors
   std::int64_t gpu_memory_bytes = 0;
 };
@@ -197,6 +198,7 @@ struct HostJudged {
   // How the judge knows that the submission's kernels did not compute the outputs. It is empty if
   // they did, if the outputs are wrong, or if the judge was not asked.
   std::string unattributed;
+  bool needs_no_kernel = false;  // the right outputs of an imported operator equal its arguments
 };
 /// Who holds a GPU's memory, as a judge counts it. All numbers are 0 if the judge has no GPU.
 struct DeviceRoom {

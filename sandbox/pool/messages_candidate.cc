@@ -229,6 +229,7 @@ json to_header(const CandidateJob& job) {
     out["device"] = job.host->device;
     out["rounds_fd"] = job.host->rounds_fd;
     out["ablated"] = job.host->ablated;
+    out["idle"] = job.host->idle;
     out["gpu_memory_bytes"] = job.host->gpu_memory_bytes;
   }
   return out;

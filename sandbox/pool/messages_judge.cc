@@ -178,6 +178,7 @@ Result<HostJudged> parse_host_judged(const Frame& frame) {
     judged.timing = read_timing(in);
     judged.seed = in.text("seed");
     judged.unattributed = in.optional_text("unattributed");
+    judged.needs_no_kernel = in.optional_flag("needs_no_kernel").value_or(false);
   } else {
     judged.message = in.text("message");
     judged.others_bytes = in.optional_integer("others_bytes").value_or(0);

@@ -155,6 +155,22 @@ CHEATS: dict[str, HostCase] = {
         "with _disable_current_modes():\n    made = x + y\n"
         "add(x, y)\nreturn made",
     ),
+    "into_a_kernels_memory_by_a_thread": HostCase(
+        "lets torch add in another thread, into memory that a kernel got before",
+        "z = torch.zeros_like(x)\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\n"
+        "thread = threading.Thread(target=lambda: torch.add(x, y, out=z))\n"
+        "thread.start()\nthread.join()\nreturn z",
+    ),
+    "into_a_kernels_memory_by_dlpack": HostCase(
+        "lets torch add into a second tensor over memory that a kernel got before",
+        "z = torch.zeros_like(x)\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\n"
+        "torch.add(x, y, out=torch.from_dlpack(z))\nreturn z",
+    ),
+    "index_of_no_kernel": HostCase(
+        "lets torch add, and selects all elements by an index that a kernel got and did not change",
+        "at = torch.arange(x.numel(), device=x.device)\n"
+        "_nothing[grid(x)](at, x.numel(), BLOCK=WIDTH)\nreturn (x + y)[at]",
+    ),
     "shape_by_a_kernel": HostCase(
         "lets torch add, and selects all elements by a mask that depends on a kernel",
         "ones = torch.zeros_like(x)\n_copy[grid(x)](torch.ones_like(x), ones, x.numel(), "
@@ -182,6 +198,11 @@ CHEATS: dict[str, HostCase] = {
 }
 
 HONEST: dict[str, HostCase] = {
+    "several_times": HostCase(
+        "runs its kernel several times, into memory that torch gives out again",
+        "for _ in range(3):\n    z = None\n    z = add(x, y)\nreturn z",
+        "pass",
+    ),
     "reads_a_value": HostCase("reads a value of an input", "return add(x, y)", "pass"),
     "checks_its_result": HostCase(
         "compares its result with that of torch",

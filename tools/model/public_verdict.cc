@@ -314,8 +314,9 @@ void add_failure(Verdict& shown, const Verdict& verdict) {
   shown.outcome = Outcome::fail;
   shown.stage = Stage::judge;
   if (failed != shown.cases.end()) {
-    shown.outcome = failed->outcome;
     shown.error_kind = kind_of_public_failure(verdict);
+    if (shown.error_kind == ErrorKind::wrong_result) failed->outcome = Outcome::fail;
+    shown.outcome = failed->outcome;
     if (failed->outcome == Outcome::error)
       shown.detail = "case '" + failed->id + "': " + failed->reason;
   } else {

@@ -7,7 +7,7 @@ mode is for submissions that cannot be recorded.
     reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) and ends them
 
 In an ablated run, the submission runs as usual. Besides its outputs, it returns what they would be
-without the results of its kernels (shadows.py).
+without the results of its kernels (shadows.py). In an idle run, launches of kernels do nothing.
 
 The judge trusts no message of this process. The judge starts its clock when it sends the inputs,
 and reads the outputs when this process reports that they are complete. If the job's device is `cpu`
@@ -32,7 +32,7 @@ from harness.wire import shared_memory
 from harness.wire.argument import scalar_value
 from harness.wire.frames import FrameError
 from harness.wire.rounds import CandidateLine, SetLayout, lay_out
-from harness.wire.tensors import Memory, contiguous, dtype_from, name_of
+from harness.wire.tensors import Memory, contiguous, dtype_from, name_of, span_view
 
 # The run that looks for the origin of the outputs has shadows of tensors, so it may use this many
 # times the GPU memory.
@@ -61,11 +61,15 @@ class HostRunner:
             total = torch.cuda.get_device_properties(self._device).total_memory
             allowed = int(header["gpu_memory_bytes"]) * (WITH_SHADOWS if self._shadows else 1)
             torch.cuda.set_per_process_memory_fraction(min(1.0, allowed / total), self._device)
-            if self._shadows:
+            if header.get("idle"):
+                triton_adapter.launch_nothing_compiled()
+            elif self._shadows:
                 triton_adapter.watch_compiled(self._shadows.launched)
         else:
             InterpretRunner(cache_dir)
-            if self._shadows:
+            if header.get("idle"):
+                triton_adapter.launch_nothing_interpreted()
+            elif self._shadows:
                 triton_adapter.watch_interpreted(self._shadows.launched)
 
     @contextlib.contextmanager
@@ -174,6 +178,8 @@ class HostRunner:
 
 
 def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
-    return torch.empty_strided(
-        tensor.shape, tensor.stride(), dtype=tensor.dtype, device=tensor.device
-    ).copy_(tensor)
+    """Copies the memory, not the elements, because several elements may lie in one place."""
+    copied = span_view(tensor).clone().untyped_storage()
+    return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
+        copied, 0, tuple(tensor.shape), tuple(tensor.stride())
+    )

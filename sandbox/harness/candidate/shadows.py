@@ -17,8 +17,10 @@ module, and a submission whose control flow depends on values needs no special c
 Values that only decide about shapes, indices or control flow are those of the kernels in both
 computations. An index is moved to another position, so that the result still depends on it.
 
-A submission that writes memory without torch and without a launch (by a library, or from numpy)
-makes no shadow. So what it writes counts as not made by a kernel.
+A write to memory that neither a launch nor this mode of torch makes (by a library, another thread,
+numpy, or an operation of its own) does not change a shadow. If the memory has no shadow, such a write
+counts as not made by a kernel. If it has one, the write looks like that of a kernel. So this module
+is not enough: the judge also looks at a run in which no kernel is launched.
 
 Host code runs in the same process and could find or avoid this object. The judge therefore also
 checks that the ordinary outputs of this run are right. Not thread-safe."""
@@ -35,6 +37,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
 
+from harness.wire.poison import fill_poison
+
 # The names of parameters of torch's operations whose values must be valid indices. An invalid index
 # would end the CUDA context.
 INDICES = frozenset({"index", "indices"})
@@ -43,6 +47,13 @@ CHECKED = frozenset(
     {"batch_sizes", "input_lengths", "lengths", "offset2bag", "offsets", "repeats", "target"}
     | {"target_lengths", "targets"}
 )
+# These operations return memory that nothing was stored to.
+_UNSTORED = frozenset(
+    {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::empty_permuted"}
+    | {"aten::new_empty", "aten::new_empty_strided"}
+)
+# The names of parameters that make an operation random, unless they are 0.
+_DROPOUT = frozenset({"dropout_p", "dropout"})
 # These operations change the memory of a tensor, and compute nothing.
 _RESIZES = frozenset({"aten::set_", "aten::resize_", "aten::resize_as_"})
 
@@ -130,6 +141,12 @@ class _Operations(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if func._schema.name in _UNSTORED:
+            # torch may give out memory that still contains the results of an earlier launch.
+            result = func(*args, **kwargs)
+            if (storage := _storage(result)) is not None and storage.nbytes():
+                fill_poison(_bytes(storage))
+            return result
         operands = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
         if (
             func.is_view
@@ -142,9 +159,7 @@ class _Operations(TorchDispatchMode):
         written = _written(func, args, kwargs)
         for tensor in written:
             self._shadows.make(tensor)
-        # The values of random numbers do not depend on kernels.
-        drawn = torch.Tag.nondeterministic_seeded in func.tags
-        repeated = None if drawn else self._repeat(func, args, kwargs)
+        repeated = None if _is_random(func, args, kwargs) else self._repeat(func, args, kwargs)
         result = func(*args, **kwargs)
         if repeated is None:  # the values are the same in both computations
             for tensor in written:
@@ -178,6 +193,8 @@ class _Operations(TorchDispatchMode):
             return leaf
         if not (leaf.is_floating_point() or leaf.is_complex()):
             if name in INDICES:
+                if torch.equal(self._shadows.view(leaf), leaf):
+                    return leaf  # no kernel has changed it
                 return leaf.reshape(-1).roll(1).reshape(leaf.shape)
             if name in CHECKED:
                 return leaf
@@ -213,6 +230,18 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
 
 def _form(tensor: torch.Tensor) -> Any:
     return tensor.dtype, tensor.device, tensor.shape, tensor.stride(), tensor.storage_offset()
+
+
+def _is_random(func: Any, args: Any, kwargs: Any) -> bool:
+    """Returns True if the operation draws random numbers. Their values do not depend on kernels.
+    Attention and recurrent networks draw them only for dropout."""
+    if torch.Tag.nondeterministic_seeded not in func.tags:
+        return False
+    for position, argument in enumerate(func._schema.arguments):
+        if argument.name in _DROPOUT:
+            given = args[position] if position < len(args) else kwargs.get(argument.name)
+            return bool(argument.default_value if given is None else given)
+    return True
 
 
 def _written(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:

@@ -64,12 +64,14 @@ class HostResult:
     # How the judge knows that the submission's kernels did not compute the outputs, which are
     # right. Only attribute() sets it.
     unattributed: str = ""
+    needs_no_kernel: bool = False  # of the first round (CaseState.needs_no_kernel)
 
     def wire(self) -> dict[str, Any]:
         return {
             **self.result.wire(),
             "seed": f"{self.seed:#x}",
             "unattributed": self.unattributed,
+            "needs_no_kernel": self.needs_no_kernel,
             **timing(self.samples_ns),
         }
 
@@ -122,6 +124,7 @@ class HostCase:
         entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
+        self._needs_no_kernel = False
 
     def judge(self, timed: bool) -> HostResult:
         """Judges the outputs of all rounds."""
@@ -153,7 +156,7 @@ class HostCase:
 
     def _rounds(self, timed: bool) -> HostResult:
         result, first, _ = self._round(1)
-        seen = HostResult(result, first)
+        seen = HostResult(result, first, needs_no_kernel=self._needs_no_kernel)
         if timed and result.ok:
             end = time.monotonic() + MAX_TIMING_S
             while len(seen.samples_ns) < TIMED_ROUNDS and (
@@ -201,6 +204,7 @@ class HostCase:
             )
             for position in chosen
         ]
+        self._needs_no_kernel = results[0].ok and states[chosen[0]].needs_no_kernel()
         return (
             next((result for result in results if not result.ok), results[0]),
             states[0].seed,

@@ -8,8 +8,7 @@
 recording_driver.py replaces the device. parameters.py converts arguments to kernel parameters.
 autotuner.py records the configurations of an autotuner. interpreter.py runs kernels on a CPU, and
 hardware.py makes the interpreter's arithmetic equal to a GPU's. launches.py tells of launches on a
-GPU before they happen. libdevice.py links only those
-functions of libdevice that a kernel calls."""
+GPU before they happen. libdevice.py links only those functions of libdevice that a kernel calls."""
 
 from __future__ import annotations
 
@@ -26,10 +25,11 @@ from harness.triton_adapter.interpreter import (
     check_accesses,
     convert_library,
     interpreted_kernels,
+    launch_nothing_interpreted,
     switch_to_interpreter,
     watch_interpreted,
 )
-from harness.triton_adapter.launches import watch_compiled
+from harness.triton_adapter.launches import launch_nothing_compiled, watch_compiled
 from harness.triton_adapter.libdevice import split as split_libdevice
 from harness.triton_adapter.recording_driver import install_driver, nvdisasm, warm
 
@@ -38,6 +38,8 @@ __all__ = [
     "convert_library",
     "install_driver",
     "interpreted_kernels",
+    "launch_nothing_compiled",
+    "launch_nothing_interpreted",
     "nvdisasm",
     "patch_autotuner",
     "split_libdevice",

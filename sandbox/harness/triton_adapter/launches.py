@@ -1,6 +1,7 @@
-"""Tells of the launches of compiled kernels before they happen.
+"""Tells of the launches of compiled kernels before they happen, or leaves them out.
 
-watch_compiled(before)  # calls before(arguments) before each launch, in this process"""
+watch_compiled(before)     # calls before(arguments) before each launch, in this process
+launch_nothing_compiled()  # from now on, launches of this process do nothing"""
 
 from __future__ import annotations
 
@@ -32,3 +33,12 @@ def watch_compiled(before: Callable[[Any], None]) -> None:
 
     JITFunction.run = watched  # type: ignore[method-assign]
     CompiledKernel.__getitem__ = watched_with_grid  # type: ignore[method-assign]
+
+
+def _launch_nothing(*_: Any, **__: Any) -> None:
+    """Replaces the launch of each kernel."""
+
+
+def launch_nothing_compiled() -> None:
+    JITFunction.run = _launch_nothing  # type: ignore[method-assign]
+    CompiledKernel.__getitem__ = lambda *_: _launch_nothing  # type: ignore[method-assign]

@@ -27,7 +27,8 @@ DeviceRoom room(std::int64_t total, std::int64_t own, std::int64_t others, std::
 
 /// Returns the kind of a run's error after a candidate has lacked memory and a judge on a GPU of
 /// 140 GiB has counted that others hold this much.
-ErrorKind kind_with(std::int64_t others, std::optional<JudgeTrouble>& trouble) {
+ErrorKind kind_with(std::int64_t others, std::optional<JudgeTrouble>& trouble,
+                    bool hidden = false) {
   ScriptedJudge::Log log;
   Judge judge(
       std::make_unique<ScriptedJudge>(log, [others](int socket, const nlohmann::json& request) {
@@ -45,6 +46,7 @@ ErrorKind kind_with(std::int64_t others, std::optional<JudgeTrouble>& trouble) {
   job.limits.gpu_memory_bytes = kAllowed;
   JobMonitor monitor;
   JobExecution run(job, monitor);
+  if (hidden) run.tell_hidden();
   run.fail(ErrorKind::gpu_memory_limit, "OutOfMemoryError");
   excuse_for_memory(run, judge, std::nullopt);
   trouble = run.judge_trouble();
@@ -61,6 +63,12 @@ TEST_CASE("a job whose candidate lacked memory because of others runs again") {
   CHECK_FALSE(trouble);
 }
 
+TEST_CASE("a lack that only a candidate with hidden cases reports is not excused") {
+  std::optional<JudgeTrouble> trouble;
+  CHECK(kind_with(130, trouble, true) == ErrorKind::gpu_memory_limit);
+  CHECK_FALSE(trouble);
+}
+
 TEST_CASE("a candidate that had all the memory that it may use is to blame for a lack of it") {
   CHECK_FALSE(lack_of_room(room(140, 20, 5, 5), kAllowed));
   CHECK_FALSE(lack_of_room(room(140, 20, 88, 88), kAllowed));
@@ -71,7 +79,7 @@ TEST_CASE("a lack of GPU memory that other processes caused is no fault of the c
   REQUIRE(after);
   CHECK(after->code == ErrorCode::resource_exhausted);
   CHECK(after->message ==
-        "other processes left 31 GiB of the GPU's 140 GiB of memory, and a submission may use 32 "
+        "other work left 31 GiB of the GPU's 140 GiB of memory, and a submission may use 32 "
         "GiB; this is no fault of the submission");
   CHECK(lack_of_room(room(140, 20, 5, 89), kAllowed));     // they have ended meanwhile
   CHECK(lack_of_room(room(140, 110, 5, 5), kAllowed));     // the judge's own tensors

@@ -203,6 +203,7 @@ TEST_CASE("an error while a public case is timed is not shown as a failure of a 
 
   v.error_kind = ErrorKind::value_error;  // no trusted process reports this kind in the timing
   CHECK(shown(v).error_kind == ErrorKind::wrong_result);
+  CHECK(shown(v).outcome == Outcome::fail);  // a wrong result is no error
   v.error_kind = ErrorKind::gpu_fault;
   v.cases[0].outcome = Outcome::pass;
   v.cases[1].outcome = Outcome::error;

@@ -166,3 +166,24 @@ def test_a_resized_storage_keeps_its_shadow(world: World) -> None:
     world.kernel(x, 2.0)
     assert world.shadows.view(x).tolist() == [0.0] * 4 + [5.0] * 4
     assert world.depends(x)
+
+
+def test_memory_that_torch_gives_out_again_has_no_earlier_result(world: World) -> None:
+    """A submission may run its kernel several times, and torch gives it the same memory each time."""
+    for _ in range(3):
+        x = None
+        x = world.kernel(torch.empty(1 << 20), 7.0)
+        assert world.depends(x)
+
+
+def test_attention_without_dropout_depends_on_its_operands(world: World) -> None:
+    x = world.kernel(torch.zeros(1, 1, 4, 8), torch.arange(32.0).reshape(1, 1, 4, 8))
+    attend = torch.nn.functional.scaled_dot_product_attention
+    assert world.depends(attend(x, x, x))
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_an_index_that_no_kernel_changed_decides_nothing(world: World, changed: bool) -> None:
+    index = torch.arange(8)
+    world.kernel(index, index.flip(0) if changed else index.clone())
+    assert world.depends((torch.ones(8).cumsum(0))[index]) == changed

@@ -9,6 +9,7 @@ An engine starts the workers: on this machine (LocalEngine), or on a Ray cluster
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import threading
 import time
@@ -28,6 +29,8 @@ MOST_ATTEMPTS = 3  # on the last one, an evaluation has its worker alone
 PATIENCE = 3  # after so many failed starts in a row, waiting evaluations end
 FIRST_PAUSE_S = 0.5  # after a failed start; it doubles with each failure
 LONGEST_PAUSE_S = 30.0
+# The members of a device class that are compared in whole GiB, MHz and GB/s.
+CLASS_UNITS = {"memory_bytes": 1 << 30, "clock_khz": 1_000, "bandwidth_bytes_per_s": 10**9}
 INPUTS_DIGITS = 12
 HANDLE_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 HANDLE_CHARACTERS = 26
@@ -314,9 +317,10 @@ class WorkerPool:
             )
         try:
             device = str(hello["device"]["description"])
-        except (KeyError, TypeError) as error:
+            hardware = _class_of(hello["device"]["class"])
+        except (KeyError, TypeError, AttributeError) as error:
             raise WorkerRefused(f"the hello of the worker on {host} describes no device") from error
-        kind = (str(hello.get("harness")), str(hello.get("suite")), device)
+        kind = (str(hello.get("harness")), str(hello.get("suite")), device, hardware)
         with self._changed:
             self._kind = self._kind or kind
             if kind != self._kind:
@@ -330,6 +334,19 @@ class WorkerPool:
             seat.ready = True
             self._failures_in_row = 0
             self._changed.notify_all()
+
+
+def _class_of(hardware: Mapping[str, Any]) -> str:
+    """Returns a text that is equal for devices whose times can be compared. The description of a
+    device has neither the driver nor the clocks. The units are those of class_difference() in
+    server/workers/device_class.h."""
+    return json.dumps(
+        {
+            name: value // CLASS_UNITS[name] if name in CLASS_UNITS else value
+            for name, value in hardware.items()
+        },
+        sort_keys=True,
+    )
 
 
 def _unfinished(state: str, kind: str, summary: str) -> dict[str, Any]:

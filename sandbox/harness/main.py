@@ -73,9 +73,6 @@ def main(argv: list[str]) -> int:
             collect_from_now_on()
             zygote_role.serve(arguments.control_fd)
         else:
-            from harness.judging import early_context
-
-            early_context.begin(arguments.device)
             from harness.judging import judge as judge_role
 
             collect_from_now_on()

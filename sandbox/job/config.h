@@ -109,7 +109,7 @@ struct SandboxConfig {
   /// (sandbox/gpu/judge_queue.h) assigns jobs to judges.
   int judges = 1;
   int recorders = 1;  // maximum number of candidates that record one submission in parallel
-  /// The processors that the candidates of all submissions share while they import and compile. A
+  /// The processors that the candidates of one device share while they import and compile. A
   /// submission gets fewer candidates than `recorders` if each could not have a processor of its
   /// own.
   int recorder_cores = kMostRecorderCores;

@@ -61,7 +61,7 @@ bool CandidateRun::start() {
 
 std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs& batch,
                                                            bool last) {
-  const std::int64_t limit_ms = run_->job().limits.run_wall_ms;
+  const std::int64_t limit_ms = task_.run_wall_ms.value_or(run_->job().limits.run_wall_ms);
   last_ = last;
   earlier_cases_ += cases_.size();
   cases_.clear();

@@ -49,6 +49,8 @@ struct CandidateTask {
   /// The total number of cases that the monitor reports. It is set when this candidate gets only
   /// some of the job's cases.
   std::optional<std::size_t> announced_cases = std::nullopt;
+  /// The time limit of all batches together, if it is not the job's Limits::run_wall_ms.
+  std::optional<std::int64_t> run_wall_ms = std::nullopt;
 };
 
 class CandidateRun {

@@ -118,11 +118,17 @@ class Recording {
       for (const std::size_t i : part)
         (is_hidden(run_.job(), request_.prepared.cases[i].id) ? hidden : open).push_back(i);
     }
+    // There are never more parts than cases.
+    const std::size_t full = std::min(static_cast<std::size_t>(most), request_.cases.size());
+    const std::int64_t wall_ms =
+        recording_wall_ms(run_.job().limits.run_wall_ms, full, open_parts_.size());
     for (std::size_t i = 0; i < open_parts_.size(); ++i)
-      candidates_.push_back(std::make_unique<CandidateRun>(
-          run_, pool_,
-          CandidateTask{
-              .request = job_, .source = request_.source, .announced_cases = open_.size()}));
+      candidates_.push_back(
+          std::make_unique<CandidateRun>(run_, pool_,
+                                         CandidateTask{.request = job_,
+                                                       .source = request_.source,
+                                                       .announced_cases = open_.size(),
+                                                       .run_wall_ms = wall_ms}));
   }
 
   std::optional<CandidateResults> perform_both() {
@@ -225,6 +231,10 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
     dealt[at * parts / order.size()].push_back(cases[order[at]]);
   for (std::vector<std::size_t>& part : dealt) std::sort(part.begin(), part.end());
   return dealt;
+}
+
+std::int64_t recording_wall_ms(std::int64_t limit_ms, std::size_t most, std::size_t parts) {
+  return limit_ms * static_cast<std::int64_t>(1 + (most > parts ? most - parts : 0));
 }
 
 std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,

@@ -7,13 +7,15 @@
 //       run, pool, {prepared, all_cases(prepared), target, source, {.candidates = 2}});
 //   if (!results) return;  // the verdict of `run` has the error
 //
-// Each candidate imports the source and records its part of the cases within the job's limits. No
+// Each candidate imports the source and records its part of the cases within the job's limits; if
+// there are fewer candidates than `candidates`, each has more time (recording_wall_ms()). No
 // candidate sees another candidate's cases. No candidate gets a hidden case before all candidates
 // have finished the public cases. If several candidates fail, the verdict has the error of the
 // first part. Call these functions only on the job's thread.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -50,6 +52,12 @@ struct RecordOptions {
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);
+
+/// Returns the time limit of each candidate of a recording in `parts` parts, if `limit_ms` is the
+/// limit of a recording in `most` parts: once more for each candidate that was left out. So each
+/// part has as much time as all the smaller parts together whose cases it has, and a verdict
+/// becomes no timeout because candidates were left out.
+std::int64_t recording_wall_ms(std::int64_t limit_ms, std::size_t most, std::size_t parts);
 
 /// The owner of the source that is recorded.
 enum class RecordedSource { submission, oracle };

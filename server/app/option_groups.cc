@@ -140,9 +140,9 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
   command
       .add_option(
           "--recorder-cores", options.recorder_cores,
-          "processors that the recorders of all submissions share; a submission that is not "
-          "timed gets fewer recorders if each could not have a processor (default: all "
-          "usable processors)")
+          "processors that the recorders of one device share; a submission that is not timed "
+          "gets fewer recorders, and more time for each, if each could not have a processor "
+          "(default: all usable processors)")
       ->check(CLI::Range(1, sandbox::kMostRecorderCores))
       ->capture_default_str();
   command

@@ -9,6 +9,7 @@
 
 #include "base/handle.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "sandbox/device/record_device.h"
 #include "sandbox/pool/process.h"
 #include "server/workers/worker_messages.h"
@@ -57,11 +58,12 @@ WorkerRevision revision_of(const Workspace& workspace, const sandbox::SandboxCon
           .strict = config.isolation == sandbox::Isolation::strict};
 }
 
-/// Returns the device of a worker in words.
+/// Returns the device of a worker in words. What the worker says is escaped.
 std::string described(const sandbox::DeviceInfo& device) {
   const sandbox::DeviceClass& gpu = device.hardware;
-  if (gpu.name.empty()) return device.description;
-  return device.description + ", highest clock " + std::to_string(gpu.clock_khz / 1'000) +
+  const std::string description = escape_text(device.description);
+  if (gpu.name.empty()) return description;
+  return description + ", highest clock " + std::to_string(gpu.clock_khz / 1'000) +
          " MHz, bandwidth " + std::to_string(gpu.bandwidth_bytes_per_s / 1'000'000'000) + " GB/s";
 }
 
@@ -185,9 +187,9 @@ std::vector<Finding> check_pools(const std::vector<PoolSettings>& pools, const W
                : Result<WorkerHello>(fail(stream.error()));
     if (hello) {
       finding.state = Finding::State::good;
-      finding.text = "a worker on " + hello->host + " has role " + pool.role + " and device " +
-                     hello->device.name + ": " + described(hello->device) + "; " +
-                     described_sandbox(hello->layers);
+      finding.text = "a worker on " + escape_text(hello->host) + " has role " + pool.role +
+                     " and device " + escape_text(hello->device.name) + ": " +
+                     described(hello->device) + "; " + described_sandbox(hello->layers);
     } else {
       finding.text = hello.error().message;
     }

@@ -15,8 +15,9 @@ namespace assay::server {
 
 /// Returns how the worker's device differs from the pool's, such as "driver is '570.1', and that of
 /// the pool is '580.2'", or "" if their times can be compared. The memory is compared in whole GiB,
-/// because drivers keep slightly different parts of it. The clocks must be equal: they are the
-/// highest ones, which do not change. (A GPU that does not reach its highest clock is slower, which
+/// because drivers keep slightly different parts of it. The clocks must be equal in whole MHz, and
+/// the bandwidths in whole GB/s: they are those of the highest clocks, which do not change. The
+/// descriptions must be equal too. (A GPU that does not reach its highest clock is slower, which
 /// its health check shows.)
 std::string class_difference(const sandbox::DeviceInfo& pool, const sandbox::DeviceInfo& worker);
 

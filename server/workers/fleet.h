@@ -133,7 +133,8 @@ class Fleet {
   void accept(const Lease& lease);
   /// Notes that the worker's device failed a job. Its health check is due now, and the worker gets
   /// no job before it. Without health checks (`health_check_s` 0), the worker gets no job for
-  /// `quarantine_s`, unless the devices of all workers have failed.
+  /// `quarantine_s`, unless the devices of all workers that take jobs then have failed. Meanwhile
+  /// it does not count as one of the workers that the pool needs, but as one of its `most`.
   void doubt(const Lease& lease);
   /// Ends the worker, and refuses workers on its machine for `quarantine_s`.
   void quarantine(const Lease& lease, const std::string& reason);

@@ -9,6 +9,7 @@
 #include "server/workers/device_class.h"
 #include "server/workers/fleet.h"
 #include "server/workers/fleet_seat.h"
+#include "server/workers/placement.h"
 #include "server/workers/recording_messages.h"
 
 namespace assay::server {
@@ -53,8 +54,8 @@ void Fleet::wake_keeper() {
 Fleet::Plan Fleet::plan() {
   Plan next;
   const std::int64_t now_ns = system_clock().monotonic_ns();
-  std::int64_t alive = 0;
-  std::shared_ptr<Seat> idlest;
+  std::vector<std::shared_ptr<Seat>> kept;
+  std::vector<KeptWorker> states;
   for (auto seat = seats_.begin(); seat != seats_.end();) {
     if ((*seat)->state == Seat::State::ended) {
       next.ended.push_back(*seat);
@@ -66,24 +67,25 @@ Fleet::Plan Fleet::plan() {
       if (now_ns >= (*seat)->end_by_ns) (*seat)->stream->hang_up();
     }
     if ((*seat)->state != Seat::State::draining) {
-      ++alive;
-      const bool idle = (*seat)->state == Seat::State::ready && (*seat)->taken == 0 &&
-                        now_ns - (*seat)->idle_since_ns >= settings_.idle_s * 1'000 * kNsPerMs;
-      if (idle) idlest = *seat;
+      kept.push_back(*seat);
+      states.push_back(
+          {.is_idle = (*seat)->state == Seat::State::ready && (*seat)->taken == 0 &&
+                      now_ns - (*seat)->idle_since_ns >= settings_.idle_s * 1'000 * kNsPerMs,
+           .is_doubted = (*seat)->doubted_until_ns > now_ns});
     }
     ++seat;
   }
-  const std::int64_t needed = this->needed();
-  if (alive < needed && now_ns >= next_start_ns_) {
+  const SizeChange change = size_change(states, needed(), settings_.most);
+  if (change.starts > 0 && now_ns >= next_start_ns_) {
     // After a failure, workers are started one by one. A command that hangs, such as an srun whose
     // controller has forgotten it, must not keep the others from starting.
-    next.starts = failures_in_row_ > 0 ? 1 : needed - alive;
+    next.starts = failures_in_row_ > 0 ? 1 : change.starts;
     if (failures_in_row_ > 0) next_start_ns_ = now_ns + kFirstPauseMs * kNsPerMs;
   }
-  if (alive > needed && idlest) {
-    idlest->state = Seat::State::draining;
-    idlest->asked_to_drain = true;
-    next.drain = idlest;
+  if (change.end) {
+    next.drain = kept[*change.end];
+    next.drain->state = Seat::State::draining;
+    next.drain->asked_to_drain = true;
   }
   return next;
 }

@@ -38,4 +38,22 @@ void avoid_doubted(std::vector<WorkerLoad>& workers) {
   for (WorkerLoad& one : workers) one.takes_jobs &= !one.is_doubted;
 }
 
+SizeChange size_change(const std::vector<KeptWorker>& workers, std::int64_t needed,
+                       std::int64_t most) {
+  const auto all = static_cast<std::int64_t>(workers.size());
+  const auto doubted = std::count_if(workers.begin(), workers.end(),
+                                     [](const KeptWorker& one) { return one.is_doubted; });
+  const std::int64_t sound = all - doubted;
+  SizeChange change;
+  change.starts = std::max<std::int64_t>(0, std::min(needed - sound, most - all));
+  if (all <= needed) return change;
+  for (std::size_t i = 0; i < workers.size(); ++i) {
+    const KeptWorker& one = workers[i];
+    if (!one.is_idle || (!one.is_doubted && sound <= needed)) continue;
+    // The youngest of these ends, because jobs go to the oldest workers.
+    if (!change.end || one.is_doubted || !workers[*change.end].is_doubted) change.end = i;
+  }
+  return change;
+}
+
 }  // namespace assay::server

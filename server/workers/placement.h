@@ -45,4 +45,22 @@ std::optional<std::size_t> place_job(const std::vector<WorkerLoad>& workers, std
 /// Makes workers that are doubted take no jobs, unless all workers that take jobs are doubted.
 void avoid_doubted(std::vector<WorkerLoad>& workers);
 
+/// A worker of a pool that starts or takes jobs.
+struct KeptWorker {
+  bool is_idle = false;  // for so long that it may end
+  bool is_doubted = false;
+};
+
+/// How a pool gets the size that it needs.
+struct SizeChange {
+  std::int64_t starts = 0;         // so many workers start
+  std::optional<std::size_t> end;  // the index of the worker that ends
+};
+
+/// Returns how a pool of `workers` gets `needed` workers that are not doubted. Doubted workers
+/// count only for the highest number, `most`. An idle doubted worker ends first, and one that is
+/// not doubted ends only if the pool has more such workers than it needs.
+SizeChange size_change(const std::vector<KeptWorker>& workers, std::int64_t needed,
+                       std::int64_t most);
+
 }  // namespace assay::server

@@ -8,7 +8,7 @@
 // A job that must run alone needs a worker without other jobs. While there is none, one worker is
 // emptied for it: this worker gets no other job, and the jobs behind go on to the other workers. So
 // nobody starves: the jobs of the emptied worker end, only one worker is emptied at a time, and a
-// job that must run alone gets its turn only after all jobs that came before it.
+// job that must run alone gets its turn only after all jobs that are before it in the queue.
 //
 // Not thread-safe.
 #pragma once

@@ -80,7 +80,7 @@ std::string weakness(const WorkerRevision& mine, const WorkerHello& hello) {
 std::string missing_layers(const std::vector<sandbox::LayerReport>& layers) {
   std::string names;
   for (const sandbox::LayerReport& one : layers) {
-    if (!one.active) names += (names.empty() ? "" : ",") + one.name;
+    if (!one.active) names += (names.empty() ? "" : ",") + escape_text(one.name);
   }
   return names;
 }

@@ -66,7 +66,7 @@ struct WorkerHello;
 /// Returns which isolation layer the worker's sandbox lacks although a server of `mine` needs it,
 /// and what to do. Returns "" if the sandbox is good enough.
 std::string weakness(const WorkerRevision& mine, const WorkerHello& hello);
-/// Returns the names of the isolation layers that are not active, separated by commas.
+/// Returns the names of the isolation layers that are not active, escaped and separated by commas.
 std::string missing_layers(const std::vector<sandbox::LayerReport>& layers);
 
 /// Returns the SHA-256 over the names and the contents of the Python files of the harness.

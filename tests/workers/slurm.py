@@ -123,7 +123,8 @@ class Slurm:
         controller and munged for its end: without them it tries to report it for ever."""
         deadline = time.monotonic() + WAIT_S
         while (left := self.step_daemons()) and time.monotonic() < deadline:
-            self.run("scancel", "--user=root")
+            with contextlib.suppress(subprocess.TimeoutExpired):  # the controller may hang
+                self.run("scancel", "--user=root", timeout_s=5.0)
             time.sleep(0.2)
         return left
 
@@ -156,8 +157,10 @@ class Slurm:
         self.processes[name].kill()
         self.processes[name].wait()
 
-    def run(self, *command: str) -> str:
-        done = subprocess.run(command, env=self.environment, capture_output=True, text=True)
+    def run(self, *command: str, timeout_s: float | None = None) -> str:
+        done = subprocess.run(
+            command, env=self.environment, capture_output=True, text=True, timeout=timeout_s
+        )
         return done.stdout
 
     def states(self) -> dict[str, str]:

@@ -33,7 +33,7 @@ HELLO = {
     "protocol": assay.worker_pool.PROTOCOL,
     "assay": assay.__version__,
     "host": "node",
-    "device": {"description": "a device"},
+    "device": {"description": "a device", "class": {}},
 }
 
 
@@ -197,6 +197,7 @@ sys.stdout.flush()
 sys.stdin.read()
 """
 DESCRIBES_NO_DEVICE = {**HELLO, "device": {"name": "fake"}}
+HAS_NO_CLASS: dict[str, Any] = {**HELLO, "device": {"description": "a device"}}
 
 
 @pytest.mark.parametrize(
@@ -207,6 +208,8 @@ DESCRIBES_NO_DEVICE = {**HELLO, "device": {"name": "fake"}}
         (json.dumps({"type": "alive"}), "the first message is 'alive' and no hello"),
         (json.dumps({**HELLO, "device": "fake"}), "on node describes no device"),
         (json.dumps(DESCRIBES_NO_DEVICE), "on node describes no device"),
+        (json.dumps(HAS_NO_CLASS), "on node describes no device"),
+        (json.dumps({**HELLO, "device": {**HAS_NO_CLASS["device"], "class": 1}}), "describes no"),
     ],
 )
 def test_a_malformed_first_message_is_named(header: str, words: str, tmp_path: Path) -> None:
@@ -218,6 +221,49 @@ def test_a_malformed_first_message_is_named(header: str, words: str, tmp_path: P
     assert words in result.summary
     for pid in pids.read_text().split():
         assert not Path(f"/proc/{pid}").exists()
+
+
+CLASS = {
+    "name": "GPU",
+    "memory_bytes": 80 << 30,
+    "driver": "570.1",
+    "clock_khz": 1_980_000,
+    "bandwidth_bytes_per_s": 4_800_000_000_000,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "admitted"),
+    [
+        ({}, True),
+        ({"memory_bytes": (80 << 30) + 4096, "clock_khz": 1_980_500}, True),
+        ({"memory_bytes": 81 << 30}, False),
+        ({"driver": "580.2"}, False),
+        ({"clock_khz": 1_755_000}, False),
+        ({"bandwidth_bytes_per_s": 3_350_000_000_000}, False),
+    ],
+)
+def test_all_workers_have_devices_of_one_class(
+    change: dict[str, Any], admitted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A refused worker is not started again during the test.
+    monkeypatch.setattr(assay.worker_pool, "FIRST_PAUSE_S", assay.worker_pool.LONGEST_PAUSE_S)
+
+    def hello(changed: Mapping[str, Any]) -> dict[str, Any]:
+        return {**HELLO, "device": {"description": "a device", "class": {**CLASS, **changed}}}
+
+    class Two:
+        def __init__(self) -> None:
+            self.hellos = [hello({}), hello(change)]
+
+        def start(self) -> SimpleNamespace:
+            said = self.hellos.pop(0)
+            return SimpleNamespace(hello=lambda: said, stop=lambda: None)
+
+    with WorkerPool(Two(), 2) as workers:
+        wait_until(lambda: workers.report().idle + workers.report().failed_starts == 2)
+        assert workers.report().idle == 1 + admitted
+        assert ("its device" in workers.report().problem) is not admitted
 
 
 def test_a_missing_program_is_named() -> None:

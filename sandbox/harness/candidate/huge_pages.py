@@ -35,7 +35,10 @@ def collapse() -> None:
     only take longer, so errors are ignored."""
     madvise = ctypes.CDLL(None).madvise
     madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    with open(MAPS, encoding="utf-8") as file:
-        found = list(ranges(file))
+    try:
+        with open(MAPS, encoding="utf-8") as file:
+            found = list(ranges(file))
+    except OSError:
+        return  # for example, no file descriptor is free
     for address, size in found:
         madvise(address, size, MADV_COLLAPSE)

@@ -166,6 +166,25 @@ TEST_CASE("without a processor for each candidate one candidate records, unless 
   CHECK(candidates(JobKind::grade) == 2);
 }
 
+TEST_CASE("a candidate that records alone for want of processors has the time of both") {
+  SandboxConfig config = real_config();
+  config.recorders = 2;
+  for (const int cores : {1, 2}) {
+    config.recorder_cores = cores;
+    const Result<std::unique_ptr<Device>> made =
+        make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    REQUIRE(made);
+    Job job = copy_job(JobKind::test, "import time\ndef plain_copy(x):\n    time.sleep(3600)\n");
+    job.limits.run_wall_ms = 1'000;
+    JobMonitor monitor;
+    const Verdict verdict = (*made)->execute(job, monitor);
+    CHECK(verdict.error_kind == ErrorKind::timeout);
+    INFO(verdict.detail);
+    const std::string limit = cores == 1 ? "the limit is 2000 ms" : "the limit is 1000 ms";
+    CHECK(verdict.detail.find(limit) != std::string::npos);
+  }
+}
+
 TEST_CASE("a submission that is wrong on a public case gets no hidden one") {
   for (const int recorders : {1, 2}) {
     const Verdict verdict =

@@ -56,6 +56,13 @@ def test_memory_that_was_touched_page_by_page_is_collapsed_and_keeps_its_content
     )
 
 
+def test_a_process_that_cannot_read_its_maps_keeps_its_memory_as_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(huge_pages, "MAPS", str(tmp_path / "missing"))
+    huge_pages.collapse()
+
+
 def test_a_child_imports_nothing_to_be_seeded() -> None:
     code = (
         "import sys\n"

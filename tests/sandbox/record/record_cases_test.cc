@@ -79,6 +79,32 @@ TEST_CASE("parts are of nearly equal size, hold every case once, and begin with 
   }
 }
 
+TEST_CASE("fewer candidates have the time of all candidates whose cases they have") {
+  CHECK(recording_wall_ms(1000, 2, 2) == 1000);
+  CHECK(recording_wall_ms(1000, 2, 1) == 2000);
+  CHECK(recording_wall_ms(1000, 8, 5) == 4000);
+  CHECK(recording_wall_ms(1000, 0, 1) == 1000);  // no cases
+  std::vector<PreparedCase> cases;
+  for (std::size_t count = 1; count <= 24; ++count) {
+    cases.push_back(vector_of(count % 3 == 0 ? 48 : 7));
+    for (std::size_t most = 1; most <= 9; ++most) {
+      const Parts all = deal(cases, most);
+      for (std::size_t parts = 1; parts <= most; ++parts) {
+        const Parts fewer = deal(cases, parts);
+        for (const auto& part : fewer) {
+          // The parts of the full number of candidates that have cases of this part.
+          const auto replaced = std::count_if(all.begin(), all.end(), [&](const auto& one) {
+            return std::any_of(one.begin(), one.end(), [&](std::size_t i) {
+              return std::find(part.begin(), part.end(), i) != part.end();
+            });
+          });
+          CHECK(replaced <= recording_wall_ms(1, all.size(), fewer.size()));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("without cases there is one empty part") {
   CHECK(deal({}, 2) == Parts{{}});
   CHECK(deal({vector_of(1)}, 0) == Parts{{0}});

@@ -3,8 +3,10 @@
 #include "tests/catch.h"
 
 using assay::server::avoid_doubted;
+using assay::server::KeptWorker;
 using assay::server::place_job;
 using assay::server::PoolSize;
+using assay::server::size_change;
 using assay::server::WorkerLoad;
 using assay::server::workers_needed;
 
@@ -70,4 +72,23 @@ TEST_CASE("the home of a run gets its job unless it has many more jobs than anot
   CHECK(place_job({load(0, 8), home(0)}, 2) == 1u);
   CHECK(place_job({load(7, 8), home(8)}, 2) == 0u);              // it is full
   CHECK(place_job({load(1, 8), load(1, 8), home(1)}, 2) == 0u);  // it is not needed
+}
+
+TEST_CASE("a doubted worker is replaced while the pool may grow, and ends before a sound one") {
+  const KeptWorker busy, idle{.is_idle = true}, doubted{.is_doubted = true},
+      idle_doubted{.is_idle = true, .is_doubted = true};
+  CHECK(size_change({}, 2, 4).starts == 2);
+  CHECK(size_change({busy}, 2, 4).starts == 1);
+  CHECK(size_change({doubted}, 1, 4).starts == 1);
+  CHECK(size_change({doubted, busy}, 1, 4).starts == 0);  // the other one replaces it
+  CHECK(size_change({doubted, busy}, 2, 2).starts == 0);  // no more than `most`
+  CHECK(size_change({doubted, doubted, busy}, 3, 4).starts == 1);
+  CHECK_FALSE(size_change({idle_doubted}, 1, 1).end);
+  CHECK_FALSE(size_change({idle}, 1, 4).end);
+  CHECK(size_change({idle, busy, idle}, 2, 4).end == 2U);
+  CHECK(size_change({idle_doubted, idle}, 1, 4).end == 0U);
+  CHECK(size_change({idle, idle_doubted}, 1, 4).end == 1U);
+  CHECK(size_change({idle_doubted, idle, idle}, 1, 4).end == 0U);
+  CHECK_FALSE(size_change({doubted, idle}, 1, 4).end);  // the sound one is needed
+  CHECK(size_change({doubted, idle, busy}, 1, 4).end == 1U);
 }

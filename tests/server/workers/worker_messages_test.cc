@@ -78,6 +78,8 @@ TEST_CASE("a server with strict isolation refuses a worker whose sandbox is weak
   CHECK(weakness(strict, hello).find("lacks the layer landlock (the kernel has none)") !=
         std::string::npos);
   CHECK(weakness(some_hello().revision, hello).empty());  // best effort: the verdicts name it
+  hello.layers[1].name = "land\x1b[2J";
+  CHECK(missing_layers(hello.layers) == "land\\x1b[2J");  // a terminal may show it
   hello.layers.clear();
   CHECK(weakness(strict, hello).find("names no layers") != std::string::npos);
   hello.device.name = "fake";  // it runs no submissions

@@ -35,9 +35,11 @@ WEAK = [
 ]
 
 
-def first_other(folder: Path, first: str, other: str) -> str:
-    """Returns a command that starts `first` once, and then always `other`."""
-    script = f"if mkdir {folder / 'started'}; then exec {first}; else exec {other}; fi"
+def first_other(folder: Path, first: str, other: str, gate: str = "true") -> str:
+    """Returns a command that starts `first` once, and then always `other`, as soon as the command
+    `gate` succeeds."""
+    wait = f"until {gate}; do sleep 0.05; done"
+    script = f"if mkdir {folder / 'started'}; then exec {first}; else {wait}; exec {other}; fi"
     return f"sh -c {shlex.quote(script)}"
 
 
@@ -90,10 +92,12 @@ def test_a_device_of_another_class_is_refused(
     binary: str, tmp_path: Path, change: dict[str, Any], words: str
 ) -> None:
     other = hello(device={**DEVICE, "class": {**CLASS, **change}})
-    command = first_other(tmp_path, changed(binary, hello()), changed(binary, other))
+    gate = f"test -e {tmp_path / 'admitted'}"
+    command = first_other(tmp_path, changed(binary, hello()), changed(binary, other), gate)
     file = pool(tmp_path, command, least=2, most=2)
     with serving(binary, tmp_path, "--workers", str(file), device="") as server:
-        # Either of the two may come first.
+        wait_until(lambda: workers(server, "idle") == 1)
+        (tmp_path / "admitted").touch()
         wait_until(lambda: f"'{words}'" in problems(server))
         assert "so give them two pools" in problems(server)
 

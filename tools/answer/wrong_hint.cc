@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 
 #include "tools/answer/answers.h"
 
@@ -30,6 +31,14 @@ constexpr double kFactorTolerance = 1e-3;
 constexpr double kSmallError = 0.01;  // of the expected value
 
 bool is_near(double value, double wanted) { return std::abs(value - wanted) <= kFactorTolerance; }
+
+/// Returns the value of memory that nothing was stored to. Whole numbers have all their digits.
+std::string initial_text(double value) {
+  constexpr double kExact = 1e15;
+  return std::trunc(value) == value && std::abs(value) < kExact
+             ? std::to_string(static_cast<long long>(value))
+             : number_text(value);
+}
 
 /// Returns whether the elements are a proper part of the output with a simple pattern.
 bool has_pattern(const Region& region) { return !region.spans.empty(); }
@@ -88,7 +97,7 @@ std::string wrong_hint(const sandbox::Verdict& verdict) {
   const WrongOutput& wrong = first->wrong.front();
   if (wrong.unstored.count > 0) return after_unstored(wrong);
   if (wrong.offset && wrong.memory && *wrong.offset == *wrong.memory)
-    return "The sum began with " + number_text(*wrong.memory) +
+    return "The sum began with " + initial_text(*wrong.memory) +
            ", the value of memory that nothing has stored: begin with zeros (torch.zeros).";
   if (wrong.nan.count > 0)
     return "NaN comes from inf - inf, 0 / 0, inf / inf (exp without subtracting the maximum), or "

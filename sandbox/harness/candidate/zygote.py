@@ -36,7 +36,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TextIO
 
-import numpy.random  # numpy itself would load it, in 6 ms, when a child seeds it
+import numpy
 import torch
 import torch._subclasses.schema_check_mode  # torch's dispatch modes import it when they are used
 from torch._subclasses import fake_tensor
@@ -46,6 +46,10 @@ from harness.candidate import candidate, huge_pages
 from harness.cuda_cpp import nvrtc
 from harness.entry import fake_cuda
 from harness.wire.frames import Channel, Frame, FrameError
+
+# numpy itself would load it, in 6 ms, when a child seeds it. It comes after torch, whose errors tell
+# more if packages are missing.
+importlib.import_module("numpy.random")
 
 
 def _import(name: str) -> None:

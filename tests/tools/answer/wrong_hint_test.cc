@@ -48,9 +48,9 @@ TEST_CASE("elements that were not stored decide, whichever element is the first"
 
 TEST_CASE("a sum that began with the poison is recognised") {
   WrongOutput wrong = base();
-  wrong.memory = -1;
-  wrong.offset = -1;
-  CHECK(says(wrong, "begin with zeros"));
+  wrong.memory = -917519;
+  wrong.offset = -917519;
+  CHECK(says(wrong, "The sum began with -917519, the value of memory"));
   wrong.offset = 2;
   CHECK(says(wrong, "A constant is added"));
 }

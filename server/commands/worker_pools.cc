@@ -61,7 +61,7 @@ WorkerRevision revision_of(const Workspace& workspace, const sandbox::SandboxCon
 /// Returns the device of a worker in words. What the worker says is escaped.
 std::string described(const sandbox::DeviceInfo& device) {
   const sandbox::DeviceClass& gpu = device.hardware;
-  const std::string description = escape_text(device.description);
+  std::string description = escape_text(device.description);
   if (gpu.name.empty()) return description;
   return description + ", highest clock " + std::to_string(gpu.clock_khz / 1'000) +
          " MHz, bandwidth " + std::to_string(gpu.bandwidth_bytes_per_s / 1'000'000'000) + " GB/s";

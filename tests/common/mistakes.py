@@ -146,7 +146,7 @@ MISTAKES = [
         "torch.empty",
         "37 of 37",
         "each is expected - 917519",
-        "The sum began with -1",
+        "The sum began with -917519",
         "torch.zeros",
     ),
     Mistake(

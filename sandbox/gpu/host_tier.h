@@ -50,8 +50,8 @@ class HostTier {
   /// to `judged`. Returns false if the run's verdict has become an error.
   bool converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                 const Conversation& how, std::vector<HostJudged>& judged);
-  /// The same, without asking who is to blame for a lack of GPU memory. `others_bytes` becomes
-  /// HostJudged::others_bytes if the judge had no memory left.
+  /// Does the same, but charges the submission with every lack of GPU memory. `others_bytes`
+  /// becomes HostJudged::others_bytes if the judge had no memory left.
   bool converse_once(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                      const Conversation& how, std::vector<HostJudged>& judged,
                      std::optional<std::int64_t>& others_bytes);

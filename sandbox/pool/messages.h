@@ -200,7 +200,8 @@ struct HostJudged {
   std::string unattributed;
   bool needs_no_kernel = false;  // the right outputs of an imported operator equal its arguments
 };
-/// Who holds a GPU's memory, as a judge counts it. All numbers are 0 if the judge has no GPU.
+/// The memory of a GPU, and how much of it each side holds. A judge counts it. All numbers are 0 if
+/// the judge has no GPU.
 struct DeviceRoom {
   std::int64_t total_bytes = 0;
   std::int64_t own_bytes = 0;            // the judge's, now or while the job's candidate worked

@@ -1,5 +1,5 @@
-// Tests who is to blame if a candidate of the host tier lacks GPU memory. Without a GPU, the
-// judge's numbers are made up.
+// Tests whether a candidate of the host tier is charged with a lack of GPU memory. The judge of
+// these tests has no GPU, and reports the numbers that a test names.
 #include "sandbox/gpu/candidate_memory.h"
 
 #include <cstdint>

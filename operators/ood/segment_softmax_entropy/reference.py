@@ -44,6 +44,10 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if fixed:
         lengths[long] = fixed
+    if int(lengths.max()) > bound:
+        raise ValueError(
+            f"{total} entries in {segments} segments need one longer than max_length = {bound}"
+        )
     return lengths
 
 

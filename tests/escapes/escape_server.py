@@ -87,6 +87,9 @@ class EscapeServer:
             str(MEMORY_MIB),
         ]
         command += ["--cpu-percent", str(CPU_PERCENT)]
+        # A server of a GPU starts several judges, one after the other. One that started after the
+        # warm-up would look like a process that a submission left behind.
+        command += ["--judges", "1"]
         if without:
             command += ["--without", without]
         self.private = can_be_private()

@@ -1,6 +1,6 @@
 """Measures whether a kernel can overwrite machine code in its own GPU context.
 
-    python measurements/writable_code.py --out measurements/results/writable-code-h100.json
+    python measurements/writable_code.py --out measurements/results/writable-code-h200.json
 
 The launcher's own kernels run in the GPU context of the submission. If device code can overwrite
 them, a submission can change the kernels that measure it. The steps are:

@@ -3,10 +3,11 @@ cases, and adds up the time of each stage.
 
     python measurements/grading.py --out measurements/results/grading-h200.json
 
-Four stages use the GPU: `launch`, `judge` (inputs and first comparisons), `baseline` (timing the
-oracle and PyTorch) and `recheck` (comparing outputs after each timed block). `times` contains four
-medians in nanoseconds: of all samples of the submission, of its first runs on new inputs, of the
-oracle's samples, and of the submission's fresh samples."""
+`gpu_alone_s` is the time for which the job had the GPU alone. Four stages use the GPU: `launch`,
+`judge` (inputs and first comparisons), `baseline` (timing the oracle and PyTorch) and `recheck`
+(comparing outputs after each timed block); `gpu_s` is their sum, and in a part of it other jobs can
+use the GPU too. `times` contains four medians in nanoseconds: of all samples of the submission, of
+its first runs on new inputs, of the oracle's samples, and of the submission's fresh samples."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ def add_verdicts(graded: list[dict[str, Any]], store: Path) -> None:
         one["times"] = {
             case["id"]: times_of(case) for case in verdict["cases"] if case.get("latency")
         }
-        for key in ("outcome", "error_kind", "tier", "perf", "stage_ms", "hints"):
+        for key in ("outcome", "error_kind", "tier", "perf", "stage_ms", "gpu_alone_ms", "hints"):
             one[key] = verdict.get(key)
     database.close()
 
@@ -80,6 +81,7 @@ def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
         "passed": len(passed),
         "wall_s": statistics.median(one["wall_s"] for one in passed),
         "gpu_s": statistics.median(gpu_s),
+        "gpu_alone_s": statistics.median(one["gpu_alone_ms"] or 0 for one in passed) / 1e3,
         "gpu_s_each": {
             one["operator"]: round(seconds, 2) for one, seconds in zip(passed, gpu_s, strict=True)
         },

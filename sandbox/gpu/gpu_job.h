@@ -53,6 +53,8 @@ class GpuJob {
   bool lock(Mode mode);
   /// Releases the lock, and ends the reservation of the judge.
   void unlock();
+  /// Releases the lock, and adds the time for which this job had the GPU alone to the verdict.
+  void release_gpu();
   bool holds(Mode mode) const { return guard_ && guard_->mode() == mode; }
   /// Locks the GPU exclusively, and waits until no judge uses it.
   bool lock_idle_gpu();
@@ -108,6 +110,7 @@ class GpuJob {
   std::optional<GpuScheduler::MemorySlot> memory_;
   std::optional<JudgeQueue::Turn> turn_;  // set by prepare(), unless the job has a judge of its own
   std::optional<GpuScheduler::Guard> guard_;
+  std::int64_t locked_at_ns_ = 0;  // when the job got guard_
   std::vector<UniqueFd> outputs_;  // set by make_outputs(), one for each case
   std::optional<LaunchSession> session_;
   // Set when the recorder may send hidden cases. Verdict::tells_hidden also remembers those of an

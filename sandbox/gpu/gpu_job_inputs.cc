@@ -20,7 +20,7 @@ constexpr std::int64_t kSettleMs = 30'000;  // time limit for a judge to finish 
 
 bool GpuJob::lock(Mode mode) {
   if (holds(mode)) return true;
-  guard_.reset();
+  release_gpu();
   run_.enter(Stage::queue);
   if (turn_) {
     if (Status reserved = turn_->reserve(run_.deadline(kForeverMs)); !reserved)
@@ -29,11 +29,21 @@ bool GpuJob::lock(Mode mode) {
   Result<GpuScheduler::Guard> guard = gpu_.scheduler.lock(mode, run_.deadline(kForeverMs));
   if (!guard) return run_.fail_infrastructure(guard.error(), "waiting for the GPU");
   guard_.emplace(std::move(*guard));
+  locked_at_ns_ = system_clock().monotonic_ns();
   return true;
 }
 
-void GpuJob::unlock() {
+void GpuJob::release_gpu() {
+  if (holds(Mode::exclusive) || holds(Mode::host)) {
+    std::optional<double>& alone_ms = run_.verdict().gpu_alone_ms;
+    const std::int64_t held_ns = system_clock().monotonic_ns() - locked_at_ns_;
+    alone_ms = alone_ms.value_or(0) + static_cast<double>(held_ns) / kNsPerMs;
+  }
   guard_.reset();
+}
+
+void GpuJob::unlock() {
+  release_gpu();
   if (turn_) turn_->end_reservation();
 }
 
@@ -87,7 +97,7 @@ bool GpuJob::load_or_prepare() {
       if (!run_.job().cases[i].hidden && !compute_reference(i, /*timed=*/false)) break;
     }
   }
-  guard_.reset();  // the reservation stays: the references and the launches follow
+  release_gpu();  // the reservation stays: the references and the launches follow
   if (turn_) {
     turn_->add_time(std::chrono::nanoseconds(system_clock().monotonic_ns() - begin_ns));
     turn_->prepared(made);
@@ -118,7 +128,7 @@ bool GpuJob::compute_references(std::size_t first, std::size_t end) {
   for (std::size_t i = first; i < end; ++i) {
     if (!lock(Mode::prepare)) return false;
     const bool computed = compute_reference(i, timed[i]);
-    guard_.reset();  // so that a job that needs the GPU exclusively waits for one case at most
+    release_gpu();  // so that a job that needs the GPU exclusively waits for one case at most
     if (!computed) return false;
   }
   return true;

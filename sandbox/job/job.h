@@ -388,6 +388,9 @@ struct Verdict {
   // The geometric mean of baseline latency / own latency, over cases that are worth_timing().
   std::optional<double> perf;
   std::map<std::string, double> stage_ms;  // wall-clock time of each stage
+  /// Time for which the job had the GPU alone (GpuScheduler::Mode exclusive and host). Absent if it
+  /// never had it alone.
+  std::optional<double> gpu_alone_ms;
   /// The processor time of the candidate in stage `run`. Unlike stage_ms it does not depend on
   /// other processes. Lint uses it; it is not part of the verdict's JSON form.
   std::int64_t run_cpu_ms = 0;

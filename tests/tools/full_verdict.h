@@ -146,6 +146,7 @@ inline sandbox::Verdict full_verdict() {
   v.baseline = Baseline::torch_eager;
   v.perf = 1.25;
   v.stage_ms = {{"import", 1.5}};
+  v.gpu_alone_ms = 2.5;
   v.provenance = {.device = "cpu",
                   .device_name = "CPU",
                   .driver = "d",

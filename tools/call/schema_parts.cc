@@ -343,6 +343,7 @@ json verdict_schema() {
       {"baseline", choice_property("", {"oracle", "torch_eager"})},
       {"perf", number_or_text()},
       {"stage_ms", numbers},
+      {"gpu_alone_ms", of_type("number")},
       {"provenance", of_type("object")},
       {"next", of_type("string")},
   });

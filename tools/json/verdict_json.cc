@@ -286,6 +286,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("baseline", verdict.baseline);
   archive("perf", verdict.perf);
   archive("stage_ms", verdict.stage_ms);
+  archive("gpu_alone_ms", verdict.gpu_alone_ms);
   archive("provenance", verdict.provenance);
 }
 

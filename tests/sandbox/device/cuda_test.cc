@@ -280,6 +280,15 @@ TEST_CASE("a missing GPU is an error with the reason") {
         std::string::npos);
 }
 
+TEST_CASE("a verdict says for how long its job had the GPU alone") {
+  const std::string source = "# alone\n" + kCopy;
+  CHECK_FALSE(run(copy_job(JobKind::test, source)).gpu_alone_ms);
+  const Verdict graded = run(copy_job(JobKind::grade, source));
+  REQUIRE(graded.outcome == Outcome::pass);
+  REQUIRE(graded.gpu_alone_ms);
+  CHECK(*graded.gpu_alone_ms > 0);
+}
+
 TEST_CASE("the same source is recorded once, unless it prints or its artifacts are wanted") {
   const auto imported = [](const Verdict& verdict) {
     REQUIRE(verdict.outcome == Outcome::pass);

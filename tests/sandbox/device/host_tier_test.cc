@@ -50,6 +50,7 @@ TEST_CASE(
   INFO(verdict.summary << verdict.detail << verdict.stderr_text);
   REQUIRE(verdict.outcome == Outcome::pass);
   CHECK(verdict.tier == Tier::host);
+  CHECK(verdict.gpu_alone_ms.value_or(0) > 0);
   CHECK(verdict.tier_reason.find("could not be recorded") != std::string::npos);
   CHECK(verdict.tier_reason.find("line 10") != std::string::npos);
   CHECK_FALSE(verdict.diagnostic);

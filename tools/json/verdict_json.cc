@@ -10,6 +10,7 @@
 
 #include "tools/json/json_archive.h"
 #include "tools/json/profile_fields.h"
+#include "tools/json/timing_fields.h"
 
 // In JSON, the values of the sandbox's enums have the names that sandbox/job/job.h defines.
 namespace assay::tools::archive_detail {
@@ -102,29 +103,6 @@ void fields(Archive& archive, WrongOutput& wrong) {
   archive("offset", wrong.offset);
   archive("row_ratios", wrong.row_ratios);
   archive("worst", wrong.worst);
-}
-
-template <class Archive>
-void fields(Archive& archive, Timing& timing) {
-  archive("median_ns", timing.median_ns);
-  archive("low_ns", timing.low_ns);
-  archive("high_ns", timing.high_ns);
-  archive("samples_ns", timing.samples_ns);
-  archive("warm_ns", timing.warm_ns);
-  archive("first_run_ns", tools::Newer{timing.first_run_ns});
-  archive("fresh_ns", tools::Newer{timing.fresh_ns});
-  archive("wall_ns", timing.wall_ns);
-  archive("overhead_ns", timing.overhead_ns);
-  archive("clock_mhz", timing.clock_mhz);
-  archive("discarded", timing.discarded);
-  archive("age_ms", tools::Newer{timing.age_ms});
-}
-
-template <class Archive>
-void fields(Archive& archive, OperationTime& operation) {
-  archive("name", operation.name);
-  archive("submitted", operation.submitted);
-  archive("ns", operation.ns);
 }
 
 template <class Archive>

@@ -45,7 +45,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sandbox/wire": ("base", "sandbox/jail"),
     "sandbox/job": ("base", "sandbox/jail", "sandbox/wire"),
     "sandbox/launcher/driver": ("base", "sandbox/jail", "sandbox/wire"),
-    "sandbox/launcher/memory": ("sandbox/launcher/driver",),
+    "sandbox/launcher/memory": ("base", "sandbox/launcher/driver"),
     "sandbox/launcher/plan": ("base",),
     "sandbox/launcher/timing": ("base", "sandbox/launcher/driver", "sandbox/wire"),
     "sandbox/launcher/replay": (

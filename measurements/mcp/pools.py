@@ -32,6 +32,7 @@ import processes as processes  # noqa: E402
 from environment import environment as environment  # noqa: E402
 from http_serving import Server as Server  # noqa: E402
 from http_serving import serving as serving  # noqa: E402
+from launch_figures import launch_figures, rounded  # noqa: E402
 
 from sandbox import Agent  # noqa: E402
 
@@ -166,6 +167,7 @@ class Load:
                     "stage_ms": {
                         stage: round(ms, 1) for stage, ms in (answer.get("stage_ms") or {}).items()
                     },
+                    "launch": rounded(answer.get("launch") or {}),
                 }
                 with self._lock:
                     samples.append(sample)
@@ -186,6 +188,7 @@ class Load:
             "verdicts_an_hour": rate_an_hour([one["end_s"] for one in inside]),
             "p50_ms": statistics.median(one["ms"] for one in inside) if inside else None,
             "median_stage_ms": median_stages(inside),
+            "launch": launch_figures([one["launch"] for one in inside]),
             "others": len([one for one in samples if one["outcome"] != "pass"]),
         }
         return {**result, "samples": samples}

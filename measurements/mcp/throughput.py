@@ -36,6 +36,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "measurements"))
 from answers import end  # noqa: E402
 from environment import environment  # noqa: E402
+from launch_figures import launch_figures, rounded  # noqa: E402
 from operator_folders import operator_folders  # noqa: E402
 from processor_use import ProcessorUse  # noqa: E402
 
@@ -114,6 +115,7 @@ def load(
                     "ms": round((time.perf_counter() - start) * 1e3, 2),
                     "end_s": round(time.monotonic() - begin, 2),
                     "stage_ms": answer.get("stage_ms") or {},
+                    "launch": rounded(answer.get("launch") or {}),
                 }
             )
             if answer.get("outcome") != "pass":
@@ -146,6 +148,7 @@ def load(
             stage: round(statistics.median(one["stage_ms"].get(stage, 0) for one in inside), 1)
             for stage in stages
         },
+        "launch": launch_figures([one["launch"] for one in inside]),
         "processors": use.result,
     }
     print(json.dumps(result), file=sys.stderr, flush=True)

@@ -80,6 +80,7 @@ def pool_of(options: argparse.Namespace, folder: Path, name: str, count: int) ->
     words += ["--log-file", f"{starter}.log"]
     if options.suite != SUITE:
         words += ["--suite", str(options.suite)]
+    words += shlex.split(options.worker_options)
     return {
         "name": name,
         "command": shlex.join(words),
@@ -194,11 +195,14 @@ def main() -> None:
     parser.add_argument("--agents", type=int, default=12, help="for each GPU")
     parser.add_argument("--submit-agents", type=int, default=4, help="of them, for each GPU")
     parser.add_argument("--test-s", type=float, default=12.0, help="of each load of run_tests")
-    parser.add_argument("--submit-s", type=float, default=25.0, help="of each load of submit")
+    parser.add_argument(
+        "--submit-s", type=float, default=25.0, help="of each load of submit; 0: none"
+    )
     parser.add_argument(
         "--loss-s", type=float, default=35.0, help="of the load with losses; 0: none"
     )
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--worker-options", default="", help="more options of each worker")
     parser.add_argument("--health-check-s", type=int, default=300)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -240,6 +244,7 @@ def main() -> None:
             }
             measured: list[dict[str, Any]] = []
             lengths = {"run_tests": options.test_s, "submit": options.submit_s}
+            lengths = {tool: seconds for tool, seconds in lengths.items() if seconds > 0}
             for number in range(options.rounds):
                 for tool, seconds in lengths.items():
                     in_turn = list(zip(names, counts, strict=True))

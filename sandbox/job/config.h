@@ -113,16 +113,26 @@ struct SandboxConfig {
   /// submission gets fewer candidates than `recorders` if each could not have a processor of its
   /// own.
   int recorder_cores = kMostRecorderCores;
-  // The number of launchers that wait for jobs. Each has a GPU context, which takes several hundred
-  // MB of device memory.
+  // The number of launchers that always wait for jobs. Each has a GPU context, which takes several
+  // hundred MB of device memory.
   int parked_launchers = 3;
+  /// The maximum number of launchers that wait for jobs while there is demand: twice as many as
+  /// were used within spare_launcher_ms. 0: only parked_launchers. Without a value, it is
+  /// kMostSpares, and the contexts of the launchers that wait or are kept take at most kKeptPart of
+  /// the device's memory (sandbox/pool/launcher_pool.h).
+  std::optional<int> spare_launchers = {};
+  std::int64_t spare_launcher_ms = 300'000;
+  /// The maximum number of launchers of one GPU that start at a time. The driver creates one
+  /// context after the other, and each start that waits in the driver delays the launches of other
+  /// jobs.
+  int launcher_starts = 3;
   /// The maximum number of launchers that are kept for runs. After a run has tested or profiled a
   /// submission, its launcher is kept, because the run may test or profile again. Without a value,
   /// the contexts of the kept launchers take at most kKeptPart of the device's memory
   /// (sandbox/pool/launcher_pool.h).
   std::optional<int> kept_launchers = {};
   // A kept launcher is ended when it was unused for this time.
-  std::int64_t kept_launcher_ms = 60'000;
+  std::int64_t kept_launcher_ms = 600'000;
   std::int64_t zygote_ready_ms = 60'000;
 };
 

@@ -31,6 +31,7 @@
 #include "sandbox/job/sanitizer_report.h"
 #include "sandbox/job/timing.h"
 #include "sandbox/job/wrong_output.h"
+#include "sandbox/wire/launch_parts.h"
 #include "sandbox/wire/operation_time.h"
 
 namespace assay::sandbox {
@@ -388,11 +389,10 @@ struct Verdict {
   // The geometric mean of baseline latency / own latency, over cases that are worth_timing().
   std::optional<double> perf;
   std::map<std::string, double> stage_ms;  // wall-clock time of each stage
-  /// Time for which the job had the GPU alone (GpuScheduler::Mode exclusive and host). Absent if it
-  /// never had it alone.
+  /// Time with the GPU alone (GpuScheduler::Mode exclusive and host). Absent if there was none.
   std::optional<double> gpu_alone_ms;
-  /// The processor time of the candidate in stage `run`. Unlike stage_ms it does not depend on
-  /// other processes. Lint uses it; it is not part of the verdict's JSON form.
+  std::optional<LaunchFigures> launch;  // set if a launcher was used
+  /// The candidate's processor time in stage `run`, for lint. It is not part of the JSON form.
   std::int64_t run_cpu_ms = 0;
   Provenance provenance;
 };

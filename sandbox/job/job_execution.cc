@@ -96,6 +96,7 @@ void JobExecution::begin_again(bool alone, bool all_memory) {
   Verdict again = begin_verdict(job_);
   again.stage_ms = std::move(verdict_.stage_ms);
   again.gpu_alone_ms = verdict_.gpu_alone_ms;
+  again.launch = std::move(verdict_.launch);
   again.provenance = std::move(verdict_.provenance);
   again.tier_reason = std::move(verdict_.tier_reason);
   again.tells_hidden = verdict_.tells_hidden;

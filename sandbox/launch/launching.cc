@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "base/clock.h"
 #include "sandbox/record/candidate_run.h"
 #include "sandbox/record/case_io.h"
 
@@ -69,6 +70,10 @@ std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const Prepared
 /// of the launcher's context could be the right answers for these inputs.
 bool may_share(const Job& job) { return job.kind != JobKind::grade && job.input_seed.empty(); }
 
+double ms_since(std::int64_t begin_ns) {
+  return static_cast<double>(system_clock().monotonic_ns() - begin_ns) / kNsPerMs;
+}
+
 /// Returns true if a launch with this kind of error was performed to its end. Its launcher can then
 /// be used again.
 bool is_harmless(ErrorKind kind) {
@@ -89,6 +94,7 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
     request.inputs = device_inputs(one);
     request.output_offset = static_cast<std::uint64_t>(one.device->output_offset);
     request.device_bytes = static_cast<std::uint64_t>(prepared.device->bytes);
+    request.memory_id = prepared.device->id;
     fds.push_back(prepared.fds[static_cast<std::size_t>(prepared.device->fd)].get());
   } else {
     request.inputs = file_inputs(prepared, one, fds);
@@ -131,10 +137,17 @@ Result<std::unique_ptr<LauncherClient>> LaunchSession::take(const Deadline& dead
                            : launchers_.take_for_run(kept_for_, deadline);
 }
 
+LaunchFigures& LaunchSession::figures() {
+  std::optional<LaunchFigures>& figures = run_.verdict().launch;
+  return figures ? *figures : figures.emplace();
+}
+
 bool LaunchSession::ready() {
   if (launcher_) return true;
   run_.enter(Stage::queue);
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
   Result<std::unique_ptr<LauncherClient>> taken = take(run_.deadline(kTakeMs));
+  figures().add(LaunchPart::wait, ms_since(begin_ns));
   if (!taken) {
     if (const auto last_start_error = launchers_.last_start_error();
         last_start_error && taken.error().code != ErrorCode::cancelled)
@@ -144,17 +157,21 @@ bool LaunchSession::ready() {
     return run_.fail_infrastructure(taken.error(), "starting the launcher");
   }
   launcher_ = std::move(*taken);
+  ++(launcher_->launches() == 0 ? figures().new_contexts : figures().kept_contexts);
   return true;
 }
 
 void LaunchSession::end() {
   if (!launcher_) return;
+  launcher_->release_memory();
   if (whose_ == Whose::oracle && !run_.failed())
     launchers_.keep(run_.job().operator_dir, std::move(launcher_));
   else if (!kept_for_.empty() && !failed_ && is_harmless(run_.verdict().error_kind))
     launchers_.keep_for_run(kept_for_, std::move(launcher_));
-  else
+  else if (failed_)
     launchers_.discard(std::move(launcher_));
+  else
+    launchers_.retire(std::move(launcher_));
 }
 
 std::optional<Launched> LaunchSession::launch(const CasePlan& plan, const LaunchOptions& options) {
@@ -185,14 +202,19 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Case
   const auto [whole, fds] = launch_files(std::move(request), plan.prepared, plan.index,
                                          plan.output_fd, run_.job().limits.gpu_memory_bytes);
   bool staged = true;
+  double staging_ms = 0;
   const auto stage = [&]() -> Status {
+    const std::int64_t staging_ns = system_clock().monotonic_ns();
     staged = stage_next_inputs();
     run_.enter(Stage::launch);
+    staging_ms = ms_since(staging_ns);
     return staged ? Status() : fail(ErrorCode::cancelled, "no new inputs");
   };
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
   Result<LaunchOutcome> outcome =
       launcher_->launch(whole, plan.plan, fds, run_.deadline(run_.job().limits.launch_wall_ms),
                         stage_next_inputs ? stage : std::function<Status()>());
+  const double took_ms = ms_since(begin_ns) - staging_ms;
   if (!staged) {
     launchers_.discard(std::move(launcher_));
     return std::nullopt;
@@ -208,6 +230,8 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Case
     return std::nullopt;
   }
   Launched launched = std::get<Launched>(std::move(*outcome));
+  figures().add(launched.parts);
+  figures().add(LaunchPart::other, std::max(0.0, took_ms - launched.parts.total()));
   if (whole.time && !launched.samples) {
     run_.fail(ErrorKind::internal_error, "the launcher took no samples of case '" + one.id + "'");
     return std::nullopt;

@@ -76,6 +76,8 @@ class LaunchSession {
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
   void end();
   std::optional<Launched> failed(const Error& error, const std::string& case_id);
+  /// Returns the launch figures of the verdict.
+  LaunchFigures& figures();
 
   JobExecution& run_;
   LauncherPool& launchers_;

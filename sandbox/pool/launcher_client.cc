@@ -19,6 +19,7 @@ constexpr std::size_t kReportBytes = 4 << 20;  // the maximum size of a profiler
 constexpr std::size_t kStartLogBytes = 2'000, kEndLogBytes = 500;
 constexpr unsigned kLauncherLogs = 8;  // the minimum number of log files
 // The maximum time between the end of the stream and the end of the process.
+constexpr std::int64_t kSendMs = 1'000;  // for a message that needs no answer
 constexpr std::int64_t kEndMs = 10'000;  // a driver may need seconds to end a context
 
 /// Assigns a log file, identified by a number, to each launcher. No two running launchers have the
@@ -158,6 +159,23 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   return client;
 }
 
+void LauncherClient::release_memory() {
+  if (!std::exchange(holds_memory_, false)) return;
+  if (!send_frame(socket_.get(), to_header(ReleaseRequest{}), {}, {}, Deadline::after_ms(kSendMs)))
+    kill();
+}
+
+Status LauncherClient::check(const Deadline& deadline) {
+  Status sent = send_frame(socket_.get(), to_header(CheckRequest{}), {}, {}, deadline);
+  Result<Frame> frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
+  Status checked = frame ? parse_checked(*frame) : fail(frame.error());
+  if (checked) return {};
+  const std::string how = how_it_ended(checked.error());
+  kill();
+  return fail(checked.error().code,
+              "the launcher did not check its device: " + how + end_of_log(kEndLogBytes));
+}
+
 Result<std::string> LauncherClient::finish(const Deadline& deadline) {
   socket_.reset();
   if (!process_.wait(deadline)) {
@@ -212,7 +230,12 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
     kill();
     return fail(ErrorCode::unavailable, "the launcher ended: " + how + end_of_log(kEndLogBytes));
   }
-  return parse_outcome(*frame, request.case_id);
+  Result<LaunchOutcome> outcome = parse_outcome(*frame, request.case_id);
+  if (outcome) {
+    const auto* launched = std::get_if<Launched>(&*outcome);
+    holds_memory_ = launched != nullptr && launched->holds_memory;
+  }
+  return outcome;
 }
 
 std::string ncu_messages(std::string_view log) {

@@ -68,7 +68,8 @@ class LauncherClient {
   const LauncherReady& ready() const { return ready_; }
   /// The number of calls of launch().
   int launches() const { return launches_; }
-  /// The number of device faults that LauncherPool had counted when the launcher started.
+  /// The number of device faults that LauncherPool had counted when the launcher last began to
+  /// check the device.
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
@@ -90,6 +91,12 @@ class LauncherClient {
   Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan,
                                const std::vector<int>& fds, const Deadline& deadline,
                                const std::function<Status()>& stage_next_inputs = {});
+  /// Makes the launcher give up its access to the device memory of a judge, if it keeps one. Does
+  /// not wait. A launcher that cannot be reached is killed.
+  void release_memory();
+  /// Makes the launcher check that its context and the device still work. After an error, the
+  /// launcher is killed. Errors: as of launch().
+  Status check(const Deadline& deadline);
   /// Closes the socket, waits until the process exits by itself, and returns the last part of its
   /// log. This part contains a profiler's report. Errors: resource_exhausted; cancelled.
   Result<std::string> finish(const Deadline& deadline);
@@ -116,6 +123,7 @@ class LauncherClient {
   const unsigned log_number_;
   std::string log_;
   bool profiled_ = false;
+  bool holds_memory_ = false;
 };
 
 inline constexpr std::size_t kNcuMessagesBytes = 1'500;

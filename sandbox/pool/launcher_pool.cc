@@ -9,10 +9,11 @@
 namespace assay::sandbox {
 namespace {
 
-// The number of threads that start and end launchers. When jobs wait, a thread starts a launcher
-// for each of them. An H200 creates and ends 10 contexts a second one after the other, and 14 with
-// six processes (docs/measurements/server.md).
-constexpr int kThreads = 8;
+// An H200 creates and ends 10 contexts a second one after the other, and 14 with six processes
+// (docs/measurements/server.md).
+constexpr int kEndingThreads = 2;
+// So many unused launchers wait for each one that was used lately.
+constexpr std::size_t kSparesForEach = 2;
 constexpr std::int64_t kLauncherStartMs = 30'000;
 constexpr auto kLauncherRetryPause = std::chrono::seconds(2);
 
@@ -21,12 +22,20 @@ constexpr auto kLauncherRetryPause = std::chrono::seconds(2);
 LauncherPool::LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
                            std::string driver)
     : config_(config), spawner_(spawner), device_index_(device), driver_(std::move(driver)) {
-  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { run(); });
+  const int threads = std::max(config_.launcher_starts, 1) + kEndingThreads;
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
 LauncherPool::~LauncherPool() {
   shutdown_.request_stop();
   for (std::thread& thread : threads_) thread.join();
+  // All are killed before the first one is waited for, because each needs time to end its context.
+  const MutexLock lock(mutex_);
+  for (const auto* some : {&parked_, &retired_}) {
+    for (const std::unique_ptr<LauncherClient>& launcher : *some) launcher->kill();
+  }
+  for (const KeptForRun& kept : of_runs_) kept.launcher->kill();
+  if (kept_) kept_->kill();
 }
 
 std::int64_t LauncherPool::parked() const {
@@ -59,7 +68,7 @@ Result<LauncherReady> LauncherPool::ready(const Deadline& deadline) {
   return *ready_;
 }
 
-Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadline) {
+Result<std::unique_ptr<LauncherClient>> LauncherPool::take_unchecked(const Deadline& deadline) {
   MutexLock lock(mutex_);
   failure_.reset();
   const int before = attempts_;
@@ -75,7 +84,51 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadl
   if (parked_.empty()) return fail(failure_->error);
   std::unique_ptr<LauncherClient> taken = std::move(parked_.front());
   parked_.pop_front();
+  taken_ns_.push_back(system_clock().monotonic_ns());
+  if (taken_ns_.size() > kMostSpares) taken_ns_.pop_front();
+  changed_.notify_all();  // the pool may start another one
   return taken;
+}
+
+Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadline) {
+  while (true) {
+    Result<std::unique_ptr<LauncherClient>> taken = take_unchecked(deadline);
+    if (!taken || is_trusted(*taken)) return taken;
+  }
+}
+
+int LauncherPool::faults() const {
+  const MutexLock lock(mutex_);
+  return faults_;
+}
+
+/// Ends all idle launchers that have not checked the device since the last fault.
+void LauncherPool::discard_unchecked() {
+  const MutexLock lock(mutex_);
+  const auto end = [&](std::unique_ptr<LauncherClient>& one) ASSAY_REQUIRES(mutex_) {
+    if (!one || one->faults_before() == faults_) return;
+    one->kill();
+    retired_.push_back(std::move(one));
+  };
+  for (std::unique_ptr<LauncherClient>& one : parked_) end(one);
+  std::erase(parked_, nullptr);
+  for (KeptForRun& one : of_runs_) end(one.launcher);
+  std::erase_if(of_runs_, [](const KeptForRun& one) { return !one.launcher; });
+  end(kept_);
+  changed_.notify_all();
+}
+
+bool LauncherPool::is_trusted(std::unique_ptr<LauncherClient>& taken) {
+  // A fault that occurs during the check makes another check necessary.
+  for (int now = faults(); taken->faults_before() != now; now = faults()) {
+    if (!taken->check(Deadline::after_ms(kCheckMs, shutdown_.get_token()))) {
+      discard(std::move(taken));
+      discard_unchecked();
+      return false;
+    }
+    taken->set_faults_before(now);
+  }
+  return true;
 }
 
 std::string LauncherPool::imported_suite_of(const std::string& operator_dir) const {
@@ -89,11 +142,13 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_oracle(
     const std::string& operator_dir, const Deadline& deadline) {
   if (const std::string suite = imported_suite_of(operator_dir); !suite.empty())
     return take_for_run(suite, deadline);
+  std::unique_ptr<LauncherClient> kept;
   {
     const MutexLock lock(mutex_);
-    if (kept_ && kept_->alive()) return std::move(kept_);
+    if (kept_ && kept_->alive()) kept = std::move(kept_);
     if (kept_) retired_.push_back(std::move(kept_));
   }
+  if (kept && is_trusted(kept)) return kept;
   return take(deadline);
 }
 
@@ -104,87 +159,124 @@ void LauncherPool::keep(const std::string& operator_dir, std::unique_ptr<Launche
   }
   {
     const MutexLock lock(mutex_);
-    if (!kept_ && may_keep(*used)) {
+    if (!kept_ && used->launches() < kMostKeptLaunches) {
       kept_ = std::move(used);
       changed_.notify_all();
       return;
     }
   }
-  discard(std::move(used));
+  retire(std::move(used));
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_run(const std::string& run,
                                                                    const Deadline& deadline) {
+  std::unique_ptr<LauncherClient> kept;
   {
     const MutexLock lock(mutex_);
     const auto found = std::find_if(of_runs_.rbegin(), of_runs_.rend(), [&](const KeptForRun& one) {
       return one.run == run && one.launcher->alive();
     });
     if (found != of_runs_.rend()) {
-      std::unique_ptr<LauncherClient> taken = std::move(found->launcher);
+      kept = std::move(found->launcher);
       of_runs_.erase(std::next(found).base());
-      return taken;
     }
   }
+  if (kept && is_trusted(kept)) return kept;
   return take(deadline);
 }
 
 void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used) {
   {
     const MutexLock lock(mutex_);
-    if (may_keep(*used)) {
+    if (used->launches() < kMostKeptLaunches) {
       of_runs_.push_back({run, std::move(used), system_clock().monotonic_ns()});
-      while (of_runs_.size() > most_kept_for_runs()) end_kept_for_run(random_() % of_runs_.size());
+      while (of_runs_.size() > most_kept_for_runs())
+        retire_kept_for_run(random_() % of_runs_.size());
       changed_.notify_all();
       return;
     }
   }
-  discard(std::move(used));
+  retire(std::move(used));
 }
 
 Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
   MutexLock lock(mutex_);
-  end_oldest_kept_for_runs(0);
+  retire_oldest_kept_for_runs(0);
+  taken_ns_.clear();
+  retire_spares();
+  for (const std::unique_ptr<LauncherClient>& launcher : retired_) launcher->kill();
+  ++urgent_;
   changed_.notify_all();
-  return wait_until(lock, deadline,
-                    [&]() ASSAY_REQUIRES(mutex_) { return ending_ == 0 && retired_.empty(); });
+  const Status ended = wait_until(
+      lock, deadline, [&]() ASSAY_REQUIRES(mutex_) { return ending_ == 0 && retired_.empty(); });
+  --urgent_;
+  return ended;
 }
 
-bool LauncherPool::may_keep(const LauncherClient& used) const {
-  return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
+int LauncherPool::fitting() const {
+  const double bytes = ready_ ? static_cast<double>(ready_->device.memory_bytes) : 0;
+  return static_cast<int>(bytes * kKeptPart / static_cast<double>(kContextBytes));
 }
 
 std::size_t LauncherPool::most_kept_for_runs() const {
-  const double bytes = ready_ ? static_cast<double>(ready_->device.memory_bytes) : 0;
-  const int fitting = static_cast<int>(bytes * kKeptPart / static_cast<double>(kContextBytes));
   return static_cast<std::size_t>(
-      std::max(config_.kept_launchers.value_or(std::max(fitting, kFewestKept)), 0));
+      std::max(config_.kept_launchers.value_or(std::max(fitting(), kFewestKept)), 0));
 }
 
-void LauncherPool::end_kept_for_run(std::size_t position) {
+std::size_t LauncherPool::wanted_parked(std::int64_t now_ns) const {
+  const auto least = static_cast<std::size_t>(std::max(config_.parked_launchers, 1));
+  const int room = fitting() - static_cast<int>(of_runs_.size());
+  const int most = config_.spare_launchers.value_or(std::clamp(room, 0, kMostSpares));
+  const auto first = std::find_if(taken_ns_.begin(), taken_ns_.end(), [&](std::int64_t taken_ns) {
+    return now_ns - taken_ns < config_.spare_launcher_ms * kNsPerMs;
+  });
+  const auto lately = static_cast<std::size_t>(taken_ns_.end() - first);
+  return std::max(least, std::min(kSparesForEach * lately, static_cast<std::size_t>(most)));
+}
+
+/// Forgets the times that no longer count as demand.
+void LauncherPool::forget_old_demand() {
+  const std::int64_t now_ns = system_clock().monotonic_ns();
+  while (!taken_ns_.empty() && now_ns - taken_ns_.front() >= config_.spare_launcher_ms * kNsPerMs)
+    taken_ns_.pop_front();
+}
+
+/// Retires launchers if more wait for jobs than the demand of the last minutes needs.
+void LauncherPool::retire_spares() {
+  const std::size_t wanted = wanted_parked(system_clock().monotonic_ns());
+  while (parked_.size() > wanted) {
+    retired_.push_back(std::move(parked_.front()));
+    parked_.pop_front();
+  }
+}
+
+void LauncherPool::retire_kept_for_run(std::size_t position) {
   const auto ended = of_runs_.begin() + static_cast<std::ptrdiff_t>(position);
-  ended->launcher->kill();
   retired_.push_back(std::move(ended->launcher));
   of_runs_.erase(ended);
 }
 
-/// Ends launchers that are kept for runs, until at most `most` are left. The launchers that were
+/// Retires launchers that are kept for runs, until at most `most` are left. The launchers that were
 /// used last are left.
-void LauncherPool::end_oldest_kept_for_runs(std::size_t most) {
-  while (of_runs_.size() > most) end_kept_for_run(0);
+void LauncherPool::retire_oldest_kept_for_runs(std::size_t most) {
+  while (of_runs_.size() > most) retire_kept_for_run(0);
 }
 
-/// Ends the kept launchers that were unused for config.kept_launcher_ms.
+/// Retires the kept launchers that were unused for config.kept_launcher_ms.
 void LauncherPool::end_expired() {
   const std::int64_t now_ns = system_clock().monotonic_ns();
   const auto fresh = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const KeptForRun& one) {
     return now_ns - one.since_ns < config_.kept_launcher_ms * kNsPerMs;
   });
-  end_oldest_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - fresh));
+  retire_oldest_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - fresh));
 }
 
 void LauncherPool::discard(std::unique_ptr<LauncherClient> used) {
   used->kill();
+  retire(std::move(used));
+}
+
+void LauncherPool::retire(std::unique_ptr<LauncherClient> used) {
   const MutexLock lock(mutex_);
   retired_.push_back(std::move(used));
   changed_.notify_all();
@@ -193,14 +285,6 @@ void LauncherPool::discard(std::unique_ptr<LauncherClient> used) {
 void LauncherPool::invalidate_idle() {
   const MutexLock lock(mutex_);
   ++faults_;
-  if (kept_) parked_.push_back(std::move(kept_));
-  for (std::unique_ptr<LauncherClient>& one : parked_) {
-    one->kill();
-    retired_.push_back(std::move(one));
-  }
-  parked_.clear();
-  end_oldest_kept_for_runs(0);
-  changed_.notify_all();
 }
 
 std::optional<std::string> LauncherPool::last_start_error() const {
@@ -216,8 +300,25 @@ bool LauncherPool::failed_since(int before) const {
 
 bool LauncherPool::wants_more() const {
   const int coming = static_cast<int>(parked_.size()) + starting_;
-  if (coming < waiting_) return true;
-  return starting_ == 0 && coming < std::max(config_.parked_launchers, 1);
+  if (coming < waiting_) return starting_ < std::max(config_.launcher_starts, 1);
+  return starting_ == 0 && coming < static_cast<int>(wanted_parked(system_clock().monotonic_ns()));
+}
+
+/// A launcher ends when none starts, because the driver would make both wait for each other.
+bool LauncherPool::may_end() const {
+  if (retired_.empty()) return false;
+  return urgent_ > 0 || retired_.size() > kMostRetired || (starting_ == 0 && ending_ == 0);
+}
+
+/// Returns the time at which the next launcher has been unused for too long.
+std::optional<std::int64_t> LauncherPool::next_expiry_ns() const {
+  std::optional<std::int64_t> next_ns;
+  if (!of_runs_.empty()) next_ns = of_runs_.front().since_ns + config_.kept_launcher_ms * kNsPerMs;
+  if (parked_.size() <= static_cast<std::size_t>(std::max(config_.parked_launchers, 1)) ||
+      taken_ns_.empty())
+    return next_ns;
+  const std::int64_t spare_ns = taken_ns_.front() + config_.spare_launcher_ms * kNsPerMs;
+  return next_ns ? std::min(*next_ns, spare_ns) : spare_ns;
 }
 
 void LauncherPool::run() {
@@ -229,7 +330,7 @@ std::optional<LauncherPool::Work> LauncherPool::next_work() {
   const std::stop_token stop = shutdown_.get_token();
   MutexLock lock(mutex_);
   const auto has_work = [&]() ASSAY_REQUIRES(mutex_) {
-    return failure_ || wants_more() || !retired_.empty();
+    return failure_ || wants_more() || may_end();
   };
   while (!stop.stop_requested()) {
     if (failure_) {
@@ -240,17 +341,22 @@ std::optional<LauncherPool::Work> LauncherPool::next_work() {
     } else if (wants_more()) {
       ++starting_;
       return Start{attempts_++, faults_};
-    } else if (!retired_.empty()) {
+    } else if (may_end()) {
       ++ending_;
-      return End{std::exchange(retired_, {})};
-    } else if (of_runs_.empty()) {
-      changed_.wait(lock, stop,
-                    [&]() ASSAY_REQUIRES(mutex_) { return has_work() || !of_runs_.empty(); });
-    } else {
-      const std::int64_t expiry_ns =
-          of_runs_.front().since_ns + config_.kept_launcher_ms * kNsPerMs;
-      system_clock().wait_until(changed_, lock, stop, expiry_ns, has_work);
+      End end;
+      end.launchers.push_back(std::move(retired_.front()));
+      retired_.pop_front();
+      return end;
+    } else if (const std::optional<std::int64_t> expiry_ns = next_expiry_ns()) {
+      system_clock().wait_until(changed_, lock, stop, *expiry_ns, [&]() ASSAY_REQUIRES(mutex_) {
+        return has_work() || next_expiry_ns() != expiry_ns;
+      });
       end_expired();
+      forget_old_demand();
+      retire_spares();
+    } else {
+      changed_.wait(lock, stop,
+                    [&]() ASSAY_REQUIRES(mutex_) { return has_work() || next_expiry_ns(); });
     }
   }
   return std::nullopt;
@@ -265,11 +371,10 @@ void LauncherPool::perform(Start start) {
   if (started) {
     ready_ = (*started)->ready();
     // If a fault has occurred since the launcher started, the launcher may have checked the device
-    // before that fault. So the launcher is ended.
-    const bool trusted = start.faults_before == faults_;
+    // before that fault. So it checks the device again before it is handed out.
     (*started)->set_faults_before(start.faults_before);
-    (trusted ? parked_ : retired_).push_back(std::move(*started));
-    if (trusted) last_start_error_.reset();
+    parked_.push_back(std::move(*started));
+    if (start.faults_before == faults_) last_start_error_.reset();
   } else {
     failure_ = Failure{started.error(), start.attempt};
     last_start_error_ = started.error().message;

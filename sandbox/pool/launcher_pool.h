@@ -18,9 +18,15 @@
 // they share a launcher of their own: their device code could change what a launcher measures.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
-// starts one launcher after the other, unless several callers are waiting. A start disturbs a job
-// that is being timed: an occasional sample is an outlier, and driver calls are slightly slower
+// starts one launcher after the other, and at most config.launcher_starts at a time if several
+// callers are waiting. How many unused launchers wait for jobs follows the demand: many runs that
+// begin at the same time find their launchers ready if as many began a few minutes ago. A launcher
+// that is no longer needed is ended when none starts. A start disturbs a job that is being timed:
+// an occasional sample is an outlier, and driver calls are slightly slower
 // (measurements/beside_starts.py). The median hides the outliers.
+//
+// After a fault of the device, each launcher checks its context and the device again before it is
+// handed out. This takes milliseconds, so a fault in one submission costs the other runs little.
 //
 // Thread-safe.
 #pragma once
@@ -55,6 +61,13 @@ class LauncherPool {
   static constexpr std::int64_t kContextBytes = 260LL << 20;
   /// The number of launchers that are kept even if the device has less memory.
   static constexpr int kFewestKept = 4;
+  /// The maximum number of launchers that wait for jobs, without config.spare_launchers.
+  static constexpr int kMostSpares = 64;
+  /// So many launchers may wait for their end while others start. If more wait, the oldest ends at
+  /// once, because each has device memory.
+  static constexpr std::size_t kMostRetired = 16;
+  /// The time limit for a launcher that checks the device again.
+  static constexpr std::int64_t kCheckMs = 5'000;
 
   /// Begins to start `config.parked_launchers` launchers. `driver` is "cuda", or "fake" for tests.
   LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
@@ -74,12 +87,14 @@ class LauncherPool {
   Result<std::unique_ptr<LauncherClient>> take_for_oracle(const std::string& operator_dir,
                                                           const Deadline& deadline);
   /// Kills the launcher and returns at once. A thread of the pool waits until the launcher has
-  /// ended.
+  /// ended. Call this for a launcher that may still be working.
   void discard(std::unique_ptr<LauncherClient> used);
-  /// Keeps a working launcher that came from take_for_oracle() for this operator. Discards the
-  /// launcher instead if another launcher is already kept, if this launcher has performed
-  /// kMostKeptLaunches, or if a device fault has occurred since it started. A launcher of an
-  /// imported suite is kept as one of a run is.
+  /// The same for a launcher that has answered and does nothing. A thread of the pool ends it as
+  /// soon as no launcher starts.
+  void retire(std::unique_ptr<LauncherClient> used);
+  /// Keeps a working launcher that came from take_for_oracle() for this operator. Retires the
+  /// launcher instead if another launcher is already kept, or if this launcher has performed
+  /// kMostKeptLaunches. A launcher of an imported suite is kept as one of a run is.
   void keep(const std::string& operator_dir, std::unique_ptr<LauncherClient> used);
   /// Returns a launcher for a test or a profile of `run`: an unused launcher, or a launcher that
   /// has performed only plans of `run`.
@@ -91,11 +106,12 @@ class LauncherPool {
   /// ended the one that was unused for longest, then no run would find its launcher when the runs
   /// are a few more than the launchers and take turns.)
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
-  /// Ends the launchers that are kept for runs, so that their device memory becomes free. Waits
-  /// until these launchers have ended.
+  /// Ends the launchers that are kept for runs, and those that wait for jobs beyond
+  /// config.parked_launchers, so that their device memory becomes free. Waits until these launchers
+  /// have ended.
   Status end_those_of_runs(const Deadline& deadline);
-  /// Ends all launchers that are not in use. Call this after a device fault: each new launcher
-  /// checks the device before it becomes ready.
+  /// Makes each launcher check the device again before it is handed out. Call this after a device
+  /// fault. A launcher that fails its check ends.
   void invalidate_idle();
   /// Returns the error of the last start, if that start failed. Otherwise returns nothing.
   std::optional<std::string> last_start_error() const;
@@ -132,10 +148,25 @@ class LauncherPool {
   Status wait_until(MutexLock& lock, const Deadline& deadline, Done done) ASSAY_REQUIRES(mutex_);
   /// Returns the imported suite of the operator in this folder, or "" if its oracle is trusted.
   std::string imported_suite_of(const std::string& operator_dir) const;
-  bool may_keep(const LauncherClient& used) const ASSAY_REQUIRES(mutex_);
+  /// Takes an unused launcher, which may have checked the device before the last fault.
+  Result<std::unique_ptr<LauncherClient>> take_unchecked(const Deadline& deadline);
+  /// Returns true if the launcher has checked the device after the last fault. Otherwise makes it
+  /// check the device. If it fails, discards it and all idle launchers that would have to check the
+  /// device too, and returns false: new launchers find out whether the device works.
+  bool is_trusted(std::unique_ptr<LauncherClient>& taken);
+  void discard_unchecked();
+  int faults() const;
+  /// Returns the number of contexts that fit into kKeptPart of the device's memory.
+  int fitting() const ASSAY_REQUIRES(mutex_);
+  /// Returns the number of unused launchers that should wait for jobs now.
+  std::size_t wanted_parked(std::int64_t now_ns) const ASSAY_REQUIRES(mutex_);
+  void forget_old_demand() ASSAY_REQUIRES(mutex_);
+  void retire_spares() ASSAY_REQUIRES(mutex_);
+  bool may_end() const ASSAY_REQUIRES(mutex_);
+  std::optional<std::int64_t> next_expiry_ns() const ASSAY_REQUIRES(mutex_);
   std::size_t most_kept_for_runs() const ASSAY_REQUIRES(mutex_);
-  void end_kept_for_run(std::size_t position) ASSAY_REQUIRES(mutex_);
-  void end_oldest_kept_for_runs(std::size_t most) ASSAY_REQUIRES(mutex_);
+  void retire_kept_for_run(std::size_t position) ASSAY_REQUIRES(mutex_);
+  void retire_oldest_kept_for_runs(std::size_t most) ASSAY_REQUIRES(mutex_);
   void end_expired() ASSAY_REQUIRES(mutex_);
   bool failed_since(int before) const ASSAY_REQUIRES(mutex_);
   bool wants_more() const ASSAY_REQUIRES(mutex_);
@@ -147,7 +178,7 @@ class LauncherPool {
   mutable Mutex mutex_;
   Condition changed_;
   std::deque<std::unique_ptr<LauncherClient>> parked_ ASSAY_GUARDED_BY(mutex_);
-  // Launchers that were killed but not yet reaped.
+  // Launchers that are to be ended, or that were killed but not yet reaped.
   std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);
   // The launcher that is kept for trusted oracles.
   std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);
@@ -159,10 +190,14 @@ class LauncherPool {
   /// The error of the last attempt to start a launcher. The next success clears it.
   std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);
   std::minstd_rand random_ ASSAY_GUARDED_BY(mutex_);
+  /// The times at which unused launchers were handed out, oldest first, by the system's monotonic
+  /// clock. No more than kMostSpares are kept.
+  std::deque<std::int64_t> taken_ns_ ASSAY_GUARDED_BY(mutex_);
   int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of starts that have begun
   int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // number of calls of take() that are waiting
   int starting_ ASSAY_GUARDED_BY(mutex_) = 0;
   int ending_ ASSAY_GUARDED_BY(mutex_) = 0;
+  int urgent_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of calls of end_those_of_runs() that wait
   int faults_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of calls of invalidate_idle()
   std::stop_source shutdown_;
   std::vector<std::thread> threads_;  // each starts or ends one launcher at a time

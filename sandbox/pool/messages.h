@@ -165,6 +165,7 @@ struct PreparedCase {
 struct DeviceMemory {
   // `fd` is the index of the memory's handle in the frame's descriptors.
   std::int64_t fd = 0, bytes = 0;
+  std::uint64_t id = 0;  // no other memory that this process has ever got has the same number
 };
 struct Prepared {
   std::vector<PreparedCase> cases;

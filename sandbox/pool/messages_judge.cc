@@ -1,4 +1,5 @@
 // Reads and writes the messages of the judge.
+#include <atomic>
 #include <cstdint>
 #include <limits>
 
@@ -134,6 +135,11 @@ Result<JudgeReady> parse_judge_ready(const Frame& frame) {
 
 namespace {
 
+std::uint64_t next_memory_id() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 Result<Prepared> parse_cases(const Frame& frame, const char* type) {
   if (Status expected = expect_type(frame, type); !expected) return fail(expected.error());
   HeaderReader in(frame.header, type);
@@ -142,7 +148,7 @@ Result<Prepared> parse_cases(const Frame& frame, const char* type) {
     HeaderReader from(*device, "the device memory");
     prepared.device =
         DeviceMemory{from.integer("fd", 0, static_cast<std::int64_t>(frame.fds.size()) - 1),
-                     from.integer("bytes", 1, kHighestInteger)};
+                     from.integer("bytes", 1, kHighestInteger), next_memory_id()};
     in.merge(from);
   }
   for (const json& entry : in.list("cases", kMaxCases)) {

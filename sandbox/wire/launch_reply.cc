@@ -77,6 +77,22 @@ std::vector<KernelUse> read_uses(HeaderReader& in) {
   return kernels;
 }
 
+LaunchParts read_parts(HeaderReader& in) {
+  LaunchParts parts;
+  const json* object = in.optional_object("parts_ms");
+  if (object == nullptr) return parts;
+  HeaderReader from(*object, "parts_ms");
+  for (const auto& [name, value] : object->items()) {
+    const std::optional<LaunchPart> part = launch_part_from(name);
+    if (part)
+      parts[*part] = from.number(name.c_str());
+    else
+      from.reject("`" + name + "` is no part of a launch");
+  }
+  in.merge(from);
+  return parts;
+}
+
 void write_samples(json& header, const LaunchSamples& samples) {
   const MedianInterval interval = median_interval(samples.cold_ns);
   header["samples_ns"] = samples.cold_ns;
@@ -167,6 +183,10 @@ Result<Primed> parse_primed(const Frame& frame) {
 }
 
 json to_header(const Launched& launched) {
+  json parts = json::object();
+  for (std::size_t i = 0; i < kLaunchPartNames.size(); ++i) {
+    if (launched.parts.ms[i] > 0) parts[std::string(kLaunchPartNames[i])] = launched.parts.ms[i];
+  }
   json header = {{"type", "launched"},
                  {"case", launched.case_id},
                  {"outputs", to_json(launched.outputs)},
@@ -177,6 +197,8 @@ json to_header(const Launched& launched) {
                  {"modified", launched.modified},
                  {"moves", launched.moves},
                  {"reordered", launched.reordered},
+                 {"parts_ms", std::move(parts)},
+                 {"holds_memory", launched.holds_memory},
                  {"samples_ns", json::array()},
                  {"median_ns", nullptr},
                  {"low_ns", nullptr},
@@ -199,6 +221,8 @@ Result<Launched> parse_launched(const Frame& frame) {
   launched.modified = in.texts("modified", kMaxArguments);
   launched.moves = in.integer("moves", 0, kHighestInteger);
   launched.reordered = in.flag("reordered");
+  launched.parts = read_parts(in);
+  launched.holds_memory = in.optional_flag("holds_memory").value_or(false);
   launched.samples = read_samples(in);
   launched.inspection = read_inspection(in);
   return finish(in, std::move(launched));

@@ -48,6 +48,7 @@ json to_header(const LaunchRequest& request) {
           {"output_offset", request.output_offset},
           {"output_bytes", request.output_bytes},
           {"device_bytes", request.device_bytes},
+          {"memory_id", request.memory_id},
           {"ablated", request.ablated},
           {"inspect", request.inspect},
           {"stage_next_inputs", request.stage_next_inputs},
@@ -71,6 +72,7 @@ Result<LaunchRequest> parse_launch_request(const Frame& frame) {
   request.output_offset = in.bytes("output_offset");
   request.output_bytes = in.bytes("output_bytes");
   request.device_bytes = in.bytes("device_bytes");
+  if (in.has("memory_id")) request.memory_id = in.bytes("memory_id");
   request.gpu_memory_bytes = in.bytes("gpu_memory_bytes");
   request.ablated = in.flag("ablated");
   if (in.has("chosen")) request.chosen = in.integers("chosen", kMaxTunables, 0);
@@ -88,6 +90,13 @@ Result<LaunchRequest> parse_launch_request(const Frame& frame) {
   if (Status read = in.status(); !read) return fail(read.error());
   return request;
 }
+
+json to_header(const ReleaseRequest&) { return {{"type", "release"}}; }
+bool is_release_request(const Frame& frame) { return frame.type() == "release"; }
+json to_header(const CheckRequest&) { return {{"type", "check"}}; }
+json to_header(const Checked&) { return {{"type", "checked"}}; }
+bool is_check_request(const Frame& frame) { return frame.type() == "check"; }
+Status parse_checked(const Frame& frame) { return expect_type(frame, "checked"); }
 
 json to_header(const SampleRequest&) { return {{"type", "sample"}}; }
 

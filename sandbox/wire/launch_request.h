@@ -53,6 +53,9 @@ struct LaunchRequest {
   // The size of the device memory in bytes, if the only descriptor is a handle of device memory. It
   // is 0 if the descriptors are memory files.
   std::uint64_t device_bytes = 0;
+  // If it is not 0, the launcher keeps its access to the device memory for the next request with
+  // the same number, until a ReleaseRequest or a request with another number arrives.
+  std::uint64_t memory_id = 0;
   std::uint64_t gpu_memory_bytes = 0;  // limit for the plan's device memory
   bool ablated = false;                // whether to run without the submission's kernels
 
@@ -75,6 +78,23 @@ nlohmann::json to_header(const LaunchRequest& request);
 /// Parses a request. Errors: `corrupt` if a field is missing, has the wrong type or is out of
 /// range, or if a descriptor does not exist; the message names the field.
 Result<LaunchRequest> parse_launch_request(const Frame& frame);
+
+/// The supervisor's request that the launcher checks its context and the device, and the answer. A
+/// launcher that finds a defect ends without an answer.
+struct CheckRequest {};
+struct Checked {};
+nlohmann::json to_header(const CheckRequest& request);
+nlohmann::json to_header(const Checked& checked);
+/// Returns true if the frame is a CheckRequest.
+bool is_check_request(const Frame& frame);
+/// Parses a `checked` message. Errors: `corrupt` for any other message.
+Status parse_checked(const Frame& frame);
+
+/// The supervisor's message that the launcher keeps no access to device memory of others. The
+/// launcher does not answer.
+struct ReleaseRequest {};
+nlohmann::json to_header(const ReleaseRequest& request);
+bool is_release_request(const Frame& frame);
 
 /// The supervisor's answer to `primed`: the inputs have been changed, and the samples may be taken.
 struct SampleRequest {};

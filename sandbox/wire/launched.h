@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "sandbox/wire/argument.h"
+#include "sandbox/wire/launch_parts.h"
 #include "sandbox/wire/operation_time.h"
 
 namespace assay::sandbox {
@@ -73,6 +74,8 @@ struct Launched {
   // True if the plan's copies, or the strides of an output, changed the order of an output's
   // elements (sandbox/launcher/plan/layout.h).
   bool reordered = false;
+  LaunchParts parts = {};                     // where the launcher's time went
+  bool holds_memory = false;                  // whether the launcher awaits a ReleaseRequest
   std::optional<LaunchSamples> samples = {};  // set only for a timed launch
   std::optional<Inspection> inspection = {};  // set only with `inspect`
 };

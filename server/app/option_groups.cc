@@ -24,6 +24,8 @@ constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer for 
 constexpr std::int64_t kLeastCpuPercent = 10;
 constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
+constexpr int kMostSpareLaunchers = 256;
+constexpr int kMostLauncherStarts = 32;
 constexpr int kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
 constexpr int kMostDefaultRecordingJobs = 16;
@@ -125,6 +127,17 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
       ->check(CLI::Range(1, kMostGpuSharers))
       ->capture_default_str();
   command
+      .add_option("--spare-launchers", options.spare_launchers,
+                  "launchers of one GPU that wait for jobs at most, while many were used in the "
+                  "last minutes; each has a GPU context (default: as many as fit into a quarter of "
+                  "the GPU's memory beside those of runs, and no more than 64)")
+      ->check(CLI::Range(0, kMostSpareLaunchers));
+  command
+      .add_option("--launcher-starts", options.launcher_starts,
+                  "launchers of one GPU that start at once, if several jobs wait for one")
+      ->check(CLI::Range(1, kMostLauncherStarts))
+      ->capture_default_str();
+  command
       .add_option("--gpu-jobs", options.gpu_jobs,
                   "jobs that one GPU device has in progress, at least --gpu-sharers; most of them "
                   "wait for a judge or for the GPU")
@@ -222,6 +235,10 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--recorder-cores", options.recorder_cores, defaults.recorder_cores);
   number("--judges", options.judges, defaults.judges);
   number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
+  if (options.spare_launchers)
+    arguments.insert(arguments.end(),
+                     {"--spare-launchers", std::to_string(*options.spare_launchers)});
+  number("--launcher-starts", options.launcher_starts, defaults.launcher_starts);
   text("--ncu", options.ncu, defaults.ncu);
   text("--rocprofv3", options.rocprof, defaults.rocprof);
   text("--sanitizer", options.sanitizer, defaults.sanitizer);
@@ -277,6 +294,8 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.allow_unjailed = options.allow_unjailed;
   config.compile_target = options.compile_target;
   config.gpu_sharers = options.gpu_sharers;
+  config.spare_launchers = options.spare_launchers;
+  config.launcher_starts = options.launcher_starts;
   config.gpu_jobs = options.gpu_jobs;
   config.recording_jobs = options.recording_jobs;
   config.recorder_cores = options.recorder_cores;

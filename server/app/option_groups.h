@@ -11,6 +11,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct SandboxOptions {
   sandbox::Limits limits;  // the limits of every job
   int recorders = default_recorders();
   int gpu_sharers = default_gpu_sharers();
+  std::optional<int> spare_launchers = {};
+  int launcher_starts = sandbox::SandboxConfig().launcher_starts;
   int gpu_jobs = default_gpu_jobs();
   int recording_jobs = default_recording_jobs();
   int recorder_cores = default_recorder_cores();

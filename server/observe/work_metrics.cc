@@ -75,6 +75,12 @@ void WorkMetrics::add(const EndedJob& ended) {
   for (const auto& [stage, ms] : verdict.stage_ms) {
     if (sandbox::stage_from(stage)) stage_times_[stage].add(ms / kMsInSecond);
   }
+  if (!verdict.launch) return;
+  for (const auto& [part, ms] : verdict.launch->ms) {
+    if (sandbox::launch_part_from(part)) launch_times_[part].add(ms / kMsInSecond);
+  }
+  contexts_[{ended.device, "new"}] += static_cast<std::uint64_t>(verdict.launch->new_contexts);
+  contexts_[{ended.device, "kept"}] += static_cast<std::uint64_t>(verdict.launch->kept_contexts);
 }
 
 void WorkMetrics::write(mcp::MetricsText& text, std::string_view name, std::string_view help,
@@ -111,6 +117,12 @@ void WorkMetrics::write(mcp::MetricsText& text) const {
         queue_times_);
   write(text, "assay_job_stage_seconds", "Time of a stage of a job that is no grade, by stage.",
         "stage", stage_times_);
+  write(text, "assay_job_launch_seconds",
+        "Time of a part of the launches of a job that is no grade, by part.", "part",
+        launch_times_);
+  write_counter<2>(text, "assay_job_contexts_total",
+                   "GPU contexts that jobs which are no grades have used, by device and state.",
+                   {"device", "state"}, contexts_);
   text.family("assay_device_busy_seconds_total", "counter",
               "Time of ended jobs without their time in the queue, by device.");
   for (const auto& [device, seconds] : busy_seconds_)

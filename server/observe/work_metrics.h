@@ -57,6 +57,8 @@ class WorkMetrics {
   Histograms job_times_ ASSAY_GUARDED_BY(mutex_);                        // by tool
   Histograms queue_times_ ASSAY_GUARDED_BY(mutex_);                      // by device
   Histograms stage_times_ ASSAY_GUARDED_BY(mutex_);                      // by stage
+  Histograms launch_times_ ASSAY_GUARDED_BY(mutex_);                     // by part of the launches
+  Counter<2> contexts_ ASSAY_GUARDED_BY(mutex_);                         // device, state
   std::map<std::string, double> busy_seconds_ ASSAY_GUARDED_BY(mutex_);  // by device
 };
 

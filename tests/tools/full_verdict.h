@@ -147,6 +147,7 @@ inline sandbox::Verdict full_verdict() {
   v.perf = 1.25;
   v.stage_ms = {{"import", 1.5}};
   v.gpu_alone_ms = 2.5;
+  v.launch = {.ms = {{"map", 0.5}}, .new_contexts = 1, .kept_contexts = 2};
   v.provenance = {.device = "cpu",
                   .device_name = "CPU",
                   .driver = "d",

@@ -344,6 +344,7 @@ json verdict_schema() {
       {"perf", number_or_text()},
       {"stage_ms", numbers},
       {"gpu_alone_ms", of_type("number")},
+      {"launch", of_type("object")},
       {"provenance", of_type("object")},
       {"next", of_type("string")},
   });

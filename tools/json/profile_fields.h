@@ -1,5 +1,5 @@
-// Names the JSON fields of a profile and of a sanitizer's report, which are parts of a verdict. The
-// functions describe the structs to an archive (json_archive.h).
+// Names the JSON fields of a profile, of a sanitizer's report and of the figures of launches, which
+// are parts of a verdict. The functions describe the structs to an archive (json_archive.h).
 //
 //   const nlohmann::json document = write_json(profile);
 //
@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "sandbox/job/job.h"
 #include "sandbox/job/profile.h"
 #include "sandbox/job/sanitizer_report.h"
 #include "tools/json/json_archive.h"
@@ -142,6 +143,13 @@ void fields(Archive& archive, SanitizerReport& report) {
   archive("tools", report.tools);
   archive("findings", report.findings);
   archive("total", report.total);
+}
+
+template <class Archive>
+void fields(Archive& archive, LaunchFigures& launch) {
+  archive("ms", launch.ms);
+  archive("new_contexts", launch.new_contexts);
+  archive("kept_contexts", launch.kept_contexts);
 }
 
 }  // namespace assay::sandbox

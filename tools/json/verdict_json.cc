@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -265,6 +264,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("perf", verdict.perf);
   archive("stage_ms", verdict.stage_ms);
   archive("gpu_alone_ms", verdict.gpu_alone_ms);
+  archive("launch", verdict.launch);
   archive("provenance", verdict.provenance);
 }
 

@@ -223,6 +223,9 @@ void add_profile_of_check(sandbox::Verdict& tested, sandbox::Verdict profiled) {
     if (same != tested.cases.end()) *same = std::move(timed);
   }
   for (const auto& [stage, ms] : profiled.stage_ms) tested.stage_ms[stage] += ms;
+  if (!profiled.launch) return;
+  if (!tested.launch) tested.launch.emplace();
+  tested.launch->add(*profiled.launch);
 }
 
 }  // namespace assay::tools

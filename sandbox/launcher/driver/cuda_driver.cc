@@ -102,10 +102,8 @@ class CudaDriver final : public GpuDriver {
   }
 
   const DeviceFacts& facts() const override { return facts_; }
-
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override {
-    CUdeviceptr memory = 0;
-    // The driver refuses to allocate 0 bytes.
+    CUdeviceptr memory = 0;  // the driver refuses to allocate 0 bytes
     const CUresult result = api_.cuMemAlloc_v2(&memory, std::max<std::uint64_t>(bytes, 1));
     if (result != kSuccess)
       return tl::unexpected(
@@ -113,11 +111,13 @@ class CudaDriver final : public GpuDriver {
     return memory;
   }
   void free(DevicePtr memory) override { api_.cuMemFree_v2(memory); }
-
-  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
-    return shared_.map(fd, bytes);
+  bool prefers_one_allocation() const override { return true; }
+  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t size) override {
+    return shared_.map(fd, size);
   }
   LaunchStatus unmap_shared(DevicePtr memory) override { return shared_.unmap(memory); }
+  LaunchStatus hide_shared(DevicePtr memory) override { return shared_.hide(memory); }
+  LaunchStatus show_shared(DevicePtr memory) override { return shared_.show(memory); }
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};

@@ -122,10 +122,9 @@ class EmulatedDriver final : public GpuDriver {
     return launch_fail(LaunchErrorKind::internal_error,
                        "the emulator shares no memory with a judge");
   }
-  LaunchStatus unmap_shared(DevicePtr) override {
-    return launch_fail(LaunchErrorKind::internal_error,
-                       "unmapping shared memory that is not mapped");
-  }
+  LaunchStatus unmap_shared(DevicePtr) override { return not_mapped(); }
+  LaunchStatus hide_shared(DevicePtr) override { return not_mapped(); }
+  LaunchStatus show_shared(DevicePtr) override { return not_mapped(); }
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (!from.empty()) std::memcpy(host(to), from.data(), from.size());
     return {};
@@ -203,6 +202,11 @@ class EmulatedDriver final : public GpuDriver {
   LaunchStatus reset_persisting_l2() override { return {}; }
 
  private:
+  static LaunchStatus not_mapped() {
+    return launch_fail(LaunchErrorKind::internal_error,
+                       "unmapping shared memory that is not mapped");
+  }
+
   struct Loaded {
     std::string name;
     DevicePtr image = 0;

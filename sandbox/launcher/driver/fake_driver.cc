@@ -161,6 +161,7 @@ std::byte* FakeDriver::translate(DevicePtr address, std::uint64_t bytes) {
 }
 
 LaunchResult<DevicePtr> FakeDriver::map_shared(int fd, std::uint64_t bytes) {
+  ++calls_.maps;
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
   Result<Mapping> mapping = Mapping::map(fd, bytes, true);
   if (!mapping)
@@ -174,14 +175,32 @@ LaunchResult<DevicePtr> FakeDriver::map_shared(int fd, std::uint64_t bytes) {
   return address;
 }
 
+LaunchStatus FakeDriver::hide_shared(DevicePtr memory) {
+  auto mapped = shared_.extract(memory);
+  if (mapped.empty())
+    return launch_fail(LaunchErrorKind::internal_error, "hiding shared memory that is not mapped");
+  hidden_.insert(std::move(mapped));
+  return {};
+}
+
+LaunchStatus FakeDriver::show_shared(DevicePtr memory) {
+  ++calls_.shows;
+  auto hidden = hidden_.extract(memory);
+  if (hidden.empty())
+    return launch_fail(LaunchErrorKind::internal_error, "showing shared memory that is not hidden");
+  shared_.insert(std::move(hidden));
+  return {};
+}
+
 LaunchStatus FakeDriver::unmap_shared(DevicePtr memory) {
-  if (shared_.erase(memory) == 0)
+  if (shared_.erase(memory) + hidden_.erase(memory) == 0)
     return launch_fail(LaunchErrorKind::internal_error,
                        "unmapping shared memory that is not mapped");
   return {};
 }
 
 LaunchResult<DevicePtr> FakeDriver::allocate(std::uint64_t bytes) {
+  ++calls_.allocations;
   if (LaunchStatus s = usable(); !s) return tl::unexpected(s.error());
   if (bytes > static_cast<std::uint64_t>(facts_.memory_bytes) - taken_ - allocated_) {
     return launch_fail(LaunchErrorKind::device_full,

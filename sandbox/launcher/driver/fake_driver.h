@@ -63,7 +63,15 @@ class FakeDriver : public GpuDriver {
   };
   const std::vector<Record>& launches() const { return launches_; }
   std::uint64_t allocated_bytes() const { return allocated_; }
+  /// Returns the number of mappings that are not hidden.
   std::size_t shared_mappings() const { return shared_.size(); }
+  /// Returns the number of mappings that are hidden.
+  std::size_t hidden_mappings() const { return hidden_.size(); }
+  /// Returns the numbers of calls so far.
+  struct Calls {
+    std::int64_t allocations = 0, maps = 0, shows = 0;
+  };
+  const Calls& calls() const { return calls_; }
   std::size_t loaded_kernels() const;
   bool stacks_reserved() const { return stacks_reserved_; }
   /// Sets the device time of kernels with this name.
@@ -75,6 +83,8 @@ class FakeDriver : public GpuDriver {
     lost_ = LaunchError{LaunchErrorKind::internal_error,
                         "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"};
   }
+  /// Makes prefers_one_allocation() true, as with CUDA.
+  void prefer_one_allocation() { prefers_one_allocation_ = true; }
   /// Reduces the free memory to `bytes`, as if other processes had allocated the rest.
   void leave_memory(std::uint64_t bytes) {
     taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes;
@@ -86,9 +96,12 @@ class FakeDriver : public GpuDriver {
   const DeviceFacts& facts() const override { return facts_; }
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override;
   void free(DevicePtr memory) override;
+  bool prefers_one_allocation() const override { return prefers_one_allocation_; }
   /// Accepts a memory file (memfd) in place of shared device memory.
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override;
   LaunchStatus unmap_shared(DevicePtr memory) override;
+  LaunchStatus hide_shared(DevicePtr memory) override;
+  LaunchStatus show_shared(DevicePtr memory) override;
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override;
   LaunchStatus read(std::span<std::byte> to, DevicePtr from) override;
   LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) override;
@@ -138,12 +151,13 @@ class FakeDriver : public GpuDriver {
   std::uint64_t taken_ = 0;  // the simulated number of bytes that other processes have allocated
   DevicePtr next_address_;
   std::map<DevicePtr, std::vector<std::byte>> memory_;
-  std::map<DevicePtr, Mapping> shared_;
+  std::map<DevicePtr, Mapping> shared_, hidden_;
+  Calls calls_;
   std::map<std::string, Known> known_;
   std::map<std::string, double> kernel_ns_;
   std::map<std::string, std::int64_t> local_bytes_;
   std::vector<Loaded> loaded_;
-  bool stacks_reserved_ = false;
+  bool stacks_reserved_ = false, prefers_one_allocation_ = false;
   std::vector<Record> launches_;
   std::optional<LaunchError> lost_;  // set after a fault: the reason why the context is lost
   double clock_ns_ = 0;

@@ -89,10 +89,17 @@ class GpuDriver {
   /// device has too little free memory.
   virtual LaunchResult<DevicePtr> allocate(std::uint64_t bytes) = 0;
   virtual void free(DevicePtr memory) = 0;
+  /// Returns true if the driver serves the processes of all GPUs one after the other, so that one
+  /// large allocation is better than several small ones.
+  virtual bool prefers_one_allocation() const { return false; }
   /// Maps device memory that another process allocated and sent as a file descriptor. `bytes` is
   /// the size of the whole memory.
   virtual LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) = 0;
   virtual LaunchStatus unmap_shared(DevicePtr memory) = 0;
+  /// Takes mapped memory away from the device's code until show_shared() is called, which maps it
+  /// again at the same address. Both calls are cheaper than unmap_shared() and map_shared().
+  virtual LaunchStatus hide_shared(DevicePtr memory) = 0;
+  virtual LaunchStatus show_shared(DevicePtr memory) = 0;
   virtual LaunchStatus write(DevicePtr to, std::span<const std::byte> from) = 0;
   virtual LaunchStatus read(std::span<std::byte> to, DevicePtr from) = 0;
   virtual LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) = 0;

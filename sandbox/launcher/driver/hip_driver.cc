@@ -115,7 +115,6 @@ class HipDriver final : public GpuDriver {
   }
 
   const DeviceFacts& facts() const override { return facts_; }
-
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override {
     void* memory = nullptr;
     const HipResult result = api_.hipMalloc(&memory, std::max<std::uint64_t>(bytes, 1));
@@ -125,11 +124,12 @@ class HipDriver final : public GpuDriver {
     return reinterpret_cast<DevicePtr>(memory);
   }
   void free(DevicePtr memory) override { api_.hipFree(at(memory)); }
-
-  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
-    return shared_.map(fd, bytes);
+  LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t size) override {
+    return shared_.map(fd, size);
   }
   LaunchStatus unmap_shared(DevicePtr memory) override { return shared_.unmap(memory); }
+  LaunchStatus hide_shared(DevicePtr memory) override { return shared_.hide(memory); }
+  LaunchStatus show_shared(DevicePtr memory) override { return shared_.show(memory); }
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};

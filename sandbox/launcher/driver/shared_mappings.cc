@@ -7,6 +7,14 @@ LaunchStatus SharedMappings::check(int result, const char* doing) const {
   return launch_fail(classified(result, doing));
 }
 
+LaunchStatus SharedMappings::map_reserved(DevicePtr base, std::uint64_t bytes, Handle handle) {
+  LaunchStatus mapped = check(map_at(base, bytes, handle), "mapping shared memory");
+  if (!mapped) return mapped;
+  mapped = check(allow_access(base, bytes), "allowing access to shared memory");
+  if (!mapped) unmap_at(base, bytes);
+  return mapped;
+}
+
 LaunchResult<DevicePtr> SharedMappings::map(int fd, std::uint64_t bytes) {
   Handle handle = 0;
   if (LaunchStatus s = check(import_memory(handle, fd), "importing shared memory"); !s)
@@ -14,17 +22,38 @@ LaunchResult<DevicePtr> SharedMappings::map(int fd, std::uint64_t bytes) {
   DevicePtr base = 0;
   LaunchStatus mapped = check(reserve(base, bytes), "reserving addresses");
   if (mapped) {
-    mapped = check(map_at(base, bytes, handle), "mapping shared memory");
-    if (mapped) {
-      mapped = check(allow_access(base, bytes), "allowing access to shared memory");
-      if (!mapped) unmap_at(base, bytes);
-    }
+    mapped = map_reserved(base, bytes, handle);
     if (!mapped) free_addresses(base, bytes);
   }
-  release(handle);  // the mapping keeps the memory alive
-  if (!mapped) return tl::unexpected(mapped.error());
-  mapped_[base] = bytes;
+  if (!mapped) {
+    release(handle);
+    return tl::unexpected(mapped.error());
+  }
+  mapped_[base] = {bytes, handle};
   return base;
+}
+
+SharedMappings::Mapped* SharedMappings::find(DevicePtr memory, bool hidden) {
+  const auto found = mapped_.find(memory);
+  return found == mapped_.end() || found->second.hidden != hidden ? nullptr : &found->second;
+}
+
+LaunchStatus SharedMappings::hide(DevicePtr memory) {
+  Mapped* const mapped = find(memory, false);
+  if (mapped == nullptr)
+    return launch_fail(LaunchErrorKind::internal_error, "hiding shared memory that is not mapped");
+  LaunchStatus hidden = check(unmap_at(memory, mapped->bytes), "hiding shared memory");
+  mapped->hidden = hidden.has_value();
+  return hidden;
+}
+
+LaunchStatus SharedMappings::show(DevicePtr memory) {
+  Mapped* const mapped = find(memory, true);
+  if (mapped == nullptr)
+    return launch_fail(LaunchErrorKind::internal_error, "showing shared memory that is not hidden");
+  LaunchStatus shown = map_reserved(memory, mapped->bytes, mapped->handle);
+  mapped->hidden = !shown.has_value();
+  return shown;
 }
 
 LaunchStatus SharedMappings::unmap(DevicePtr memory) {
@@ -32,10 +61,12 @@ LaunchStatus SharedMappings::unmap(DevicePtr memory) {
   if (found == mapped_.end())
     return launch_fail(LaunchErrorKind::internal_error,
                        "unmapping shared memory that is not mapped");
-  const std::uint64_t bytes = found->second;
+  const Mapped mapped = found->second;
   mapped_.erase(found);
-  LaunchStatus unmapped = check(unmap_at(memory, bytes), "unmapping shared memory");
-  LaunchStatus freed = check(free_addresses(memory, bytes), "freeing addresses");
+  LaunchStatus unmapped;
+  if (!mapped.hidden) unmapped = check(unmap_at(memory, mapped.bytes), "unmapping shared memory");
+  LaunchStatus freed = check(free_addresses(memory, mapped.bytes), "freeing addresses");
+  release(mapped.handle);
   return unmapped ? freed : unmapped;
 }
 

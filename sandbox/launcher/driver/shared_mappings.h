@@ -3,7 +3,12 @@
 // order and undoes them after an error.
 //
 //   LaunchResult<DevicePtr> base = mappings.map(fd, bytes);
+//   LaunchStatus hidden = mappings.hide(*base);   // no code of the device can access the memory
+//   LaunchStatus shown = mappings.show(*base);    // at the same address
 //   LaunchStatus unmapped = mappings.unmap(*base);
+//
+// hide() and show() make fewer calls than unmap() and map(). The drivers of some machines serve all
+// processes of all GPUs one after the other, so each call that is saved counts.
 //
 // Not thread-safe: one thread drives a device.
 #pragma once
@@ -26,7 +31,14 @@ class SharedMappings {
   /// Maps the memory of the descriptor `fd`, for reading and writing. `bytes` is the size of the
   /// whole memory. After an error, nothing is mapped.
   LaunchResult<DevicePtr> map(int fd, std::uint64_t bytes);
-  /// Unmaps memory that map() returned. Errors: internal_error for an address that is not mapped.
+  /// Takes the memory away from the device's code until show() is called. Errors: internal_error
+  /// for an address that is not mapped, or that is hidden.
+  LaunchStatus hide(DevicePtr memory);
+  /// Maps hidden memory again, at the same address. Errors: internal_error for an address that is
+  /// not hidden.
+  LaunchStatus show(DevicePtr memory);
+  /// Unmaps memory that map() returned, even if it is hidden. Errors: internal_error for an address
+  /// that is not mapped.
   LaunchStatus unmap(DevicePtr memory);
 
  protected:
@@ -44,9 +56,18 @@ class SharedMappings {
   virtual LaunchError classified(int result, const std::string& doing) const = 0;
 
  private:
-  LaunchStatus check(int result, const char* doing) const;
+  struct Mapped {
+    std::uint64_t bytes = 0;
+    Handle handle = 0;
+    bool hidden = false;
+  };
 
-  std::map<DevicePtr, std::uint64_t> mapped_;  // address -> size in bytes
+  LaunchStatus check(int result, const char* doing) const;
+  LaunchStatus map_reserved(DevicePtr base, std::uint64_t bytes, Handle handle);
+  /// Returns the entry of an address, or nothing if `hidden` is not its state.
+  Mapped* find(DevicePtr memory, bool hidden);
+
+  std::map<DevicePtr, Mapped> mapped_;
 };
 
 }  // namespace assay::sandbox

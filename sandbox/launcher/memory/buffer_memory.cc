@@ -9,7 +9,13 @@
 namespace assay::sandbox {
 namespace {
 
+// The alignment of a large and of a small allocation of CUDA.
+constexpr std::uint64_t kLarge = 2 << 20;
+constexpr std::uint64_t kSmall = 512;
+
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
+
+std::uint64_t alignment_for(std::uint64_t bytes) { return bytes >= kLarge ? kLarge : kSmall; }
 
 constexpr std::uint64_t masked_words(std::uint64_t bytes) {
   return (bytes + kMaskWordBytes - 1) / kMaskWordBytes;
@@ -18,7 +24,7 @@ constexpr std::uint64_t masked_words(std::uint64_t bytes) {
 }  // namespace
 
 GuardedMemory::~GuardedMemory() {
-  for (const Region& region : regions_) gpu_.free(region.base);
+  for (const DevicePtr allocation : allocations_) gpu_.free(allocation);
 }
 
 std::uint64_t GuardedMemory::cost(std::uint64_t bytes, std::uint32_t alignment) {
@@ -26,6 +32,37 @@ std::uint64_t GuardedMemory::cost(std::uint64_t bytes, std::uint32_t alignment) 
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
   if (bytes > kMost - 2 * kGuardBytes - kBufferAlignment - slack) return kMost;
   return kGuardBytes + slack + round_up(bytes, kBufferAlignment) + kGuardBytes;
+}
+
+LaunchStatus GuardedMemory::reserve(const std::vector<Size>& sizes) {
+  if (guards_ == Guards::none || !gpu_.prefers_one_allocation() || sizes.size() < 2) return {};
+  std::uint64_t total = 0, most = 0;
+  for (const Size& one : sizes) {
+    const std::uint64_t bytes = cost(one.bytes, one.alignment);
+    total = round_up(total, alignment_for(bytes)) + bytes;
+    most = std::max(most, bytes);
+  }
+  if (most >= kLarge) total += kLarge;  // the allocation itself may have a smaller alignment
+  LaunchResult<DevicePtr> memory = gpu_.allocate(total);
+  if (!memory && memory.error().kind == LaunchErrorKind::device_full) return {};
+  if (!memory) return tl::unexpected(memory.error());
+  allocations_.push_back(*memory);
+  reserved_ = *memory;
+  reserved_bytes_ = total;
+  return {};
+}
+
+LaunchResult<DevicePtr> GuardedMemory::memory_for(std::uint64_t bytes) {
+  const DevicePtr base = round_up(reserved_, alignment_for(bytes));
+  const std::uint64_t skipped = base - reserved_;
+  if (skipped <= reserved_bytes_ && bytes <= reserved_bytes_ - skipped) {
+    reserved_ = base + bytes;
+    reserved_bytes_ -= skipped + bytes;
+    return base;
+  }
+  LaunchResult<DevicePtr> own = gpu_.allocate(bytes);
+  if (own) allocations_.push_back(*own);
+  return own;
 }
 
 LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t alignment,
@@ -36,7 +73,7 @@ LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t al
   const std::uint64_t slack = alignment > kBufferAlignment ? alignment : 0;
   region.total = guard > 0 ? cost(bytes, alignment) : slack + bytes;
   region.what = std::move(what);
-  LaunchResult<DevicePtr> base = gpu_.allocate(region.total);
+  LaunchResult<DevicePtr> base = memory_for(region.total);
   if (!base) return base;
   region.base = *base;
   region.data = round_up(region.base + guard, std::max(alignment, kBufferAlignment));

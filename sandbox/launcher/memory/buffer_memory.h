@@ -5,6 +5,7 @@
 // also keep a short overrun from reaching another buffer.
 //
 //   GuardedMemory memory(gpu);
+//   LaunchStatus reserved = memory.reserve({{bytes}, {bytes}});  // one allocation for both
 //   LaunchResult<DevicePtr> x = memory.add(bytes, 256, "buffer 0 (input x, 4096 bytes)");
 //   LaunchStatus intact = memory.check();  // call it after each run
 //
@@ -60,6 +61,16 @@ class GuardedMemory {
   /// bytes, including the guards. Returns UINT64_MAX if the number exceeds 64 bits.
   static std::uint64_t cost(std::uint64_t bytes, std::uint32_t alignment);
 
+  /// A buffer that add() will be called for.
+  struct Size {
+    std::uint64_t bytes = 0;
+    std::uint32_t alignment = kBufferAlignment;
+  };
+  /// Allocates the memory of all these buffers with one call of the driver, if the driver prefers
+  /// that (GpuDriver::prefers_one_allocation) and there are guards. A buffer from it has the same
+  /// guards and the same alignment as one with an allocation of its own. If the memory is lacking,
+  /// each buffer gets an allocation of its own.
+  LaunchStatus reserve(const std::vector<Size>& sizes);
   /// Allocates a buffer and fills its guards. `alignment` is a power of two. `what` is the buffer's
   /// name in messages.
   LaunchResult<DevicePtr> add(std::uint64_t bytes, std::uint32_t alignment, std::string what);
@@ -69,6 +80,9 @@ class GuardedMemory {
   LaunchStatus check();
 
  private:
+  /// Returns memory of `bytes` bytes for one region: from reserve(), if enough is left of it.
+  LaunchResult<DevicePtr> memory_for(std::uint64_t bytes);
+
   struct Region {
     DevicePtr base = 0, data = 0;
     std::uint64_t total = 0, bytes = 0;
@@ -78,6 +92,9 @@ class GuardedMemory {
   GpuDriver& gpu_;
   const Guards guards_;
   std::vector<Region> regions_;
+  std::vector<DevicePtr> allocations_;
+  DevicePtr reserved_ = 0;            // the part of reserve()'s memory that no buffer has
+  std::uint64_t reserved_bytes_ = 0;  // size of this part
 };
 
 class InitialState {

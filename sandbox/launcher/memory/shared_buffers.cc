@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -36,37 +38,61 @@ LaunchResult<bool> HostBuffers::same(std::size_t input, DevicePtr at, TrustedKer
       });
 }
 
-DeviceBuffers::~DeviceBuffers() {
+SharedMapping::~SharedMapping() {
   if (base_ != 0) gpu_.unmap_shared(base_);
 }
 
-LaunchStatus DeviceBuffers::open() {
-  if (base_ != 0) return {};
-  // Waits until all earlier kernels have ended, because they could access the memory as soon as it
-  // is mapped.
-  if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+LaunchStatus SharedMapping::show() {
+  if (base_ != 0) return gpu_.show_shared(base_);
   LaunchResult<DevicePtr> base = gpu_.map_shared(memory_.fd, memory_.bytes);
   if (!base) return tl::unexpected(base.error());
   base_ = *base;
   return {};
 }
 
+LaunchStatus SharedMapping::open() {
+  if (is_shown_) return {};
+  // Waits until all earlier kernels have ended, because they could access the memory as soon as it
+  // is mapped.
+  if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
+  LaunchStatus shown = show();
+  took_ns_ += system_clock().monotonic_ns() - begin_ns;
+  is_shown_ = shown.has_value();
+  return shown;
+}
+
+LaunchStatus SharedMapping::close() {
+  if (!is_shown_) return {};
+  const LaunchStatus finished = gpu_.synchronize();
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
+  LaunchStatus hidden = gpu_.hide_shared(base_);
+  // Memory that cannot be hidden is unmapped as a whole, because submitted code may run next.
+  if (!hidden) hidden = gpu_.unmap_shared(std::exchange(base_, 0));
+  took_ns_ += system_clock().monotonic_ns() - begin_ns;
+  is_shown_ = false;
+  return finished ? hidden : finished;
+}
+
+/// After an error, the mapping may still be open.
+DeviceBuffers::~DeviceBuffers() { (void)mapping_->close(); }
+
 LaunchStatus DeviceBuffers::copy_in(std::size_t input, DevicePtr to) {
-  if (LaunchStatus s = open(); !s) return s;
-  return gpu_.copy_async(to, base_ + inputs_[input].offset, inputs_[input].bytes);
+  if (LaunchStatus s = mapping_->open(); !s) return s;
+  return gpu_.copy_async(to, mapping_->base() + inputs_[input].offset, inputs_[input].bytes);
 }
 
 LaunchStatus DeviceBuffers::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
                                      TrustedKernels* trusted) {
-  if (LaunchStatus s = open(); !s) return s;
-  const DevicePtr to = base_ + output_.offset + offset;
+  if (LaunchStatus s = mapping_->open(); !s) return s;
+  const DevicePtr to = mapping_->base() + output_.offset + offset;
   return trusted != nullptr ? trusted->copy_async(to, from, bytes)
                             : gpu_.copy_async(to, from, bytes);
 }
 
 LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedKernels* trusted) {
-  if (LaunchStatus s = open(); !s) return tl::unexpected(s.error());
-  const DevicePtr original = base_ + inputs_[input].offset;
+  if (LaunchStatus s = mapping_->open(); !s) return tl::unexpected(s.error());
+  const DevicePtr original = mapping_->base() + inputs_[input].offset;
   if (trusted != nullptr) return trusted->same(original, at, inputs_[input].bytes);
   std::vector<std::byte> first;
   return same_by_pieces(
@@ -77,13 +103,6 @@ LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedK
           return tl::unexpected(s.error());
         return std::span<const std::byte>(first);
       });
-}
-
-LaunchStatus DeviceBuffers::close() {
-  if (base_ == 0) return {};
-  const LaunchStatus finished = gpu_.synchronize();
-  const LaunchStatus unmapped = gpu_.unmap_shared(std::exchange(base_, 0));
-  return finished ? unmapped : finished;
 }
 
 }  // namespace assay::sandbox

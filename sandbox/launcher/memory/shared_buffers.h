@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -44,9 +45,11 @@ class SharedBuffers {
   /// shared device memory, maps the memory, and `trusted` performs the comparison on the device. If
   /// `trusted` is null or the input is in host memory, the host performs the comparison.
   virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) = 0;
-  /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot access the
+  /// Waits for the copies and hides the memory. Until the next copy, device code cannot access the
   /// inputs or the memory for outputs.
   virtual LaunchStatus close() = 0;
+  /// Returns the time that the calls of the driver took that map, hide and show the memory.
+  virtual std::int64_t mapping_ns() const { return 0; }
 };
 
 struct HostInput {
@@ -99,14 +102,52 @@ struct SharedRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-/// Buffers in device memory of another process. The first copy or comparison maps the memory, and
-/// close() unmaps it. All ranges must be inside the memory. RequestMemory (serve.cc) checks the
+/// The access to device memory of another process. It may serve several DeviceBuffers, one after
+/// the other: open() maps the memory, close() hides it, the next open() shows it again, and the
+/// destructor unmaps it.
+class SharedMapping {
+ public:
+  SharedMapping(GpuDriver& gpu, SharedDeviceMemory memory) : gpu_(gpu), memory_(memory) {}
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+  ~SharedMapping();
+
+  /// Waits until all earlier kernels have ended, and lets device code access the memory.
+  LaunchStatus open();
+  /// Waits until all earlier kernels have ended, and takes the memory away from device code.
+  LaunchStatus close();
+  /// The address of the memory, after open().
+  DevicePtr base() const { return base_; }
+  std::uint64_t bytes() const { return memory_.bytes; }
+  /// Sets another descriptor of the same memory. A descriptor is used by the first open() only.
+  void set_descriptor(int fd) { memory_.fd = fd; }
+  /// The time that the driver's calls to map, hide and show the memory have taken.
+  std::int64_t took_ns() const { return took_ns_; }
+
+ private:
+  /// Maps the memory, or shows it if it is hidden.
+  LaunchStatus show();
+
+  GpuDriver& gpu_;
+  SharedDeviceMemory memory_;
+  DevicePtr base_ = 0;     // 0 until the memory is mapped
+  bool is_shown_ = false;  // whether device code can access the memory
+  std::int64_t took_ns_ = 0;
+};
+
+/// Buffers in device memory of another process. The first copy or comparison opens the mapping, and
+/// close() closes it. All ranges must be inside the memory. RequestMemory (serve.cc) checks the
 /// ranges.
 class DeviceBuffers final : public SharedBuffers {
  public:
   DeviceBuffers(GpuDriver& gpu, SharedDeviceMemory memory, std::vector<DeviceInput> inputs,
                 SharedRange output)
-      : gpu_(gpu), memory_(memory), inputs_(std::move(inputs)), output_(output) {}
+      : DeviceBuffers(gpu, std::make_shared<SharedMapping>(gpu, memory), std::move(inputs),
+                      output) {}
+  /// Uses a mapping that outlives these buffers.
+  DeviceBuffers(GpuDriver& gpu, std::shared_ptr<SharedMapping> mapping,
+                std::vector<DeviceInput> inputs, SharedRange output)
+      : gpu_(gpu), mapping_(std::move(mapping)), inputs_(std::move(inputs)), output_(output) {}
   DeviceBuffers(const DeviceBuffers&) = delete;
   DeviceBuffers& operator=(const DeviceBuffers&) = delete;
   ~DeviceBuffers() override;
@@ -120,16 +161,14 @@ class DeviceBuffers final : public SharedBuffers {
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
                         TrustedKernels* trusted) override;
   LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;
-  LaunchStatus close() override;
+  LaunchStatus close() override { return mapping_->close(); }
+  std::int64_t mapping_ns() const override { return mapping_->took_ns(); }
 
  private:
-  LaunchStatus open();
-
   GpuDriver& gpu_;
-  const SharedDeviceMemory memory_;
+  const std::shared_ptr<SharedMapping> mapping_;
   const std::vector<DeviceInput> inputs_;
   const SharedRange output_;
-  DevicePtr base_ = 0;  // 0 while the memory is not mapped
 };
 
 }  // namespace assay::sandbox

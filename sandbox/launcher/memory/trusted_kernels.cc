@@ -80,6 +80,24 @@ TrustedKernels::~TrustedKernels() {
   }
 }
 
+LaunchStatus TrustedKernels::rehearse() {
+  constexpr std::uint64_t kBytes = 256;
+  LaunchResult<DevicePtr> memory = gpu_->allocate(2 * kBytes);
+  if (!memory) return launch_fail(memory.error());
+  const DevicePtr from = *memory, to = from + kBytes;
+  LaunchStatus done;
+  for (const std::uint32_t width : {1U, 8U}) {
+    if (done) done = gpu_->fill_async(from, kBytes / width, width, 0);
+  }
+  if (done) done = copy_async(to, from, kBytes);
+  const LaunchResult<bool> equal = done ? same(from, to, kBytes) : tl::unexpected(done.error());
+  gpu_->free(from);
+  if (!equal) return launch_fail(equal.error());
+  if (!*equal)
+    return launch_fail(LaunchErrorKind::internal_error, "a copy on the device is not equal");
+  return {};
+}
+
 LaunchStatus TrustedKernels::refresh() {
   for (const Loaded& kernel : kernels_) {
     if (LaunchStatus s =

@@ -45,6 +45,9 @@ class TrustedKernels {
   TrustedKernels& operator=(TrustedKernels&&) = delete;
   ~TrustedKernels();
 
+  /// Runs once what the launch of a test runs: fills by the driver, a copy and a comparison. The
+  /// driver loads a kernel when it is first launched, so the first test is faster after this.
+  LaunchStatus rehearse();
   /// Waits for the queued work, and loads the code of every kernel again.
   LaunchStatus refresh();
 

@@ -39,6 +39,12 @@ Status check_range(const std::string& what, std::uint64_t offset, std::uint64_t 
                                       std::to_string(size) + " bytes");
 }
 
+/// The access to a judge's device memory that is kept for the next requests of the same job.
+struct HeldMemory {
+  std::uint64_t id = 0;  // LaunchRequest::memory_id
+  std::shared_ptr<SharedMapping> mapping = {};
+};
+
 /// Opens the memory of one launch request as the SharedBuffers that replay() uses: mapped memory
 /// files or shared device memory. Checks that each range is inside its memory. The request must
 /// outlive the object.
@@ -46,13 +52,14 @@ class RequestMemory {
  public:
   /// Errors: `corrupt` if a range is not inside its memory; `io` if a file cannot be mapped.
   static Result<RequestMemory> open(const LaunchRequest& request, const std::vector<UniqueFd>& fds,
-                                    GpuDriver& gpu);
+                                    GpuDriver& gpu, HeldMemory& held);
 
   SharedBuffers& buffers() { return *buffers_; }
 
  private:
   Status map_files(const LaunchRequest& request, const std::vector<UniqueFd>& fds, GpuDriver& gpu);
-  Status describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu);
+  Status describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu,
+                         HeldMemory& held);
 
   // Maps the index of a file descriptor to the file's mapping. One file may contain several inputs.
   std::map<std::size_t, Mapping> files_;
@@ -61,10 +68,12 @@ class RequestMemory {
 };
 
 Result<RequestMemory> RequestMemory::open(const LaunchRequest& request,
-                                          const std::vector<UniqueFd>& fds, GpuDriver& gpu) {
+                                          const std::vector<UniqueFd>& fds, GpuDriver& gpu,
+                                          HeldMemory& held) {
   RequestMemory memory;
+  if (held.id != request.memory_id) held = {};
   Status opened = request.device_bytes > 0
-                      ? memory.describe_device(request, fds[request.output_fd].get(), gpu)
+                      ? memory.describe_device(request, fds[request.output_fd].get(), gpu, held)
                       : memory.map_files(request, fds, gpu);
   if (!opened) return fail(opened.error());
   return memory;
@@ -105,7 +114,8 @@ Status RequestMemory::map_files(const LaunchRequest& request, const std::vector<
   return {};
 }
 
-Status RequestMemory::describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu) {
+Status RequestMemory::describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu,
+                                      HeldMemory& held) {
   std::vector<DeviceInput> inputs;
   for (const LaunchInput& input : request.inputs) {
     if (Status inside =
@@ -118,9 +128,18 @@ Status RequestMemory::describe_device(const LaunchRequest& request, int handle, 
           check_range("outputs", request.output_offset, request.output_bytes, request.device_bytes);
       !inside)
     return inside;
-  const SharedDeviceMemory memory{handle, request.device_bytes};
-  buffers_ = std::make_unique<DeviceBuffers>(
-      gpu, memory, std::move(inputs), SharedRange{request.output_offset, request.output_bytes});
+  std::shared_ptr<SharedMapping> mapping = held.mapping;
+  if (mapping && mapping->bytes() != request.device_bytes)
+    return fail(ErrorCode::corrupt, "`memory_id` is that of a memory of another size");
+  if (mapping)
+    mapping->set_descriptor(handle);
+  else
+    mapping =
+        std::make_shared<SharedMapping>(gpu, SharedDeviceMemory{handle, request.device_bytes});
+  if (request.memory_id != 0) held = {request.memory_id, mapping};
+  buffers_ =
+      std::make_unique<DeviceBuffers>(gpu, std::move(mapping), std::move(inputs),
+                                      SharedRange{request.output_offset, request.output_bytes});
   return {};
 }
 
@@ -160,10 +179,10 @@ struct Serving {
 
 /// Performs the request of a `launch` frame.
 LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request,
-                               const Frame& frame) {
+                               const Frame& frame, HeldMemory& held) {
   Result<Plan> plan = decode_plan(frame.payload);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
-  Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, with.gpu);
+  Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, with.gpu, held);
   if (!memory) return launch_fail(LaunchErrorKind::internal_error, memory.error().message);
   ReplayRequest replayed;
   replayed.gpu_memory_bytes = request.gpu_memory_bytes;
@@ -180,6 +199,16 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
   return replay(with.gpu, *plan, memory->buffers(), replayed, with.clock);
 }
 
+/// Answers a request to check the device. `lost_in` is the case whose fault made the GPU's context
+/// unusable.
+Status answer_check(int socket, GpuDriver& gpu, const std::optional<std::string>& lost_in) {
+  if (lost_in)
+    return fail(ErrorCode::unavailable, "the GPU context was lost in case '" + *lost_in + "'");
+  if (LaunchStatus well = check_health(gpu); !well)
+    return fail(ErrorCode::unavailable, well.error().message);
+  return send_frame(socket, to_header(Checked{}), {}, {}, Deadline::never());
+}
+
 }  // namespace
 
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock,
@@ -193,6 +222,9 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     if (!loaded)
       return fail(ErrorCode::unavailable, "loading the trusted kernels: " + loaded.error().message);
     trusted.emplace(std::move(*loaded));
+    if (LaunchStatus rehearsed = trusted->rehearse(); !rehearsed)
+      return fail(ErrorCode::unavailable,
+                  "running the trusted kernels: " + rehearsed.error().message);
   }
   const nlohmann::json ready = to_header(LauncherReady{gpu.facts(), layers});
   if (Status sent = send_frame(socket, ready, {}, {}, Deadline::never()); !sent) return sent;
@@ -201,21 +233,33 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
                      .trusted = trusted ? &*trusted : nullptr,
                      .clock = clock,
                      .sanitizer = sanitizer};
+  HeldMemory held;
   std::optional<std::string> lost_in;  // the case whose fault made the GPU's context unusable
   while (true) {
     Result<Frame> frame = receive_frame(socket, Deadline::never());
     if (!frame && frame.error().code == ErrorCode::unavailable) return {};
     if (!frame) return fail(frame.error());
+    if (is_release_request(*frame)) {
+      held = {};
+      continue;
+    }
+    if (is_check_request(*frame)) {
+      if (Status checked = answer_check(socket, gpu, lost_in); !checked) return checked;
+      continue;
+    }
     const Result<LaunchRequest> request = parse_launch_request(*frame);
     if (!request) return fail(request.error());
 
     LaunchResult<Launched> result =
         lost_in ? launch_fail(LaunchErrorKind::gpu_fault,
                               "the GPU context was lost in case '" + *lost_in + "'")
-                : perform(with, *request, *frame);
+                : perform(with, *request, *frame, held);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in)
       lost_in = request->case_id;
-    if (result) result->case_id = request->case_id;
+    if (result) {
+      result->case_id = request->case_id;
+      result->holds_memory = held.mapping != nullptr;
+    }
     const nlohmann::json answer =
         result ? to_header(*result) : to_header(LaunchFailure{request->case_id, result.error()});
     if (Status sent = send_frame(socket, answer, {}, {}, Deadline::never()); !sent) return sent;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -12,7 +13,10 @@
 #include "sandbox/launcher/plan/layout.h"
 #include "sandbox/launcher/plan/plan.h"
 #include "sandbox/launcher/plan/plan_check.h"
+#include "sandbox/launcher/replay/memory_limit.h"
+#include "sandbox/launcher/replay/parts_watch.h"
 #include "sandbox/launcher/replay/trials.h"
+#include "sandbox/wire/launch_parts.h"
 
 namespace assay::sandbox {
 namespace {
@@ -25,74 +29,6 @@ LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const SharedBuffers& 
     rules.inputs.push_back({shared.name(i), shared.bytes(i)});
   if (Status status = check_plan(plan, rules); !status)
     return launch_fail(LaunchErrorKind::invalid_plan, status.error().message);
-  return {};
-}
-
-/// Calls visit(op, scratch, bytes) for each scratch parameter of every launch, in plan order. Stops
-/// at the first error and returns it.
-template <class Visit>
-LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
-  LaunchStatus status;
-  for_each_operation(plan, [&](const auto& op) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(op)>, KernelOp>) {
-      for (const KernelParam& param : op.params) {
-        const auto* scratch = std::get_if<GlobalScratchParam>(&param);
-        if (scratch == nullptr) continue;
-        status = visit(op, *scratch, scratch->bytes_per_program * block_count(op));
-        if (!status) return false;
-      }
-    }
-    return true;
-  });
-  return status;
-}
-
-/// Subtracts the plan's buffers, scratch memory and variables from the memory limit. Returns the
-/// bytes that remain for the kernels' local memory. Returns an error if the limit is exceeded.
-LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) {
-  std::uint64_t left = limit;
-  const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
-    const std::uint64_t cost = GuardedMemory::cost(bytes, alignment);
-    if (cost > left) {
-      return launch_fail(LaunchErrorKind::gpu_memory_limit,
-                         "the plan's buffers, with " + std::to_string(2 * kGuardBytes) +
-                             " guard bytes each, need more than the limit of " +
-                             std::to_string(limit) + " bytes");
-    }
-    left -= cost;
-    return {};
-  };
-  for (const PlanBuffer& buffer : plan.buffers) {
-    if (LaunchStatus s = take(buffer.bytes, kBufferAlignment); !s) return tl::unexpected(s.error());
-  }
-  for (const PlanBinary& binary : plan.binaries) {
-    if (const std::uint64_t variables = writable_globals(binary.image); variables > 0) {
-      if (LaunchStatus s = take(variables, kBufferAlignment); !s) return tl::unexpected(s.error());
-    }
-  }
-  const LaunchStatus scratch =
-      for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& param,
-                                 std::uint64_t bytes) { return take(bytes, param.alignment); });
-  if (!scratch) return tl::unexpected(scratch.error());
-  return left;
-}
-
-/// Checks that the local memory of each kernel needs at most `left` bytes. The driver reserves a
-/// kernel's local memory for all threads that can be resident on the device. All kernels share one
-/// reservation, so each kernel is checked alone and the sizes are not added.
-LaunchStatus check_local_memory(const Program& program, const DeviceFacts& facts,
-                                std::uint64_t left) {
-  for (const KernelUse& kernel : program.kernels()) {
-    const std::uint64_t bytes = static_cast<std::uint64_t>(kernel.local_bytes) *
-                                static_cast<std::uint64_t>(facts.sms) *
-                                kMostThreadsPerMultiprocessor;
-    if (bytes <= left) continue;
-    return launch_fail(LaunchErrorKind::gpu_memory_limit,
-                       "kernel '" + kernel.name + "' uses " + std::to_string(kernel.local_bytes) +
-                           " bytes of local memory per thread, which is " + std::to_string(bytes) +
-                           " bytes for all resident threads; the plan's buffers leave " +
-                           std::to_string(left) + " bytes of the limit");
-  }
   return {};
 }
 
@@ -125,6 +61,7 @@ class Replay {
         shared_(shared),
         request_(request),
         clock_(clock),
+        watch_(clock, shared),
         memory_(gpu, request.sanitizer == SanitizerTool::memcheck ? GuardedMemory::Guards::none
                                                                   : GuardedMemory::Guards::kept),
         initial_(gpu, kPoison, request.trusted),
@@ -132,18 +69,23 @@ class Replay {
 
   LaunchResult<Launched> run() {
     if (LaunchStatus s = allocate(); !s) return tl::unexpected(s.error());
+    watch_.end(LaunchPart::allocate);
     LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu_, plan_, buffers_, scratch_);
     if (!program) return tl::unexpected(program.error());
     program_ = std::move(*program);
     if (LaunchStatus s = check_local_memory(*program_, gpu_.facts(), left_); !s)
       return tl::unexpected(s.error());
     if (LaunchStatus s = apply_chosen(); !s) return tl::unexpected(s.error());
+    watch_.end(LaunchPart::load);
     if (LaunchStatus s = write_first_contents(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = shared_.close(); !s) return tl::unexpected(s.error());
+    watch_.end(LaunchPart::fill);
     if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s)
       return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
+    watch_.end(LaunchPart::run);
     if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
+    watch_.end(LaunchPart::check);
 
     Launched result;
     if (request_.sanitizer) {
@@ -151,10 +93,10 @@ class Replay {
       return result;
     }
     if (!request_.timing) {
-      if (LaunchStatus s = find_modified(result.modified); !s) return tl::unexpected(s.error());
-      if (LaunchStatus s = read_outputs(); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = return_outputs(result.modified); !s) return tl::unexpected(s.error());
     } else {
       if (LaunchStatus s = time(result); !s) return tl::unexpected(s.error());
+      watch_.end(LaunchPart::run);
     }
     result.kernels = program_->kernels();
     result.moves = program_->moves();
@@ -175,9 +117,23 @@ class Replay {
     }
     return result;
   }
+  const LaunchParts& parts() const { return watch_.parts(); }
 
  private:
+  /// Allocates the memory of all buffers at once, if the driver prefers that.
+  LaunchStatus reserve() {
+    std::vector<GuardedMemory::Size> sizes;
+    for (const PlanBuffer& buffer : plan_.buffers) sizes.push_back({buffer.bytes});
+    const LaunchStatus found = for_each_scratch(
+        plan_, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) {
+          sizes.push_back({bytes, scratch.alignment});
+          return LaunchStatus();
+        });
+    return found ? memory_.reserve(sizes) : found;
+  }
+
   LaunchStatus allocate() {
+    if (LaunchStatus s = reserve(); !s) return s;
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       const PlanBuffer& buffer = plan_.buffers[i];
       LaunchResult<DevicePtr> memory =
@@ -247,9 +203,7 @@ class Replay {
                                                std::int64_t index) -> LaunchStatus {
       const bool drawn = kind == SampleKind::fresh ? a_fresh_one && one_in(index + 1)
                                                    : index == 0 || (!the_first && one_in(index));
-      if (!drawn) return {};
-      if (LaunchStatus s = find_modified(result.modified); !s) return s;
-      return read_outputs();
+      return drawn ? return_outputs(result.modified) : LaunchStatus();
     };
     if (TrustedKernels* trusted = request_.trusted; trusted != nullptr) {
       work.scrub = [trusted] { return trusted->scrub_async(); };
@@ -298,6 +252,15 @@ class Replay {
     return outputs;
   }
 
+  /// Compares the inputs, and copies the outputs. The shared memory is mapped once for both.
+  LaunchStatus return_outputs(std::vector<std::string>& modified) {
+    if (LaunchStatus s = find_modified(modified); !s) return closed(s);
+    watch_.end(LaunchPart::check);
+    LaunchStatus copied = closed(copy_outputs());
+    watch_.end(LaunchPart::copy);
+    return copied;
+  }
+
   LaunchStatus find_modified(std::vector<std::string>& modified) {
     modified.clear();
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
@@ -305,10 +268,10 @@ class Replay {
       const std::size_t input = input_of(plan_.buffers[i], shared_);
       if (shared_.inout(input)) continue;
       LaunchResult<bool> same = shared_.same(input, buffers_[i], request_.trusted);
-      if (!same) return closed(tl::unexpected(same.error()));
+      if (!same) return tl::unexpected(same.error());
       if (!*same) modified.push_back(shared_.name(input));
     }
-    return shared_.close();
+    return {};
   }
 
   LaunchStatus apply_chosen() {
@@ -329,16 +292,16 @@ class Replay {
     return status ? end : status;
   }
 
-  LaunchStatus read_outputs() {
+  LaunchStatus copy_outputs() {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
       const std::uint64_t bytes = output_span_bytes(output).value_or(0);
       if (LaunchStatus s = shared_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset,
                                             bytes, request_.trusted);
           !s)
-        return closed(s);
+        return s;
     }
-    return shared_.close();
+    return {};
   }
 
   const std::uint64_t left_;
@@ -347,6 +310,7 @@ class Replay {
   SharedBuffers& shared_;
   const ReplayRequest& request_;
   const Clock& clock_;
+  PartsWatch watch_;
   GuardedMemory memory_;
   InitialState initial_;
   std::vector<std::uint64_t> offsets_;
@@ -366,7 +330,16 @@ LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& s
   const LaunchResult<std::uint64_t> left =
       check_memory(plan, std::min(request.gpu_memory_bytes, device_bytes));
   if (!left) return tl::unexpected(left.error());
-  return Replay(gpu, plan, shared, request, clock, *left).run();
+  std::optional<Replay> one(std::in_place, gpu, plan, shared, request, clock, *left);
+  LaunchResult<Launched> launched = one->run();
+  const LaunchParts parts = one->parts();
+  const std::int64_t begin_ns = clock.monotonic_ns();
+  one.reset();
+  if (!launched) return launched;
+  launched->parts = parts;
+  launched->parts[LaunchPart::free] +=
+      static_cast<double>(clock.monotonic_ns() - begin_ns) / kNsPerMs;
+  return launched;
 }
 
 }  // namespace assay::sandbox

@@ -20,24 +20,19 @@
 #include "sandbox/wire/memfd.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
+#include "tests/sandbox/pool/launchers.h"
 
 using namespace assay;
 using namespace assay::sandbox;
 using assay::sandbox::testing::real_config;
 using assay::sandbox::testing::SickSwitch;
+using assay::sandbox::testing::soon;
+using assay::sandbox::testing::StartLog;
+using assay::sandbox::testing::taken;
 
 namespace {
 
 constexpr long kPidfdOpen = 434;  // the same number on every architecture
-
-Deadline soon() { return Deadline::after_ms(10'000); }
-
-std::unique_ptr<LauncherClient> taken(LauncherPool& pool) {
-  Result<std::unique_ptr<LauncherClient>> launcher = pool.take(soon());
-  REQUIRE(launcher);
-  REQUIRE((*launcher)->alive());
-  return std::move(*launcher);
-}
 
 constexpr const char* kTrusted = "/operators/standard/vector_add";
 
@@ -74,47 +69,6 @@ void launch_no_plan(LauncherClient& launcher) {
       std::get<LaunchFailure>(launcher.launch(request, "no plan", {outputs->get()}, soon()).value())
           .error.kind == LaunchErrorKind::invalid_plan);
 }
-
-/// A launcher program that reports each of its starts through a named pipe. The first `ready`
-/// starts become launchers. Later starts never become ready.
-class StartLog {
- public:
-  StartLog(const std::string& name, int ready) : config_(real_config()) {
-    const std::filesystem::path folder = std::filesystem::path(config_.state_dir) / name;
-    std::filesystem::remove_all(folder);
-    std::filesystem::create_directories(folder);
-    const std::string pipe = folder / "pipe", script = folder / "launcher.sh";
-    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-    pipe_ = UniqueFd(::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
-    REQUIRE(pipe_);
-    std::ofstream(script) << "#!/bin/sh\ni=1\nwhile ! mkdir " << shell_word(folder.string())
-                          << "/$i 2>/dev/null; do i=$((i+1)); done\nprintf x > " << shell_word(pipe)
-                          << "\n[ $i -le " << ready << " ] && exec " << shell_word(config_.launcher)
-                          << " \"$@\"\nexec sleep 60\n";
-    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-    config_.launcher = script;
-  }
-  const SandboxConfig& config() const { return config_; }
-  int count() const {
-    char byte = 0;
-    while (::read(pipe_.get(), &byte, 1) == 1) ++count_;
-    return count_;
-  }
-  /// Waits until the number of starts is `wanted` or more.
-  bool comes_to(int wanted) const {
-    const Deadline deadline = soon();
-    while (count() < wanted && !deadline.over()) {
-      std::array<pollfd, 1> entries{{{pipe_.get(), POLLIN, 0}}};
-      poll_until(entries, deadline);
-    }
-    return count_ == wanted;
-  }
-
- private:
-  SandboxConfig config_;
-  UniqueFd pipe_;
-  mutable int count_ = 0;
-};
 
 /// Waits until a process has ended, even if it is not reaped yet.
 bool ends(int pidfd) {
@@ -189,15 +143,26 @@ TEST_CASE("a launcher that cannot start is an error with the reason, and a cance
   CHECK(cancelled.error().code == ErrorCode::cancelled);
 }
 
-TEST_CASE("after a fault no launcher from before it is handed out") {
+TEST_CASE("after a fault, each launcher checks the device before it is handed out again") {
   Spawner spawner;
   LauncherPool pool(real_config(), spawner, 0, "fake");
   REQUIRE(pool.ready(soon()));
   std::unique_ptr<LauncherClient> used = taken(pool);
+  const pid_t kept = kept_pid(pool);
   pool.invalidate_idle();
   pool.discard(std::move(used));
-  pool.discard(taken(pool));  // the launcher is alive, so it started after the fault
+  std::unique_ptr<LauncherClient> unused = taken(pool), of_run = taken_for_run(pool, "run_a");
+  CHECK(unused->faults_before() == 1);
+  CHECK(of_run->faults_before() == 1);
+  CHECK(of_run->pid() == kept);  // a check is enough, so the run's context is not lost
   CHECK_FALSE(pool.last_start_error());
+  // A launcher that does not pass the check is replaced.
+  const Result<LauncherReady> ready = pool.ready(soon());
+  CHECK(of_run->check(soon()));
+  of_run->kill();
+  CHECK_FALSE(of_run->check(soon()));
+  pool.discard(std::move(unused));
+  pool.discard(std::move(of_run));
 }
 
 TEST_CASE("the launcher of an oracle is kept for the next oracle only") {
@@ -238,7 +203,8 @@ TEST_CASE("the launcher of an imported suite's oracle is kept for this suite onl
   pool.discard(std::move(again));
 }
 
-TEST_CASE("a launcher is not kept after a fault during its work, nor handed out after one since") {
+TEST_CASE(
+    "the kept launcher of oracles checks the device after a fault, and is replaced if it ended") {
   Spawner spawner;
   LauncherPool pool(real_config(), spawner, 0, "fake");
   std::unique_ptr<LauncherClient> during = taken_for_oracle(pool);
@@ -280,7 +246,12 @@ TEST_CASE("a device that fails its check is an error until a launcher passes the
   pool.discard(taken(pool));
   device.set(true);
   pool.invalidate_idle();
-  const auto refused = pool.take(soon());
+  // Launchers that started before pass their check. New ones do not.
+  auto refused = pool.take(soon());
+  for (int i = 0; i < 8 && refused; ++i) {
+    pool.discard(std::move(*refused));
+    refused = pool.take(soon());
+  }
   REQUIRE_FALSE(refused);
   REQUIRE(pool.last_start_error());
   CHECK(pool.last_start_error()->find("the device fails its check") != std::string::npos);
@@ -308,7 +279,7 @@ TEST_CASE("a run gets the launcher that it used again, and no other run does") {
   for (auto* one : {&other, &unused, &oracles, &again, &beside}) pool.discard(std::move(*one));
 }
 
-TEST_CASE("kept_launchers limits those of runs, and none stays after a fault") {
+TEST_CASE("kept_launchers limits those of runs, and each checks the device after a fault") {
   Spawner spawner;
   SandboxConfig config = real_config();
   config.kept_launchers = 1;
@@ -325,9 +296,8 @@ TEST_CASE("kept_launchers limits those of runs, and none stays after a fault") {
   pool.keep_for_run("run_b", std::move(old_one));
   pool.invalidate_idle();
   old_one = taken_for_run(pool, "run_b");
-  CHECK(old_one->faults_before() == before + 1);  // this launcher started after the fault
+  CHECK(old_one->faults_before() == before + 1);
   pool.discard(std::move(old_one));
-  // The first launcher started before the fault, so the pool ends it and does not keep it.
   pool.keep_for_run("run_a", std::move(new_one));
   new_one = taken_for_run(pool, "run_a");
   CHECK(new_one->faults_before() == before + 1);

@@ -47,7 +47,9 @@ Launched untimed() {
       .chosen = {1},
       .modified = {"x"},
       .moves = 2,
-      .reordered = true};
+      .reordered = true,
+      .parts = {.ms = {0, 1.5, 0, 0.25}},
+      .holds_memory = true};
 }
 
 Launched timed() {
@@ -188,6 +190,9 @@ TEST_CASE("the result of a launch survives writing and reading") {
   CHECK(read.modified == std::vector<std::string>{"x"});
   CHECK(read.moves == 2);
   CHECK(read.reordered);
+  CHECK(read.parts[LaunchPart::map] == 0.25);
+  CHECK(read.parts.total() == 1.75);
+  CHECK(read.holds_memory);
   CHECK_FALSE(read.samples);
   CHECK_FALSE(read.inspection);
   CHECK(to_header(untimed()) == json({{"type", "launched"},
@@ -212,6 +217,8 @@ TEST_CASE("the result of a launch survives writing and reading") {
                                       {"modified", {"x"}},
                                       {"moves", 2},
                                       {"reordered", true},
+                                      {"parts_ms", {{"allocate", 1.5}, {"map", 0.25}}},
+                                      {"holds_memory", true},
                                       {"samples_ns", json::array()},
                                       {"median_ns", nullptr},
                                       {"low_ns", nullptr},
@@ -250,9 +257,25 @@ TEST_CASE("the result of a timed launch carries samples, their interval and a ti
   CHECK_FALSE(again.inspection->deterministic);
 }
 
+TEST_CASE("the parts of several launches are added up by name") {
+  LaunchFigures figures;
+  figures.add(untimed().parts);
+  figures.add(LaunchPart::wait, 2);
+  LaunchFigures more{.ms = {{"map", 1}}, .new_contexts = 1, .kept_contexts = 2};
+  figures.add(more);
+  CHECK(figures.ms == std::map<std::string, double>{{"allocate", 1.5}, {"map", 1.25}, {"wait", 2}});
+  CHECK(figures.new_contexts == 1);
+  CHECK(figures.kept_contexts == 2);
+  for (const std::string_view name : kLaunchPartNames)
+    CHECK(to_string(launch_part_from(name).value()) == name);
+  CHECK_FALSE(launch_part_from("sleep"));
+}
+
 TEST_CASE("the result of a launch without a field, or with a wrong one, is refused") {
-  needs_each_field(untimed(), parse_launched, "", {"median_ns", "low_ns", "high_ns"});
-  needs_each_field(timed(), parse_launched, "", {"first_run_ns", "timeline", "deterministic"});
+  needs_each_field(untimed(), parse_launched, "",
+                   {"median_ns", "low_ns", "high_ns", "parts_ms", "holds_memory"});
+  needs_each_field(timed(), parse_launched, "",
+                   {"first_run_ns", "timeline", "deterministic", "parts_ms", "holds_memory"});
   needs_each_field(timed(), parse_launched, "/outputs/0", {"name"});
   needs_each_field(timed(), parse_launched, "/kernels/0");
   needs_each_field(timed(), parse_launched, "/timeline/0");

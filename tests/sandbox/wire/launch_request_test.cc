@@ -48,6 +48,7 @@ TEST_CASE("a launch request survives writing and reading") {
                         .output_offset = 512,
                         .output_bytes = 4096,
                         .device_bytes = 8192,
+                        .memory_id = 77,
                         .gpu_memory_bytes = 1 << 20,
                         .ablated = true,
                         .chosen = {2, 0},
@@ -61,6 +62,7 @@ TEST_CASE("a launch request survives writing and reading") {
   const Result<LaunchRequest> read = parse_launch_request(with_two_descriptors(received));
   REQUIRE(read);
   CHECK(to_header(*read) == header);
+  CHECK(read->memory_id == 77);
   CHECK(read->time->max_samples == 50);
   CHECK(read->chosen == request.chosen);
   request = {.case_id = "small", .output_fd = 1, .chosen = {1}};

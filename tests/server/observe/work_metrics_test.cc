@@ -132,6 +132,26 @@ TEST_CASE("work metrics and traces: a grade shows what its client may see") {
     CHECK(sent.find(hidden) == std::string::npos);
 }
 
+TEST_CASE("metrics: the parts of the launches of a test, and no other names") {
+  sandbox::Job job = grade_of(TraceParent::below(std::nullopt).text());
+  job.kind = sandbox::JobKind::test;
+  sandbox::Verdict verdict;
+  verdict.kind = job.kind;
+  verdict.outcome = sandbox::Outcome::pass;
+  verdict.launch = {
+      .ms = {{"map", 250.0}, {"invented", 1.0}}, .new_contexts = 1, .kept_contexts = 2};
+  WorkMetrics metrics;
+  metrics.add({job, tools::JobState::finished, verdict, "fake", 10'000, 65, 5.0});
+  mcp::MetricsText text;
+  metrics.write(text);
+  const std::string& written = text.text();
+  for (const char* line : {"assay_job_launch_seconds_sum{part=\"map\"} 0.25\n",
+                           "assay_job_contexts_total{device=\"fake\",state=\"new\"} 1\n",
+                           "assay_job_contexts_total{device=\"fake\",state=\"kept\"} 2\n"})
+    CHECK(written.find(line) != std::string::npos);
+  CHECK(written.find("invented") == std::string::npos);
+}
+
 TEST_CASE("traces: the stages of a test follow each other") {
   sandbox::Job job = grade_of(TraceParent::below(std::nullopt).text());
   job.kind = sandbox::JobKind::test;

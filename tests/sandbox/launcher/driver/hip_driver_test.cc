@@ -232,6 +232,11 @@ TEST_CASE("HIP: memory of another process is mapped once, and is unmapped once")
     runtime_version = version;
     const LaunchResult<DevicePtr> base = gpu->map_shared(kSharedFd, 64);
     REQUIRE(base);
+    CHECK_FALSE(gpu->show_shared(*base));
+    CHECK(gpu->hide_shared(*base));
+    CHECK_FALSE(gpu->hide_shared(*base));
+    CHECK(gpu->show_shared(*base));
+    CHECK(gpu->hide_shared(*base));
     CHECK(gpu->unmap_shared(*base));
     CHECK_FALSE(gpu->unmap_shared(*base));
     CHECK(gpu->map_shared(9, 64).error().message.find("importing shared memory") == 0);

@@ -63,6 +63,39 @@ TEST_CASE("a plan is replayed from shared device memory, and its outputs go ther
   }
 }
 
+TEST_CASE("a launch maps the shared memory once, shows it once more, and says how long it took") {
+  Shared shared;
+  {
+    DeviceBuffers buffers = shared.buffers();
+    const ReplayRequest request{.gpu_memory_bytes = 1 << 28, .timing = {}, .chosen = {}};
+    const LaunchResult<Launched> launched =
+        replay(shared.gpu, test::vector_add_plan(kSharedFloats), buffers, request, SystemClock());
+    REQUIRE(launched);
+    CHECK(shared.gpu.calls().maps == 1);
+    CHECK(shared.gpu.calls().shows == 1);  // for the comparison of the inputs and for the outputs
+    CHECK(shared.gpu.shared_mappings() == 0);
+    CHECK(shared.gpu.hidden_mappings() == 1);
+    CHECK(launched->parts[LaunchPart::map] > 0);
+    CHECK(launched->parts[LaunchPart::wait] == 0);
+    CHECK(launched->parts.total() > launched->parts[LaunchPart::map]);
+  }
+  CHECK(shared.gpu.hidden_mappings() == 0);
+}
+
+TEST_CASE("hidden memory can be shown, and no other memory can") {
+  Shared shared;
+  const DevicePtr base = shared.gpu.map_shared(shared.file.get(), kBytes).value();
+  CHECK_FALSE(shared.gpu.show_shared(base));
+  REQUIRE(shared.gpu.hide_shared(base));
+  CHECK_FALSE(shared.gpu.hide_shared(base));
+  CHECK(shared.gpu.translate(base, 4) == nullptr);
+  REQUIRE(shared.gpu.show_shared(base));
+  CHECK(shared.gpu.translate(base, 4) != nullptr);
+  REQUIRE(shared.gpu.hide_shared(base));
+  CHECK(shared.gpu.unmap_shared(base));
+  CHECK_FALSE(shared.gpu.unmap_shared(base));
+}
+
 TEST_CASE("submitted code never runs while the shared memory is mapped") {
   Shared shared;
   std::size_t launches = 0, mapped = 0;

@@ -35,6 +35,8 @@ class ScriptedGpu final : public GpuDriver {
     return launch_fail(LaunchErrorKind::internal_error, "not scripted");
   }
   LaunchStatus unmap_shared(DevicePtr) override { return {}; }
+  LaunchStatus hide_shared(DevicePtr) override { return {}; }
+  LaunchStatus show_shared(DevicePtr) override { return {}; }
   void free(DevicePtr) override { --allocated; }
   LaunchStatus write(DevicePtr, std::span<const std::byte>) override { return {}; }
   LaunchStatus read(std::span<std::byte>, DevicePtr) override { return {}; }

@@ -1,0 +1,73 @@
+#include "sandbox/launcher/memory/buffer_memory.h"
+
+#include "sandbox/launcher/driver/fake_driver.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+namespace {
+
+constexpr std::uint64_t kSmallBytes = 1000, kLargeBytes = 3 << 20;
+
+/// Adds a small, a large and a strictly aligned buffer, and returns their addresses.
+std::vector<DevicePtr> add_three(GuardedMemory& memory) {
+  return {memory.add(kSmallBytes, kBufferAlignment, "small").value(),
+          memory.add(kLargeBytes, kBufferAlignment, "large").value(),
+          memory.add(kSmallBytes, 4096, "aligned").value()};
+}
+
+}  // namespace
+
+TEST_CASE("a driver that prefers it makes one allocation for all buffers, with the same guards") {
+  for (const bool one : {false, true}) {
+    FakeDriver gpu;
+    if (one) gpu.prefer_one_allocation();
+    {
+      GuardedMemory memory(gpu);
+      REQUIRE(memory.reserve({{kSmallBytes}, {kLargeBytes}, {kSmallBytes, 4096}}));
+      const std::vector<DevicePtr> buffers = add_three(memory);
+      CHECK(gpu.calls().allocations == (one ? 1 : 3));
+      CHECK(buffers[2] % 4096 == 0);
+      CHECK(buffers[1] >= buffers[0] + kSmallBytes + 2 * kGuardBytes);
+      CHECK(buffers[2] >= buffers[1] + kLargeBytes + 2 * kGuardBytes);
+      REQUIRE(memory.check());
+      for (const DevicePtr stray : {buffers[0] + kSmallBytes, buffers[1] - 1,
+                                    buffers[1] + kLargeBytes, buffers[2] - kGuardBytes}) {
+        REQUIRE(gpu.fill_async(stray, 1, 1, 0));
+        const LaunchStatus found = memory.check();
+        REQUIRE_FALSE(found);
+        CHECK(found.error().kind == LaunchErrorKind::canary_violation);
+        REQUIRE(gpu.fill_async(stray, 1, 1, kGuardByte));
+      }
+      // A buffer that was not reserved gets an allocation of its own.
+      REQUIRE(memory.add(kLargeBytes, kBufferAlignment, "unexpected"));
+      CHECK(gpu.calls().allocations == (one ? 2 : 4));
+      REQUIRE(memory.check());
+    }
+    CHECK(gpu.allocated_bytes() == 0);
+  }
+}
+
+TEST_CASE("if one allocation for all buffers does not fit, each buffer gets its own") {
+  FakeDriver gpu;
+  gpu.prefer_one_allocation();
+  gpu.leave_memory(1 << 20);
+  GuardedMemory memory(gpu);
+  REQUIRE(memory.reserve({{kSmallBytes}, {kLargeBytes}}));
+  CHECK(gpu.allocated_bytes() == 0);
+  CHECK(memory.add(kSmallBytes, kBufferAlignment, "small"));
+  const auto large = memory.add(kLargeBytes, kBufferAlignment, "large");
+  REQUIRE_FALSE(large);
+  CHECK(large.error().kind == LaunchErrorKind::device_full);
+}
+
+TEST_CASE("a memory checker gets one allocation for each buffer, without guards") {
+  FakeDriver gpu;
+  gpu.prefer_one_allocation();
+  GuardedMemory memory(gpu, GuardedMemory::Guards::none);
+  REQUIRE(memory.reserve({{kSmallBytes}, {kSmallBytes}}));
+  CHECK(gpu.calls().allocations == 0);
+  REQUIRE(memory.add(kSmallBytes, kBufferAlignment, "exact"));
+  CHECK(gpu.allocated_bytes() == kSmallBytes);
+}

@@ -194,7 +194,9 @@ def test_suites_shows_digests_and_provenance(suite: Path) -> None:
     assert imported["files"] == len(FILES) and len(imported["digest"]) == 64
     assert own["digest"] != imported["digest"]
     text = assay("suites", str(suite)).stdout
-    assert "from TritonBench-G, 8 files, revision unknown, licence: unknown" in text, text
+    assert f"from TritonBench-G, {len(FILES)} files, revision unknown, licence: unknown" in text, (
+        text
+    )
     spec = (suite / "standard/draws/spec.toml").read_text()
     assert 'benchmark_file = "draws.py"' in spec and "benchmark_file_sha256 = " in spec
     missing = assay("suites", str(suite / "none"))

@@ -269,35 +269,6 @@ TEST_CASE("a prepared case that names a missing descriptor is refused") {
   CHECK_FALSE(prepared->device);
 }
 
-TEST_CASE("eight cases with the most arguments fit into one message") {
-  // Each parameter and each buffer of an imported model is an argument.
-  json header = prepared_header();
-  json one = header["cases"][0];
-  one["arguments"][0]["shape"] = {1024, 1024, 3, 3};
-  one["arguments"][0]["strides"] = {9216, 9, 3, 1};
-  one["device"] = {{"inputs", json::array()}, {"output_offset", 1 << 30}};
-  json argument = one["arguments"][0];
-  one["arguments"] = json::array();
-  for (std::size_t i = 0; i < kMaxArguments; ++i) {
-    argument["name"] =
-        "p_features_denseblock4_layers_31_batch_norm_running_var_" + std::to_string(i);
-    one["arguments"].push_back(argument);
-    one["device"]["inputs"].push_back({{"name", argument["name"]}, {"offset", 1 << 30}});
-  }
-  header["cases"] = json::array_t(8, one);
-  header["device"] = {{"fd", 1}, {"bytes", 1 << 30}};
-  const std::string text = header.dump();
-  CHECK(text.size() <= kTrustedHeader.bytes);
-  Result<json> parsed = parse_header(text, kTrustedHeader.values);
-  if (!parsed) FAIL(parsed.error().message);
-  Frame with = frame(*parsed);
-  with.fds.emplace_back(-1);
-  with.fds.emplace_back(-1);
-  const Result<Prepared> prepared = parse_prepared(with);
-  if (!prepared) FAIL(prepared.error().message);
-  CHECK(prepared->cases[7].arguments.size() == kMaxArguments);
-}
-
 TEST_CASE("shared device memory must have every case and every tensor") {
   json header = prepared_header();
   header["device"] = {{"fd", 1}, {"bytes", 1 << 20}};

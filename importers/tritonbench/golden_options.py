@@ -32,8 +32,8 @@ def without_foreign_options(text: str, target: str) -> tuple[str, list[str]]:
     found = []
     data = text.encode()  # ast counts columns in bytes
     starts = [0]
-    for line in data.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
+    for text_of_line in data.splitlines(keepends=True):
+        starts.append(starts[-1] + len(text_of_line))
     for (line, column), (end_line, end_column), name in spans:
         begin, end = starts[line - 1] + column, starts[end_line - 1] + end_column
         data = _blank(data, begin, end)

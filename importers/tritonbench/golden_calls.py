@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import golden_file  # noqa: E402
 import torch  # noqa: E402
-from golden_draws import Draws  # noqa: E402
+from golden_draws import Draw, Draws  # noqa: E402
 from golden_expressions import (  # noqa: E402
     NUMBERS,
     arguments,
@@ -51,8 +51,7 @@ class Call:
     args: Any
     kwargs: Any
     form: Form | None = None  # of what the call returned
-    # The random tensors that the function draws itself: name of torch's function, shape, dtype.
-    draws: list[tuple[str, list[int], str]] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)  # the random tensors of the function's own
     # The positions of the arguments whose memory was passed to kernels. A position is an index of
     # `leaves`.
     touched: set[int] = field(default_factory=set)
@@ -118,10 +117,9 @@ class Tracer(KernelPart):
         call.why_not = unwritable(call)
         with Draws() as draws:
             result = super().record(name, function, args, kwargs)
-        if not any(isinstance(leaf, torch.Tensor) for leaf in call.leaves):
-            call.draws = draws.found
-            if not call.draws:
-                call.why_not = f"{name} is called without a tensor"
+        call.draws = draws.found
+        if not call.draws and not any(isinstance(leaf, torch.Tensor) for leaf in call.leaves):
+            call.why_not = f"{name} is called without a tensor"
         if not self.calls[-1]["kernels"]:
             call.why_not = f"{name} launches no kernel"
         if draws.reads_generator:
@@ -185,7 +183,7 @@ def form(call: Call) -> tuple[Any, ...]:
     return (
         call.text,
         tuple(kinds),
-        tuple((dtype, len(shape)) for _, shape, dtype in call.draws),
+        tuple((draw[2], len(draw[1])) for draw in call.draws),
         tuple((dtype, len(shape)) for dtype, shape in call.returned),
         tuple(sorted(call.touched - call.structural)),
     )

@@ -1,10 +1,11 @@
 """Notes which random tensors a function of a kernel part draws by itself. Some functions of
-TritonBench-G take only sizes, and draw their inputs. Their draws become arguments of the operator
-(harness/imported/golden.py), so that two kernels can be compared on the same numbers.
+TritonBench-G take only sizes, and draw their inputs, and one draws the seeds of its dropout. Their
+draws become arguments of the operator (harness/imported/golden.py), so that two kernels can be
+compared on the same numbers.
 
     with Draws() as draws:
         call()
-    draws.found  # [("randn", [128, 64], "float32"), ...]
+    draws.found  # [("randn", [128, 64], "float32"), ("randint", [64], "int64", 0, 10), ...]
     draws.reads_generator  # whether it reads the state of CUDA's random number generator
 
 A kernel that is seeded with this state writes other numbers in every process, so that no answer can
@@ -25,6 +26,9 @@ from harness.wire.tensors import NAMES  # noqa: E402
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
 FUNCTIONS = {torch.randn: "randn", torch.rand: "rand"}
+# The function's name, the shape and the dtype; for randint also the lowest number, and the first
+# number above the highest.
+Draw = tuple[Any, ...]
 # Python text of an adapter. It hands out the case's tensors in place of the drawn ones.
 MODE = '''from torch.overrides import TorchFunctionMode
 
@@ -38,10 +42,15 @@ class _Drawn(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        if func not in (torch.randn, torch.rand):
+        if func is torch.randint:
+            sizes = [value for value in args if not isinstance(value, int)]
+            size = sizes[0] if sizes else kwargs["size"]
+            dtype = kwargs.get("dtype") or torch.int64
+        elif func in (torch.randn, torch.rand):
+            size = args[0] if args and not isinstance(args[0], int) else args or kwargs["size"]
+            dtype = kwargs.get("dtype") or torch.get_default_dtype()
+        else:
             return func(*args, **kwargs)
-        size = args[0] if args and not isinstance(args[0], int) else args or kwargs["size"]
-        dtype = kwargs.get("dtype") or torch.get_default_dtype()
         for position, tensor in enumerate(self.tensors):
             if tuple(tensor.shape) == tuple(size) and tensor.dtype == dtype:
                 return self.tensors.pop(position)
@@ -55,7 +64,7 @@ class _Drawn(TorchFunctionMode):
 class Draws(TorchFunctionMode):
     def __init__(self) -> None:
         super().__init__()
-        self.found: list[tuple[str, list[int], str]] = []
+        self.found: list[Draw] = []
         self.reads_generator = False
         self._get_state = FakeGenerator.get_state
 
@@ -76,7 +85,15 @@ class Draws(TorchFunctionMode):
         FakeGenerator.get_state = self._get_state  # type: ignore[method-assign]
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        drawn = func(*args, **(kwargs or {}))
-        if func in FUNCTIONS and isinstance(drawn, torch.Tensor) and drawn.dtype in NAMES:
+        kwargs = kwargs or {}
+        drawn = func(*args, **kwargs)
+        if not isinstance(drawn, torch.Tensor) or drawn.dtype not in NAMES:
+            return drawn
+        if func in FUNCTIONS:
             self.found.append((FUNCTIONS[func], list(drawn.shape), NAMES[drawn.dtype]))
+        elif func is torch.randint:
+            bounds = [value for value in args if isinstance(value, int)]
+            low, high = (0, *bounds)[-2:] if bounds else (0, kwargs["high"])
+            low = kwargs.get("low", low)
+            self.found.append(("randint", list(drawn.shape), NAMES[drawn.dtype], low, high))
         return drawn

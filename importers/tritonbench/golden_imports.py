@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from importlib import metadata
 
 from golden_folder import split
+from golden_options import without_foreign_options
 
 PACKAGE = "triton"
 VENDORS = ("cuda", "hip")  # the names of targets and of the packages in triton.language.extra
@@ -43,6 +44,8 @@ def parts_of(text: str, target: str) -> GoldenParts:
     kernel, test = split(text)
     kernel, other = _with_libdevice(kernel, target)
     try:
+        kernel, options = without_foreign_options(kernel, target)
+        test, of_launches = without_foreign_options(test, target)  # that the test part makes
         kernel, globals_ = _with_constants(kernel)
         kernel, unused = _without_missing(kernel, also_used=False)
         test, missing = _without_missing(test, also_used=True)
@@ -58,6 +61,10 @@ def parts_of(text: str, target: str) -> GoldenParts:
     changes += [
         f"the target is {target}, so functions of {name} are those of the target's own libdevice"
         for name in other
+    ]
+    changes += [
+        f"the target is {target}, so AMD's compiler option {name} is left out"
+        for name in dict.fromkeys([*options, *of_launches])
     ]
     return GoldenParts(kernel, test, changes)
 

@@ -11,6 +11,7 @@ a GPU. A case qualifies if all of these hold:
   - No float type is narrower than float16 or is bfloat16, because the interpreter computes those
     wrongly. Neither an argument nor the text of the kernel part may name such a type.
   - The golden code accesses only memory of its arguments, and needs at most MOST_WORK.
+  - The answer is not zero: without a GPU, the results of earlier calls are zeros.
   - The golden code gives the same bits again, and also with another seed it gives an answer. If an
     argument may have positions, this holds for several other seeds.
   - As a submission, the golden code passes the case, with the programs of its grids in order and in
@@ -124,10 +125,24 @@ def judged_case(operator: Operator, wire: dict[str, Any]) -> list[dict[str, Any]
         ):
             raise ValueError("two runs of the golden code differ")
         masks = operator.open_elements(expected, arguments)
+        if _is_blank(operator, arguments, expected):
+            raise ValueError("the answer is zero, as it is without any kernel")
         made.append({"arguments": arguments, "expected": expected, "open": masks})
         if seed == SEEDS[0] and any(map(_may_be_position, arguments.values())):
             seeds += POSITION_SEEDS  # a test part may draw a position beyond a tensor
     return made
+
+
+def _is_blank(operator: Operator, arguments: dict[str, Any], expected: list[torch.Tensor]) -> bool:
+    """Returns True if all returned outputs are zero, and the others equal their arguments. The
+    arguments may be results of earlier calls, which are zeros without a GPU, and then the answer is
+    the same without kernels."""
+    return all(
+        torch.equal(bits(right), bits(arguments[output.source].reshape(right.shape)))
+        if output.source
+        else not bool(right.any())
+        for output, right in zip(operator.outputs, expected, strict=True)
+    )
 
 
 def _may_be_position(value: Any) -> bool:

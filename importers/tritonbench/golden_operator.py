@@ -81,7 +81,7 @@ def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Ca
         for name, leaf in zip(names, first.leaves, strict=True)
         if isinstance(leaf, torch.Tensor)
     }
-    drawn = {f"d{i}": dtype for i, (_, _, dtype) in enumerate(first.draws)}
+    drawn = {f"d{i}": draw[2] for i, draw in enumerate(first.draws)}
     interface = {
         "leaves": names,
         "dtypes": {**{name: NAMES[x.dtype] for name, x in tensors.items()}, **drawn},
@@ -116,7 +116,7 @@ def _spec(
     ]
     given += [
         (f"d{i}", torch.empty(shape, dtype=DTYPES[dtype], device="meta"))
-        for i, (_, shape, dtype) in enumerate(first.draws)
+        for i, (_, shape, dtype, *_) in enumerate(first.draws)
     ]
     returned = ["Tensor"] * len(first.returned)
     result = (
@@ -204,7 +204,7 @@ def _extents(call: Call, names: list[str]) -> Iterator[tuple[str, int]]:
     for name, leaf in zip(names, call.leaves, strict=True):
         if isinstance(leaf, torch.Tensor):
             yield from ((f"{name}_{dim}", extent) for dim, extent in enumerate(leaf.shape))
-    for i, (_, shape, _) in enumerate(call.draws):
+    for i, (_, shape, *_) in enumerate(call.draws):
         yield from ((f"d{i}_{dim}", extent) for dim, extent in enumerate(shape))
     for i, (_, shape) in enumerate(call.returned):
         yield from ((f"y{i}_{dim}", extent) for dim, extent in enumerate(shape))
@@ -216,8 +216,8 @@ def _description(call: Call, parts: Parts) -> str:
         or "The benchmark's own description was not beside its files."
     )
     drawn = (
-        f" The function draws {len(call.draws)} random tensors itself with torch.randn or "
-        "torch.rand; Assay hands out the tensors d0, d1, ... in their place."
+        f" The function draws {len(call.draws)} random tensors itself with torch.randn, "
+        "torch.rand or torch.randint; Assay hands out the tensors d0, d1, ... in their place."
         if call.draws
         else ""
     )

@@ -160,6 +160,8 @@ void GpuJob::on_host_tier() {
   const bool timed = is_timed();
   Plans reference = timed ? record_reference() : Plans();
   if (!(timed ? lock_idle_gpu() : lock(Mode::host))) return;
+  // The rounds have memory of their own. Only the reference of a timed job is launched.
+  if (!timed) prepared_.close_device_memory();
   const bool judged = gpu_.host.run(
       run_, *judge_, prepared_,
       timed ? cases_to_time(prepared_) : std::vector<bool>(prepared_.cases.size(), false));

@@ -48,6 +48,13 @@ struct PreparedJob {
   /// and outputs are in memory files.
   std::optional<DeviceMemory> device;
   std::vector<UniqueFd> fds;  // Argument::fd is an index into this list
+
+  /// Gives up the device memory. It is free as soon as the judge has freed it, too.
+  void close_device_memory() {
+    if (!device) return;
+    fds[static_cast<std::size_t>(device->fd)].reset();
+    device.reset();
+  }
 };
 
 /// Identifies a case of a job that the judge has prepared.

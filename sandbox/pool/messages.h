@@ -184,6 +184,9 @@ struct HostRounds {
   // Whether the candidate also returns its outputs without the results of its kernels. Then no
   // timed rounds follow.
   bool attribute = false;
+  // Whether the judge frees the device memory that it shares with launchers. Then no launch of this
+  // job may follow.
+  bool free_buffers = false;
 };
 
 /// The judge's result for a case of the host tier.

@@ -390,7 +390,8 @@ json host_case_header(const std::string& job, const std::string& case_id, const 
           {"time", rounds.time},
           {"round_ms", round_ms},
           {"gpu_memory_bytes", gpu_memory_bytes},
-          {"attribute", rounds.attribute}};
+          {"attribute", rounds.attribute},
+          {"free_buffers", rounds.free_buffers}};
 }
 
 json release_header(const std::string& job) { return {{"type", "release"}, {"job", job}}; }

@@ -35,7 +35,11 @@ struct Argument {
   std::variant<std::int64_t, double, bool> value = {};
 };
 
-inline constexpr std::size_t kMaxArguments = 256;
+/// The most tensors and scalars in one list. Each parameter and each buffer of an imported model is
+/// an argument: those of ResNet-101 are 523. The limit bounds the heap of a message with one list.
+/// The limits of a header (sandbox/wire/frame.h) bound all lists of a message together, and allow
+/// at least eight cases with so many tensors.
+inline constexpr std::size_t kMaxArguments = 1'024;
 inline constexpr std::size_t kMaxTensorRank = 16;
 
 nlohmann::json to_json(const Argument& argument);

@@ -107,6 +107,30 @@ def get_inputs():
 def get_init_inputs():
     return []
 """
+# A model with more tensors than an older version of Assay had room for in a message.
+MANY = """
+import torch
+
+
+class Model(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.shifts = torch.nn.ParameterList(torch.rand(width) for _ in range(400))
+
+    def forward(self, x):
+        return x + self.shifts[0] - self.shifts[399]
+
+
+width = 128
+
+
+def get_inputs():
+    return [torch.rand(4096, width)]
+
+
+def get_init_inputs():
+    return [width]
+"""
 CONSTANT = CLIP.replace("torch.relu(x)", "torch.relu(x - x)")
 # Problems that give no operator.
 DROPOUT = CLIP.replace("torch.relu(x)", "torch.nn.functional.dropout(x, 0.5)")
@@ -183,5 +207,32 @@ class ModelNew(torch.nn.Module):
     def forward(self, x):
         y = torch.empty_like(x)
         copy_kernel[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), BLOCK=256)
+        return y
+"""
+
+MANY_KERNEL = """
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def shift(x, first, last, y, width, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    row = tl.program_id(0) * width
+    mask = at < width
+    moved = tl.load(x + row + at, mask) + tl.load(first + at, mask) - tl.load(last + at, mask)
+    tl.store(y + row + at, moved, mask)
+
+
+class ModelNew(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.shifts = torch.nn.ParameterList(torch.rand(width) for _ in range(400))
+
+    def forward(self, x):
+        y, width = torch.empty_like(x), x.shape[1]
+        block = triton.next_power_of_2(width)
+        shift[(x.shape[0],)](x, self.shifts[0], self.shifts[399], y, width, block)
         return y
 """

@@ -25,6 +25,12 @@ SUBMISSIONS = {
     "other_constructor": ("level1_1_norm", files.OTHER_CONSTRUCTOR, "error (interface_mismatch)"),
     "no_class": ("level1_1_norm", "x = 1\n", "error (missing_entry)"),
     "copy_for_relu": ("level1_2_clip", files.COPY, "fail (wrong_result)"),
+    "many_tensors": ("level1_3_many", files.MANY_KERNEL, "pass:"),
+    "another_of_many_tensors": (
+        "level1_3_many",
+        files.MANY_KERNEL.replace("self.shifts[399]", "self.shifts[398]"),
+        "fail (wrong_result)",
+    ),
     "torch_computes": (
         "level1_2_clip",
         files.CLIP.replace("class Model(", "class ModelNew("),
@@ -44,7 +50,9 @@ def assay(*words: str) -> subprocess.CompletedProcess[str]:
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not BINARY.exists():
         pytest.skip("build/release is not built")
-    checkout = files.level(tmp_path_factory.mktemp("checkout"), Norm=files.NORM, Clip=files.CLIP)
+    checkout = files.level(
+        tmp_path_factory.mktemp("checkout"), Norm=files.NORM, Clip=files.CLIP, Many=files.MANY
+    )
     out = tmp_path_factory.mktemp("suites") / "suite"
     done = assay("import", "kernelbench", str(checkout), "--level", "1", "--out", str(out))
     assert done.returncode == 0, done.stderr

@@ -318,6 +318,38 @@ def test_the_libdevice_of_another_vendor_becomes_that_of_the_target() -> None:
         assert parts_of(wanted + SEPARATOR, target).left_out == []
 
 
+def test_options_of_amds_compiler_are_left_out_for_other_targets() -> None:
+    sys.path.insert(0, str(ROOT / "importers/common"))
+    sys.path.insert(0, str(ROOT / "importers/tritonbench"))
+    from golden_imports import parts_of
+    from golden_options import without_foreign_options
+
+    text = (
+        "é = [triton.Config({'waves_per_eu': 2}, num_warps=4), Config({'N': 1, 'kpack': n}),\n"
+        "     triton.Config(kwargs={'kpack': 1, 'N': 2,\n  'matrix_instr_nonkdim': 16})]\n"
+        "kernel[grid](x, waves_per_eu=2, num_warps=4)\n"
+        "kernel[grid](x, kpack=max(1, 2))\nkept(kpack=1)\n"
+    )
+    parts = parts_of(text + SEPARATOR, "cuda:90")
+    lines = [" ".join(line.split()) for line in parts.kernel.strip().splitlines()]
+    assert lines == [
+        "é = [triton.Config({ }, num_warps=4), Config({'N': 1 }),",
+        "triton.Config(kwargs={ 'N': 2",
+        "})]",
+        "kernel[grid](x, num_warps=4)",
+        "kernel[grid](x )",
+        "kept(kpack=1)",
+    ]
+    assert parts.left_out == [
+        f"the target is cuda:90, so AMD's compiler option {name} is left out"
+        for name in ("waves_per_eu", "matrix_instr_nonkdim", "kpack")
+    ]
+    assert without_foreign_options(text, "hip:gfx942") == (text, [])
+    # Here, the name is a parameter of the kernel and no option.
+    own = "def kernel(x, kpack): pass\nkernel[grid](x, kpack=2)\n"
+    assert without_foreign_options(own, "cuda:90") == (own, [])
+
+
 def test_a_test_may_end_after_its_last_call() -> None:
     """Without a GPU, nothing is compared, so a judge need not compute what a test compares with."""
     sys.path.insert(0, str(ROOT / "sandbox"))

@@ -77,6 +77,15 @@ FILES: dict[str, tuple[str, str, list[str]]] = {
         f"drawn(8, 16)\nseeded({X})\n",
         ["drawn(a0, a1)"],
     ),
+    # As in a dropout: the kernel stores other numbers for other seeds, which are also returned.
+    "draws_seeds": (
+        KERNEL + "\ndef dropped(x):\n"
+        "    seeds = torch.randint(2**32, (len(x),), device=x.device, dtype=torch.int64)\n"
+        "    low = torch.randint(low=3, high=5, size=(8,), device='cuda')\n"
+        "    return scale(seeds, 2.0), scale(low, 2.0), seeds\n",
+        f"dropped({X})\n",
+        ["dropped(a0)"],
+    ),
     "sums": (
         KERNEL + "\ndef summed(x):\n    return torch.mm(scale(x, 2.0), x)\n",
         "summed(torch.randn(8, 8, device='cuda'))\n",
@@ -157,6 +166,19 @@ def test_drawn_tensors_are_arguments(suite: Path) -> None:
     assert one["d1"].min() >= 0 and one["d1"].max() <= 1
 
 
+def test_drawn_integers_are_arguments(suite: Path) -> None:
+    """The recording of a submission has the drawn numbers in it, so the reference must get them."""
+    from harness.operator import Operator
+
+    operator = Operator.load(suite / "standard/draws_seeds")
+    case = operator.case(operator.spec["cases"][0], "cpu")
+    one, other = (operator.inputs(case, seed) for seed in (1, 2))
+    assert (one["d0"].dtype, one["d0"].shape) == (torch.int64, (100,))
+    assert one["d0"].max() > 2**31 and not torch.equal(one["d0"], other["d0"])
+    assert set(one["d1"].tolist()) == {3, 4}
+    assert not any(wire["id"].endswith("_other") for wire in operator.spec["cases"])
+
+
 def test_a_function_that_reads_the_random_generator_is_left_out(suite: Path) -> None:
     files = json.loads((suite / "import.json").read_text())["files"]
     report = next(one for one in files if one["file"] == "draws.py")
@@ -172,7 +194,9 @@ def test_suites_shows_digests_and_provenance(suite: Path) -> None:
     assert imported["files"] == len(FILES) and len(imported["digest"]) == 64
     assert own["digest"] != imported["digest"]
     text = assay("suites", str(suite)).stdout
-    assert "from TritonBench-G, 8 files, revision unknown, licence: unknown" in text, text
+    assert f"from TritonBench-G, {len(FILES)} files, revision unknown, licence: unknown" in text, (
+        text
+    )
     spec = (suite / "standard/draws/spec.toml").read_text()
     assert 'benchmark_file = "draws.py"' in spec and "benchmark_file_sha256 = " in spec
     missing = assay("suites", str(suite / "none"))

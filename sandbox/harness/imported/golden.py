@@ -24,7 +24,7 @@ contents (surroundings.py). This also protects the judge's own tensors from wron
 code. open_elements.py identifies the elements that depend on these contents.
 
 `DRAWS` contains, by call, the random tensors that the kernel part itself draws during the call:
-name of the function, shape and dtype. They are arguments of the case (`d0`, `d1`, ...), which the
+name of the function, shape and dtype, and the bounds of integers. They are arguments of the case (`d0`, `d1`, ...), which the
 adapter hands out, so that the golden kernel part and a submission compute with the same numbers.
 
 `INTERFACE` contains `leaves` (for each leaf of the call's arguments, in order, the name in the
@@ -137,6 +137,11 @@ class Golden:
                     self._folder / KERNEL_PART, f"interpreted_kernels_of_{self._folder.name}"
                 )
         return self._interpreted
+
+    @property
+    def draws(self) -> bool:
+        """True if the kernel part draws random tensors itself."""
+        return bool(self._draws)
 
     def inputs(self, case: Case, rng: Rng) -> dict[str, Any]:
         seed = int(rng.integers((1,), 0, SEED_LIMIT).item())
@@ -319,9 +324,13 @@ class Golden:
         return Cost(bytes=float(written), flops=0)
 
 
-def _drawn(rng: Rng, function: str, shape: list[int], dtype: str) -> torch.Tensor:
-    """Returns random numbers as torch.randn() or torch.rand() would draw them."""
+def _drawn(
+    rng: Rng, function: str, shape: list[int], dtype: str, low: int = 0, high: int = 0
+) -> torch.Tensor:
+    """Returns random numbers as torch.randn(), torch.rand() or torch.randint() would draw them."""
     kind = DTYPES[dtype]
+    if function == "randint":
+        return rng.integers(shape, low, high, kind)
     return rng.normal(shape, kind) if function == "randn" else rng.uniform(shape, kind, 0.0, 1.0)
 
 

@@ -21,8 +21,10 @@ import torch
 
 from harness.judging.attribution import equals_an_argument, unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
+from harness.judging.device_room import has_room_for_float64
 from harness.judging.fitted_rules import fitted_rules, typical_size
 from harness.judging.shared_buffers import place
+from harness.judging.sizes import AHEAD_BYTES, bytes_of, bytes_of_rule, layout_of, output_bytes
 from harness.judging.wrong import Before
 from harness.operator import Case, Operator
 from harness.operator.own_reference import OwnReference
@@ -36,17 +38,10 @@ from harness.wire.tensors import (
     make_memfd,
     name_of,
     pack,
-    span_bytes,
     span_view,
 )
 
 SEED_BYTES = 7  # this many bytes make a positive int64
-# If an output has at most SMALL_BYTES, its memory is also large enough for a wrong, wider dtype,
-# such as float64 in place of int8. If a larger output has a wider dtype, it does not fit, and the
-# judge reports that.
-WIDEST = 8
-SMALL_BYTES = 1 << 20
-SLACK_BYTES = 64 << 10
 
 
 def rules_for(operator: Operator, case: Case) -> list[Rule]:
@@ -78,25 +73,6 @@ def seed_of(text: str, case_id: str) -> int:
         return int.from_bytes(os.urandom(SEED_BYTES), "little")
     digest = hashlib.sha256(f"{text} {case_id}".encode()).digest()
     return int.from_bytes(digest[:SEED_BYTES], "little")
-
-
-def bytes_of(value: Any) -> int:
-    return value.numel() * value.element_size() if isinstance(value, torch.Tensor) else 0
-
-
-def layout_of(value: torch.Tensor) -> tuple[torch.dtype, tuple[int, ...], tuple[int, ...]]:
-    return value.dtype, tuple(value.shape), tuple(value.stride())
-
-
-def bytes_of_rule(rule: Rule) -> int:
-    return rule.dtype.itemsize * math.prod(rule.shape)
-
-
-def span_of(value: Any) -> int:
-    """Returns the bytes from the first to the last element of a tensor, or 0 for anything else."""
-    if not isinstance(value, torch.Tensor):
-        return 0
-    return span_bytes(value.shape, value.stride(), value.element_size())
 
 
 class CaseState:
@@ -138,15 +114,9 @@ class CaseState:
         ]
 
     def output_bytes(self) -> int:
-        """Returns the size of the memory for the outputs, in bytes. If an output is small, the
-        memory is also large enough for a wider, wrong dtype, so that the wrong dtype can be
-        reported. An argument that is an output keeps its strides, so its gaps need memory too."""
-        spans = [span_of(self.arguments.get(one.source or "")) for one in self.operator.outputs]
-        sizes = [
-            max(bytes_of_rule(rule), span) for rule, span in zip(self.rules, spans, strict=True)
-        ]
-        return SLACK_BYTES + sum(
-            aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes
+        """Returns the size of the memory for the outputs, in bytes."""
+        return output_bytes(
+            self.rules, [self.arguments.get(one.source or "") for one in self.operator.outputs]
         )
 
     def device_bytes(self) -> int:
@@ -214,10 +184,19 @@ class CaseState:
             "outputs": [self._described(position) for position in range(len(self.rules))],
         }
 
-    def fresh(self) -> CaseState:
+    def compute_ahead(self) -> None:
+        """Computes the references before they are needed, unless they would take much memory."""
+        given = sum(bytes_of(value) for _, value in self.tensors())
+        size = given + sum(map(bytes_of_rule, self.rules))
+        if not self.operator.imported or size <= AHEAD_BYTES:
+            self.compute_references()
+
+    def fresh(self, strict: bool = True) -> CaseState:
         """Returns a new state for the same case, with a new seed. The scalar arguments keep their
-        values."""
+        values. If `strict` is false, outputs are compared without the strict rule. The tolerances
+        of a check need the computations of the strict rule."""
         other = CaseState(self.operator, self.case)
+        other._strict = strict or isinstance(self.operator, OwnReference)
         other.arguments |= {
             name: value
             for name, value in self.arguments.items()
@@ -248,7 +227,7 @@ class CaseState:
         ]:
             return ""
         self.seed, self.arguments = other.seed, other.arguments
-        self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
+        self.forget_references()
         self._timed = None
         self._strict = False
         for name, value in self.tensors():
@@ -305,6 +284,14 @@ class CaseState:
             self._yardsticks = yardsticks(self.rules, expected, self._float64, self._open)
             self._expected = expected
 
+    def forget_references(self) -> None:
+        """Frees the memory of what compute_references() has computed."""
+        self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
+
+    def forget_buffers(self) -> None:
+        """The shared buffers are no longer those of this case."""
+        self._output, self._inputs = None, {}
+
     def needs_no_kernel(self) -> bool:
         """Returns True if the right outputs of an imported operator equal its arguments, so that they
         are right without any work (attribution.py)."""
@@ -318,8 +305,13 @@ class CaseState:
 
     def _in_float64(self) -> list[torch.Tensor] | None:
         """Returns the reference in float64, for the strict rule. An imported case may be so large
-        that the device has no memory for it. Such a case is judged without the strict rule, which
-        is about an algorithm's accuracy, and decides no outcome."""
+        that the device has no memory for it, beside a submission. Such a case is judged without the
+        strict rule, which is about an algorithm's accuracy, and decides no outcome."""
+        elements = sum(value.numel() for _, value in self.tensors()) + sum(
+            math.prod(rule.shape) for rule in self.rules
+        )
+        if self.operator.imported and not has_room_for_float64(self.case.device, elements):
+            return None
         try:
             return self.operator.in_float64(self.arguments)
         except torch.cuda.OutOfMemoryError:

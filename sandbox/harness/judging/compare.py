@@ -176,11 +176,8 @@ def with_right_values(
 
 
 def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstick:
-    largest = (
-        float(torch.where(truth.isfinite(), truth, 0.0).double().abs().max())
-        if truth.numel()
-        else 0.0
-    )
+    sizes = [torch.where(x.isfinite(), x, 0.0).double().abs().max() for x in parts(truth)]
+    largest = float(torch.stack(sizes).max()) if sizes else 0.0
     ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
     return Yardstick(max(STRICT_FACTOR * _worst(truth, right, rule.scale), ulp))
 
@@ -237,6 +234,15 @@ def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | t
         exponent - 1,
     )
     return last_place.clamp_min(rule.max_abs_error)
+
+
+def parts(values: torch.Tensor) -> Iterator[torch.Tensor]:
+    """Yields the elements in pieces, in index order. What is computed from all elements of a large
+    tensor at once would need several times the memory of the tensor."""
+    flat = values.reshape(-1)
+    step = CHUNK.get(flat.device.type, CHUNK["cpu"])
+    for start in range(0, flat.numel(), step):
+        yield flat[start : start + step]
 
 
 def _chunks(

@@ -16,6 +16,9 @@ import torch
 # After use, at most 1 / KEPT_PART of the device's memory stays in torch's cache. The next
 # references reuse this memory.
 KEPT_PART = 32
+# The reference of an imported case is computed in float64 if inputs and outputs in float64 take at
+# most 1 / FLOAT64_PART of the device's memory.
+FLOAT64_PART = 8
 
 
 def taken_by_others(device: torch.device) -> int:
@@ -27,6 +30,20 @@ def taken_by_others(device: torch.device) -> int:
     return total - free - torch.cuda.memory_reserved(device)
 
 
+def kept_bytes(device: torch.device) -> int:
+    """Returns the most memory of a GPU that the judge keeps although nothing uses it."""
+    return int(torch.cuda.get_device_properties(device).total_memory) // KEPT_PART
+
+
+def has_room_for_float64(device: torch.device, elements: int) -> bool:
+    """Returns True if a device has enough memory for so many elements in float64. A device that is no
+    GPU only gets cases that are small."""
+    if device.type != "cuda":
+        return True
+    total = int(torch.cuda.get_device_properties(device).total_memory)
+    return elements * torch.float64.itemsize <= total // FLOAT64_PART
+
+
 class DeviceRoom:
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -34,14 +51,15 @@ class DeviceRoom:
         self._rounds: dict[str, int] = {}  # the most that the judge had in a round, by job
 
     def trim(self) -> None:
-        """Gives the memory in torch's cache back to the device, for other processes. The judge does
-        this before it creates inputs, because no job is timed at that moment."""
+        """Gives the memory in torch's cache back to the device, for other processes, if it is more
+        than a judge keeps. The judge does this before it creates inputs, when a job is released, and
+        before the code of a submission runs."""
         if self._device.type != "cuda":
             return
         unused = torch.cuda.memory_reserved(self._device) - torch.cuda.memory_allocated(
             self._device
         )
-        if unused > torch.cuda.get_device_properties(self._device).total_memory // KEPT_PART:
+        if unused > kept_bytes(self._device):
             torch.cuda.empty_cache()
 
     def note(self, job: str) -> None:

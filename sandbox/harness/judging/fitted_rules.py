@@ -10,12 +10,13 @@ times T. Integers and bool must be equal. All functions are pure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
 import torch
 
-from harness.judging.compare import Rule, errors
+from harness.judging.compare import Rule, errors, parts
 
 TOLERANCE: dict[torch.dtype, float] = {
     torch.float64: 1e-7,
@@ -53,15 +54,27 @@ def _fitted(
         return replace(rule, max_abs_error=tolerance, scale=1 / size, relative=True)
     allowed = TOLERANCE[right.dtype]
     if truth is not None and truth.shape == right.shape and truth.is_floating_point():
-        error = errors(truth.reshape(-1), right.reshape(-1), 1 / size)
-        own = float(error[error.isfinite()].max()) if bool(error.isfinite().any()) else 0.0
+        own = _largest_finite_error(truth, right, 1 / size)
         allowed = max(allowed, min(REFERENCE_FACTOR * own, MOST_GROWTH * allowed))
     return replace(rule, max_abs_error=allowed, scale=1 / size, relative=True)
 
 
+def _largest_finite_error(truth: torch.Tensor, right: torch.Tensor, scale: float) -> float:
+    largest = [
+        torch.where(error.isfinite(), error, 0.0).max()
+        for pair in zip(parts(truth), parts(right), strict=True)
+        for error in [errors(*pair, scale)]
+    ]
+    return float(torch.stack(largest).max()) if largest else 0.0
+
+
 def typical_size(values: torch.Tensor) -> float:
     """Returns the root mean square of the finite elements, or 1 if it is 0 or not finite."""
-    wide = values.double()
-    finite = wide[wide.isfinite()]
-    size = float(finite.square().mean().sqrt()) if finite.numel() else 0.0
-    return size if 0 < size < float("inf") else 1.0
+    sums = [
+        torch.stack([torch.where(finite, wide, 0.0).square().sum(), finite.sum().double()])
+        for wide in map(torch.Tensor.double, parts(values))
+        for finite in [wide.isfinite()]
+    ]
+    squares, count = torch.stack(sums).sum(0).tolist() if sums else (0.0, 0.0)
+    size = math.sqrt(squares / count) if count else 0.0
+    return size if 0 < size < math.inf else 1.0

@@ -27,14 +27,15 @@ from typing import Any
 
 import torch
 
-from harness.judging.case_state import SEED_BYTES, CaseState, bytes_of
+from harness.judging.case_state import SEED_BYTES, CaseState
 from harness.judging.compare import Result
 from harness.judging.device_room import taken_by_others
+from harness.judging.sizes import bytes_of
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.poison import fill_poison
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
-from harness.wire.tensors import Memory, contiguous, span_view
+from harness.wire.tensors import Memory, aligned, contiguous, span_view
 
 ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
 ROOM_SHARE = 8  # a round uses at most 1 / ROOM_SHARE of the free memory
@@ -98,6 +99,15 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     return ordered[rank], ordered[n - 1 - rank]
 
 
+@dataclass(frozen=True)
+class OutputPlace:
+    """Where the bytes of an output are."""
+
+    offset: int  # in a set of a round's memory
+    size: int
+    kept: int  # the offset in a set of the copy, which contains only outputs
+
+
 class HostCase:
     """Judges one case in rounds (see the module's docstring). Raises RoundError if the candidate
     breaks the protocol, or if the judge runs out of GPU memory because the candidate uses more than
@@ -124,6 +134,7 @@ class HostCase:
         entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
+        self._places, self._kept_size = self._output_places()
         self._needs_no_kernel = False
 
     def judge(self, timed: bool) -> HostResult:
@@ -163,7 +174,7 @@ class HostCase:
                 not seen.samples_ns or time.monotonic() < end
             ):
                 sets = self._sets_per_round()
-                again, _, elapsed = self._round(sets)
+                again, _, elapsed = self._round(sets, strict=False)
                 if not again.ok:
                     again.reason = "right at first, wrong when it was timed: " + again.reason
                     return HostResult(again, first)
@@ -171,13 +182,11 @@ class HostCase:
         return seen
 
     def _attributed(self) -> HostResult:
-        state = self._template.fresh()
+        state = self._template.fresh(strict=False)
         changed, kept, _ = self._exchange([state, state])
         if changed is not None:
             return HostResult(changed, state.seed)
-        outputs, without = (
-            self._read(state, kept[position * self._layout.size :]) for position in range(2)
-        )
+        outputs, without = (self._read(kept[position * self._kept_size :]) for position in range(2))
         seen = HostResult(state.judge(outputs), state.seed)
         if seen.result.ok:
             seen.unattributed = state.unattributed(outputs, without)
@@ -189,19 +198,17 @@ class HostCase:
             room = min(room, torch.cuda.mem_get_info(self._device)[0] // ROOM_SHARE)
         return max(1, min(MAX_SETS, room // self._layout.size))
 
-    def _round(self, sets: int) -> tuple[Result, int, float]:
+    def _round(self, sets: int, strict: bool = True) -> tuple[Result, int, float]:
         """Runs one round with `sets` sets. Returns a result, the seed of the first set, and the
         elapsed time in nanoseconds. The result is that of the first checked set that is wrong. If
         none is wrong, it is that of the first checked set."""
-        states = [self._template.fresh() for _ in range(sets)]
+        states = [self._template.fresh(strict) for _ in range(sets)]
         changed, kept, elapsed = self._exchange(states)
         if changed is not None:
             return changed, states[0].seed, elapsed
         chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
         results = [
-            states[position].judge(
-                self._read(states[position], kept[position * self._layout.size :])
-            )
+            states[position].judge(self._read(kept[position * self._kept_size :]))
             for position in chosen
         ]
         self._needs_no_kernel = results[0].ok and states[chosen[0]].needs_no_kernel()
@@ -212,7 +219,7 @@ class HostCase:
         )
 
     def _exchange(self, states: Sequence[CaseState]) -> tuple[Result | None, torch.Tensor, float]:
-        """Sends a set for each state, and waits for the candidate. Returns a copy of the memory and
+        """Sends a set for each state, and waits for the candidate. Returns a copy of the outputs and
         the elapsed time in nanoseconds. The result says what is wrong if the outputs changed after
         the candidate had reported completion; otherwise it is None."""
         sets = len(states)
@@ -220,7 +227,7 @@ class HostCase:
         try:
             for position, state in enumerate(states):
                 self._fill(state, memory.bytes[position * self._layout.size :])
-            watched = self._watched_places(sets)
+            watched, watched_copies = self._watched_places(sets)
             handle = memory.handle()
             self._synchronize()
             self._note_round(memory.size)
@@ -233,11 +240,11 @@ class HostCase:
             reported = memory.bytes.take(watched)
             self._synchronize()
             elapsed = float(time.perf_counter_ns() - start)
-            kept = memory.bytes.clone()
+            kept = self._copied_outputs(memory.bytes, sets)
             self._synchronize()
         finally:
             memory.free()
-        if torch.equal(reported, kept.take(watched)):
+        if torch.equal(reported, kept.take(watched_copies)):
             return None, kept, elapsed
         reason = "the outputs still changed after the candidate had reported completion"
         return Result(False, "wrong_result", reason), kept, elapsed
@@ -248,46 +255,65 @@ class HostCase:
             offset, size = self._layout.inputs[name], bytes_of_span(value)
             flat[offset : offset + size].copy_(span_view(value))
 
-    def _watched_places(self, sets: int) -> torch.Tensor:
-        """Draws random byte positions within the outputs in a round's memory."""
-        ranges = [(offset, size) for offset, size in self._output_ranges() if size > 0]
+    def _watched_places(self, sets: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """Draws random byte positions within the outputs. Returns them as positions in a round's
+        memory, and as positions in the copy of its outputs."""
+        places = [place for place in self._places if place.size > 0]
         rng = torch.Generator(self._device)
         rng.manual_seed(int.from_bytes(os.urandom(SEED_BYTES), "little"))
-        share = WATCHED_BYTES // max(len(ranges), 1)
-        one = [
-            torch.randint(offset, offset + size, (share,), device=self._device, generator=rng)
-            for offset, size in ranges
+        share = WATCHED_BYTES // max(len(places), 1)
+        none = torch.empty(0, dtype=torch.int64, device=self._device)
+        drawn = [
+            torch.randint(0, place.size, (share,), device=self._device, generator=rng)
+            for place in places
         ]
-        here = torch.cat(one) if one else torch.empty(0, dtype=torch.int64, device=self._device)
-        starts = torch.arange(sets, device=self._device) * self._layout.size
-        return (starts[:, None] + here[None, :]).reshape(-1)
+        starts = torch.arange(sets, device=self._device)[:, None]
+        there, here = (
+            torch.cat([none, *(start + one for start, one in zip(offsets, drawn, strict=True))])
+            for offsets in ([place.offset for place in places], [place.kept for place in places])
+        )
+        return (
+            (starts * self._layout.size + there).reshape(-1),
+            (starts * self._kept_size + here).reshape(-1),
+        )
 
-    def _output_ranges(self) -> list[tuple[int, int]]:
+    def _output_places(self) -> tuple[list[OutputPlace], int]:
+        """Returns the places of the outputs, and the size of a set of their copy."""
         spans = {
             wire["name"]: int(wire["nbytes"])
             for wire in self._arguments
             if wire["kind"] == "tensor"
         }
-        return [
-            (self._layout.inputs[output["from"]], spans[output["from"]])
-            if place is None
-            else (place, int(output["nbytes"]))
-            for output, place in zip(self._outputs, self._layout.outputs, strict=True)
-        ]
-
-    def _read(self, state: CaseState, flat: torch.Tensor) -> list[torch.Tensor]:
-        memory, wires = Memory(flat), {wire["name"]: wire for wire in self._arguments}
-        views = []
-        for output, place in zip(self._outputs, self._layout.outputs, strict=True):
+        places, kept = [], 0
+        for output, offset in zip(self._outputs, self._layout.outputs, strict=True):
             name = output["from"]
-            views.append(
-                memory.tensor(
-                    {**wires[name], "offset": self._layout.inputs[name]}
-                    if place is None
-                    else contiguous(output, place)
-                )
+            at = self._layout.inputs[name] if offset is None else offset
+            size = spans[name] if offset is None else int(output["nbytes"])
+            places.append(OutputPlace(at, size, kept))
+            kept = aligned(kept + size)
+        return places, max(kept, 1)
+
+    def _copied_outputs(self, memory: torch.Tensor, sets: int) -> torch.Tensor:
+        kept = torch.empty(sets * self._kept_size, dtype=torch.uint8, device=self._device)
+        rows = kept.view(sets, self._kept_size)
+        given = memory[: sets * self._layout.size].view(sets, self._layout.size)
+        for place in self._places:
+            rows[:, place.kept : place.kept + place.size].copy_(
+                given[:, place.offset : place.offset + place.size]
             )
-        return views
+        return kept
+
+    def _read(self, kept: torch.Tensor) -> list[torch.Tensor]:
+        """Returns the outputs of the set with which this copy begins."""
+        memory, wires = Memory(kept), {wire["name"]: wire for wire in self._arguments}
+        return [
+            memory.tensor(
+                {**wires[output["from"]], "offset": place.kept}
+                if output["from"]
+                else contiguous(output, place.kept)
+            )
+            for output, place in zip(self._outputs, self._places, strict=True)
+        ]
 
     def _synchronize(self) -> None:
         if self._device.type == "cuda":

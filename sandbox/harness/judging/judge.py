@@ -31,12 +31,12 @@ from harness.judging.failures import UnknownJob, reason_of
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
-from harness.judging.shared_buffers import SharedBuffers, open_shared_buffers, place
+from harness.judging.shared_buffers import SharedBuffers, fill, open_shared_buffers
 from harness.judging.torch_device import torch_device
 from harness.operator import Operator
 from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
-from harness.wire.tensors import ALIGNMENT, DescriptorError
+from harness.wire.tensors import DescriptorError
 
 # Without this call, the judge would import torch._dynamo when it describes its first case, and the
 # import takes two seconds.
@@ -57,17 +57,6 @@ def serve_on(channel: Channel, device: str) -> None:
     channel.send({"type": "ready", "torch": torch.__version__, "device_name": judge.device_name})
     while (frame := judge.next_frame(channel)) is not None:
         judge.answer(channel, frame)
-
-
-def fill(buffers: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
-    """Puts the inputs of the cases one after the other into the shared buffers, and adds the
-    offsets to each element of `cases`."""
-    offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
-    memory = buffers.room(size)
-    for state, entry, offset in zip(states, cases, offsets, strict=True):
-        entry["device"] = state.fill(memory, offset)
-    if memory.is_cuda:
-        torch.cuda.synchronize(memory.device)
 
 
 class Judge:
@@ -106,7 +95,7 @@ class Judge:
         computation fails, the error is reported when that case is compared."""
         while self._ahead and not self._settled and not channel.has_more():
             with contextlib.suppress(Exception):
-                self._ahead.popleft().compute_references()
+                self._ahead.popleft().compute_ahead()
         return channel.receive()
 
     def answer(self, channel: Channel, frame: Frame) -> None:
@@ -272,6 +261,7 @@ class Judge:
         if len(frame.fds) != 1:
             raise FrameError("host_case needs one descriptor: the socket to the candidate")
         reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
+        self._free_for_rounds(str(header["job"]), bool(header["free_buffers"]))
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
                 limits = float(header["round_ms"]) / 1e3, header.get("gpu_memory_bytes")
@@ -282,6 +272,22 @@ class Judge:
             broken = {"broken": error.how, "message": str(error)}
             return {**reply, **broken, "others_bytes": error.others_bytes}, []
         return {**reply, **seen.wire()}, []
+
+    def _free_for_rounds(self, job: str, free_buffers: bool) -> None:
+        """Frees what the rounds of the host tier do not need, which have inputs and references of
+        their own. `free_buffers` says that no launch of this job follows either."""
+        states = list(self._jobs[job].values())
+        self._forget_ahead(states)
+        for state in states:
+            state.forget_references()
+        if free_buffers:
+            for state in states:
+                state.forget_buffers()
+            self._release_buffers(job)
+        self._room.trim()
+
+    def _forget_ahead(self, states: list[CaseState]) -> None:
+        self._ahead = deque(state for state in self._ahead if state not in states)
 
     def _attribute(self, frame: Frame) -> Reply:
         """Decides whether kernels computed the outputs, which are right. For this, compares them
@@ -370,10 +376,11 @@ class Judge:
         return {"type": "freed", "job": job, **self._room.wire(job)}, []
 
     def _release(self, frame: Frame) -> None:
-        forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())
-        self._ahead = deque(state for state in self._ahead if state not in forgotten)
-        self._release_buffers(str(frame.header.get("job")))
-        self._room.forget(str(frame.header.get("job")))
+        job = str(frame.header.get("job"))
+        self._forget_ahead(list(self._jobs.pop(job, {}).values()))
+        self._release_buffers(job)
+        self._room.forget(job)
+        self._room.trim()
 
     def _release_buffers(self, job: str) -> None:
         buffers = self._owned.pop(job, None)

@@ -11,12 +11,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
+from harness.judging.device_room import kept_bytes
 from harness.wire.device_memory import DeviceMemory, DeviceMemoryError
+from harness.wire.tensors import ALIGNMENT
 
-KEPT_BYTES = 8 << 30  # the maximum size of the memory that is kept although no job uses it
+if TYPE_CHECKING:
+    from harness.judging.case_state import CaseState
+
 PROBE_BYTES, PROBE_BYTE = 4096, 0x5A
 
 
@@ -52,21 +57,36 @@ class SharedBuffers:
         self._memory.free()
 
 
+def fill(
+    buffers: SharedBuffers, states: Sequence[CaseState], cases: Sequence[dict[str, Any]]
+) -> None:
+    """Puts the inputs of the cases one after the other into the shared buffers, and adds the offsets
+    to each element of `cases`."""
+    offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
+    memory = buffers.room(size)
+    for state, entry, offset in zip(states, cases, offsets, strict=True):
+        entry["device"] = state.fill(memory, offset)
+    if memory.is_cuda:
+        torch.cuda.synchronize(memory.device)
+
+
 class SharedBuffersPool:
     """The shared buffers of all jobs. Released buffers are reused for another job."""
 
-    def __init__(self, make: Callable[[], SharedBuffers]) -> None:
+    def __init__(self, make: Callable[[], SharedBuffers], kept: int) -> None:
         """Creates the first shared buffers, so that an error appears now and not in the first job.
-        Raises DeviceMemoryError."""
+        `kept` is the most bytes that are kept although no job uses them. Raises
+        DeviceMemoryError."""
         self._make = make
+        self._kept = kept
         self._free = [make()]
 
     def take(self) -> SharedBuffers:
         return self._free.pop() if self._free else self._make()
 
     def give(self, buffers: SharedBuffers) -> None:
-        """Keeps the buffers for another job. Frees them if more than KEPT_BYTES would be unused."""
-        if sum(one.size for one in self._free) + buffers.size > KEPT_BYTES:
+        """Keeps the buffers for another job. Frees them if too much would be unused."""
+        if sum(one.size for one in self._free) + buffers.size > self._kept:
             buffers.free()
         else:
             self._free.append(buffers)
@@ -92,7 +112,7 @@ def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
     if device.type != "cuda":
         return None
     try:
-        return SharedBuffersPool(lambda: SharedBuffers(device))
+        return SharedBuffersPool(lambda: SharedBuffers(device), kept_bytes(device))
     except DeviceMemoryError as error:
         print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
         return None

@@ -3,8 +3,10 @@ returns memory to the device, reports lost contexts, and describes cases."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
+import subprocess
 import sys
 import time
 import types
@@ -15,10 +17,12 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.judging import judge as judge_module
-from harness.judging.device_room import DeviceRoom
+from harness.judging.device_room import DeviceRoom, has_room_for_float64
 from harness.operator import NeedsGpu
 from harness.wire.frames import Channel, Frame
 from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, write_operator
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_reason_of_an_error_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -300,6 +304,65 @@ def test_a_case_that_is_too_large_for_float64_is_judged_without_the_strict_rule(
         else:
             with pytest.raises(torch.cuda.OutOfMemoryError):
                 state.compute_references()
+
+
+def test_float64_may_take_a_part_of_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = types.SimpleNamespace(total_memory=1024)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: memory)
+    gpu, cpu = torch.device("cuda:0"), torch.device("cpu")
+    assert has_room_for_float64(gpu, 16) and not has_room_for_float64(gpu, 17)
+    assert has_room_for_float64(cpu, 1 << 40)
+
+
+def test_a_case_without_room_for_float64_is_not_computed_in_float64(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Only a case of an imported operator, because the strict rule is part of the others' checks."""
+    asked: list[int] = []
+
+    def has_no_room(_: torch.device, elements: int) -> bool:
+        asked.append(elements)
+        return False
+
+    monkeypatch.setattr("harness.judging.case_state.has_room_for_float64", has_no_room)
+    wire = {"id": "a", "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"}
+    for spec in ("imported = true" + SPEC, SPEC):
+        operator = judge_module.Operator.load(write_operator(tmp_path / spec[:4].strip(), spec))
+        state = judge_module.CaseState(operator, operator.case(wire, "cpu"))
+        state.compute_references()
+        assert (state._float64 is None) == operator.imported
+    given = sum(value.numel() for _, value in state.tensors())
+    assert asked == [given + sum(x.numel() for x in state._expected or [])]
+
+
+def test_references_of_a_large_imported_case_are_not_computed_ahead(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    wire = {"id": "a", "axes": {"rows": 4, "cols": 3}, "dtype": "float32", "distribution": "normal"}
+    ours, theirs = socket.socketpair()
+    for spec in ("imported = true" + SPEC, SPEC):
+        operator = judge_module.Operator.load(write_operator(tmp_path / spec[:4].strip(), spec))
+        for limit in (0, 1 << 30):
+            monkeypatch.setattr("harness.judging.case_state.AHEAD_BYTES", limit)
+            judge = judge_module.Judge("cpu")
+            state = judge_module.CaseState(operator, operator.case(wire, "cpu"))
+            judge._ahead.append(state)
+            Channel(ours).send({"type": "settle", "job": "j"})
+            # With a frame waiting, nothing is computed. So the frame comes when all is done.
+            monkeypatch.setattr(Channel, "has_more", lambda _, ahead=judge._ahead: not ahead)
+            judge.next_frame(Channel(theirs))
+            assert (state._expected is None) == (operator.imported and limit == 0)
+
+
+def test_the_memory_of_rounds_is_bounded() -> None:
+    """Measures a judge with a large case (measurements/suites/judge_memory.py). Per byte of inputs
+    and outputs, it once had 7.6 bytes on the host tier, so cases of 12 GiB left a GPU no memory
+    for a submission."""
+    script = ROOT / "measurements/suites/judge_memory.py"
+    command = [sys.executable, str(script), "--mib", "128", "--step"]
+    for step, most in (("round", 5.6), ("round_without_float64", 3.6), ("plan", 4.8)):
+        done = subprocess.run([*command, step], check=True, capture_output=True, text=True)
+        assert json.loads(done.stdout)["peak_per_case_byte"] <= most, done.stdout
 
 
 def test_an_output_that_is_an_argument_has_memory_for_its_gaps(tmp_path: Path) -> None:

@@ -24,6 +24,8 @@ from harness.wire.poison import fill_poison
 from harness.wire.tensors import create_memfd
 from judge_client import SPEC, write_operator
 
+KEPT = 8 << 30  # of unused bytes
+
 
 class FileBuffers:
     """Acts like `SharedBuffers`, but uses a memory file."""
@@ -52,7 +54,7 @@ class Conversation:
         self.judge = Judge("cpu")
         self.buffers = FileBuffers()
         made = iter([self.buffers, FileBuffers(), FileBuffers()])
-        self.judge._pool = SharedBuffersPool(lambda: next(made))  # type: ignore[arg-type, return-value]
+        self.judge._pool = SharedBuffersPool(lambda: next(made), KEPT)  # type: ignore[arg-type, return-value]
 
     def ask(self, header: dict[str, Any]) -> Frame:
         self.judge.answer(self.theirs, Frame(header, b"", []))
@@ -265,9 +267,8 @@ def test_structural_inputs_stay_beside_new_ones(
     assert talk.compare("job_1", "first", talk.answer(case, 2.0))["kind"] == "none"
 
 
-def test_shared_buffers_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.judging.shared_buffers.KEPT_BYTES", 3000)
-    pool = SharedBuffersPool(FileBuffers)  # type: ignore[arg-type]
+def test_shared_buffers_are_kept_up_to_a_bound() -> None:
+    pool = SharedBuffersPool(FileBuffers, 3000)  # type: ignore[arg-type]
     first, second, third = (pool.take() for _ in range(3))
     for one in (first, second, third):
         one.room(1400)
@@ -276,6 +277,23 @@ def test_shared_buffers_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) 
     assert pool.take() is second
     pool.free_unused()  # the second buffers belong to a job
     assert [one.size for one in (first, second)] == [0, 1400]
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_rounds_of_the_host_tier_need_no_references_and_no_shared_buffers(
+    tmp_path: Path, free: bool
+) -> None:
+    talk = Conversation()
+    talk.prepare(write_operator(tmp_path / "op", spec="imported = true\n" + SPEC), "job_1")
+    states = list(talk.judge._jobs["job_1"].values())
+    states[0].compute_references()
+    talk.judge._free_for_rounds("job_1", free)
+    assert not any(state in talk.judge._ahead for state in states)
+    assert [state._expected for state in states] == [None] * len(states)
+    assert ("job_1" in talk.judge._owned) == (not free)
+    assert (states[0]._output is None) == free
+    assert states[0].refresh() == ""  # its structural inputs stay, with and without memory
+    talk.judge._free_for_rounds("job_1", free)  # as for the next case
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a driver")

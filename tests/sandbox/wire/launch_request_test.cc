@@ -160,7 +160,7 @@ TEST_CASE("the error names a missing or wrong field") {
           "launch: `chosen` has an entry that is not a number from 0 to 9223372036854775807");
   refused("inputs", {1}, "launch: an input: is not an object");
   refused("inputs", json::array_t(kMaxArguments + 1, json::object()),
-          "launch: `inputs` has more than 256 entries");
+          "launch: `inputs` has more than 1024 entries");
   refused("type", "stop", "got a message `stop` where `launch` was due");
   Frame bare = with_two_descriptors(request_header());
   bare.fds.clear();

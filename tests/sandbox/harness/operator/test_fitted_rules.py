@@ -7,7 +7,7 @@ import math
 
 import pytest
 import torch
-from harness.judging.compare import Rule, compare
+from harness.judging.compare import CHUNK, Rule, compare, yardsticks
 from harness.judging.fitted_rules import MOST_GROWTH, TOLERANCE, fitted_rules, typical_size
 
 
@@ -70,3 +70,22 @@ def test_a_given_tolerance_replaces_that_of_the_dtype() -> None:
     expected = torch.ones(10)
     assert is_right(expected, expected * 1.009, 0.01)
     assert not is_right(expected, expected * 1.000001, 0.0)
+
+
+def test_parts_of_an_output_count_as_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large output is read in parts, because the whole in float64 needs several times its memory."""
+    right = torch.linspace(-3, 5, 1000).reshape(10, 100)
+    right[3, 7], right[9, 99] = math.nan, math.inf
+    truth = right.double() + 1e-4
+    truth[0, 0] += 2.0
+    rule = Rule("out", torch.float32, [10, 100], 0.0, 1.0)
+    found = []
+    for step in (1 << 20, 7):
+        monkeypatch.setitem(CHUNK, "cpu", step)
+        rules = fitted_rules(None, [rule], [right], [truth])
+        limits = yardsticks(rules, [right], [truth])
+        found.append((typical_size(right), rules[0].max_abs_error, limits[0].allowed))  # type: ignore[union-attr]
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+    finite = right[right.isfinite()].double()
+    assert typical_size(right) == pytest.approx(float(finite.square().mean().sqrt()), rel=1e-12)
+    assert typical_size(torch.empty(0)) == 1.0

@@ -183,6 +183,7 @@ struct HostRounds {
   // Whether the candidate also returns its outputs without the results of its kernels. Then no
   // timed rounds follow.
   bool attribute = false;
+  std::int64_t gpu_memory_bytes = 0;  // how much of the GPU's memory the candidate may use
 };
 
 /// The judge's result for a case of the host tier.
@@ -287,11 +288,9 @@ nlohmann::json time_reference_header(const std::string& job, const std::string& 
 nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one,
                                     bool eager);
 /// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the
-/// frame. `round_ms` is the time limit of one round. `gpu_memory_bytes` is the limit of the
-/// candidate's GPU memory.
+/// frame. `round_ms` is the time limit of one round.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id,
-                                const HostRounds& rounds, std::int64_t round_ms,
-                                std::int64_t gpu_memory_bytes);
+                                const HostRounds& rounds, std::int64_t round_ms);
 /// Builds the message that makes a parked candidate the judge of a check. The payload of its frame
 /// is the reference's source. `wall_ms` is the time limit of one request.
 nlohmann::json reference_header(const CheckReference& reference, std::int64_t wall_ms,

@@ -118,8 +118,7 @@ class Talk:
     def kernel(self, act: Callable[..., None], *tensors: torch.Tensor) -> None:
         """Does what a launch does: changes tensors without torch's dispatcher."""
         assert self.shadows is not None
-        self.shadows.launched(tensors)
-        with _disable_current_modes():
+        with self.shadows.launch(tensors), _disable_current_modes():
             act(*tensors)
 
 
@@ -241,6 +240,12 @@ def test_outputs_of_kernels_are_attributed_although_host_code_looks_at_them(talk
     seen = talk.origin(by_kernels(talk))
     assert seen.result.ok, seen.result.reason
     assert seen.unattributed == ""
+
+
+def test_the_judge_copies_only_outputs_of_a_rounds_memory(talk: Talk) -> None:
+    case = HostCase(talk.state, talk.line, 1.0)
+    copy = case._copy_of_outputs(torch.zeros(2 * case._layout.size, dtype=torch.uint8), 2)
+    assert copy.numel() == 2 * (case._layout.size - 256)  # without `index`
 
 
 def test_an_output_without_a_kernel_is_not_attributed(talk: Talk) -> None:

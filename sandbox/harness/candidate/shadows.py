@@ -60,7 +60,7 @@ CHECKED = frozenset(
     | {"target_lengths", "targets", "cum_seq_q", "cum_seq_k", "cu_seqlens_q", "cu_seqlens_k"}
     | {"seqused_k", "seqlen_k", "block_table"}
 )
-# These parameters must be between 0 and 1. Other values would end the CUDA context.
+# These operations demand values between 0 and 1. Other values would end the CUDA context.
 _SHARES = frozenset({"aten::binary_cross_entropy", "aten::binary_cross_entropy_backward"})
 # These operations only assert something about values. On a GPU, a failure would end the CUDA context.
 _ASSERTIONS = frozenset({"aten::_assert_async", "aten::_functional_assert_async"})
@@ -231,7 +231,7 @@ class _Operations(TorchDispatchMode):
         values."""
         names = [argument.name for argument in func._schema.arguments]
         if func._schema.name in _SHARES:
-            names = ["share" if name == "self" else name for name in names]
+            names = ["share" if name in ("self", "target") else name for name in names]
         given = [self._shadow_of(name, value) for name, value in zip(names, args, strict=False)]
         named = {name: self._shadow_of(name, value) for name, value in kwargs.items()}
         try:

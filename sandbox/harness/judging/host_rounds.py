@@ -30,12 +30,11 @@ import torch
 from harness.judging.case_state import SEED_BYTES, CaseState, bytes_of
 from harness.judging.compare import Result
 from harness.judging.device_room import taken_by_others
-from harness.judging.shared_buffers import place
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.poison import fill_poison
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
-from harness.wire.tensors import ALIGNMENT, Memory, contiguous, span_view
+from harness.wire.tensors import Memory, contiguous, span_view
 
 ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
 ROOM_SHARE = 8  # a round uses at most 1 / ROOM_SHARE of the free memory
@@ -125,9 +124,6 @@ class HostCase:
         entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
-        self._ranges = self._output_ranges()
-        # Where the copy of a set's outputs has each of them, and the size of this copy.
-        self._kept_places, self._kept_size = place([size for _, size in self._ranges], ALIGNMENT)
         self._needs_no_kernel = False
 
     def judge(self, timed: bool) -> HostResult:
@@ -179,7 +175,9 @@ class HostCase:
         changed, kept, _ = self._exchange([state, state])
         if changed is not None:
             return HostResult(changed, state.seed)
-        outputs, without = (self._read(kept, position) for position in range(2))
+        outputs, without = (
+            self._read(state, kept[position * self._layout.size :]) for position in range(2)
+        )
         seen = HostResult(state.judge(outputs), state.seed)
         if seen.result.ok:
             seen.unattributed = state.unattributed(outputs, without)
@@ -200,7 +198,12 @@ class HostCase:
         if changed is not None:
             return changed, states[0].seed, elapsed
         chosen = random.SystemRandom().sample(range(sets), min(sets, CHECKED_SETS))
-        results = [states[position].judge(self._read(kept, position)) for position in chosen]
+        results = [
+            states[position].judge(
+                self._read(states[position], kept[position * self._layout.size :])
+            )
+            for position in chosen
+        ]
         self._needs_no_kernel = results[0].ok and states[chosen[0]].needs_no_kernel()
         return (
             next((result for result in results if not result.ok), results[0]),
@@ -209,19 +212,15 @@ class HostCase:
         )
 
     def _exchange(self, states: Sequence[CaseState]) -> tuple[Result | None, torch.Tensor, float]:
-        """Sends a set for each state, and waits for the candidate. Returns a copy of the outputs of
-        all sets and the elapsed time in nanoseconds. The result says what is wrong if the outputs
-        changed after the candidate had reported completion; otherwise it is None.
-
-        Only the outputs are copied. The inputs and the outputs of two sets, and a copy of all of
-        them, would be four times a case's memory in a run that looks for the origin of outputs, in
-        which the candidate may have a multiple of its limit too."""
+        """Sends a set for each state, and waits for the candidate. Returns a copy of the memory and
+        the elapsed time in nanoseconds. The result says what is wrong if the outputs changed after
+        the candidate had reported completion; otherwise it is None."""
         sets = len(states)
         memory = shared_memory.create(self._device, sets * self._layout.size)
         try:
             for position, state in enumerate(states):
                 self._fill(state, memory.bytes[position * self._layout.size :])
-            watched, watched_in_copy = self._watched_places(sets)
+            watched = self._watched_places(sets)
             handle = memory.handle()
             self._synchronize()
             self._note_round(memory.size)
@@ -234,11 +233,11 @@ class HostCase:
             reported = memory.bytes.take(watched)
             self._synchronize()
             elapsed = float(time.perf_counter_ns() - start)
-            kept = self._copy_of_outputs(memory.bytes, sets)
+            kept = memory.bytes.clone()
             self._synchronize()
         finally:
             memory.free()
-        if torch.equal(reported, kept.take(watched_in_copy)):
+        if torch.equal(reported, kept.take(watched)):
             return None, kept, elapsed
         reason = "the outputs still changed after the candidate had reported completion"
         return Result(False, "wrong_result", reason), kept, elapsed
@@ -249,35 +248,19 @@ class HostCase:
             offset, size = self._layout.inputs[name], bytes_of_span(value)
             flat[offset : offset + size].copy_(span_view(value))
 
-    def _copy_of_outputs(self, memory: torch.Tensor, sets: int) -> torch.Tensor:
-        kept = torch.empty(max(1, sets * self._kept_size), dtype=torch.uint8, device=self._device)
-        for position in range(sets):
-            for (offset, size), at in zip(self._ranges, self._kept_places, strict=True):
-                begin, to = position * self._layout.size + offset, position * self._kept_size + at
-                kept[to : to + size].copy_(memory[begin : begin + size])
-        return kept
-
-    def _watched_places(self, sets: int) -> tuple[torch.Tensor, torch.Tensor]:
-        """Draws random byte positions within the outputs. Returns them in a round's memory, and in
-        the copy of its outputs."""
+    def _watched_places(self, sets: int) -> torch.Tensor:
+        """Draws random byte positions within the outputs in a round's memory."""
+        ranges = [(offset, size) for offset, size in self._output_ranges() if size > 0]
         rng = torch.Generator(self._device)
         rng.manual_seed(int.from_bytes(os.urandom(SEED_BYTES), "little"))
-        share = WATCHED_BYTES // max(sum(size > 0 for _, size in self._ranges), 1)
-        here, there = [], []
-        for (offset, size), at in zip(self._ranges, self._kept_places, strict=True):
-            if size > 0:
-                drawn = torch.randint(size, (share,), device=self._device, generator=rng)
-                here.append(offset + drawn)
-                there.append(at + drawn)
-        return (
-            self._in_each_set(here, sets, self._layout.size),
-            self._in_each_set(there, sets, self._kept_size),
-        )
-
-    def _in_each_set(self, places: list[torch.Tensor], sets: int, size: int) -> torch.Tensor:
-        none = torch.empty(0, dtype=torch.int64, device=self._device)
-        one = torch.cat(places) if places else none
-        return (torch.arange(sets, device=self._device)[:, None] * size + one).reshape(-1)
+        share = WATCHED_BYTES // max(len(ranges), 1)
+        one = [
+            torch.randint(offset, offset + size, (share,), device=self._device, generator=rng)
+            for offset, size in ranges
+        ]
+        here = torch.cat(one) if one else torch.empty(0, dtype=torch.int64, device=self._device)
+        starts = torch.arange(sets, device=self._device) * self._layout.size
+        return (starts[:, None] + here[None, :]).reshape(-1)
 
     def _output_ranges(self) -> list[tuple[int, int]]:
         spans = {
@@ -292,15 +275,18 @@ class HostCase:
             for output, place in zip(self._outputs, self._layout.outputs, strict=True)
         ]
 
-    def _read(self, kept: torch.Tensor, position: int) -> list[torch.Tensor]:
-        """Returns the outputs of the set at this position, from the copy."""
-        memory = Memory(kept[position * self._kept_size :])
-        wires = {wire["name"]: wire for wire in self._arguments}
+    def _read(self, state: CaseState, flat: torch.Tensor) -> list[torch.Tensor]:
+        memory, wires = Memory(flat), {wire["name"]: wire for wire in self._arguments}
         views = []
-        for output, at in zip(self._outputs, self._kept_places, strict=True):
-            wire = wires[output["from"]] if output["from"] else None
-            wire = contiguous(output, at) if wire is None else {**wire, "offset": at}
-            views.append(memory.tensor(wire))
+        for output, place in zip(self._outputs, self._layout.outputs, strict=True):
+            name = output["from"]
+            views.append(
+                memory.tensor(
+                    {**wires[name], "offset": self._layout.inputs[name]}
+                    if place is None
+                    else contiguous(output, place)
+                )
+            )
         return views
 
     def _synchronize(self) -> None:

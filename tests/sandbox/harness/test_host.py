@@ -242,12 +242,6 @@ def test_outputs_of_kernels_are_attributed_although_host_code_looks_at_them(talk
     assert seen.unattributed == ""
 
 
-def test_the_judge_copies_only_outputs_of_a_rounds_memory(talk: Talk) -> None:
-    case = HostCase(talk.state, talk.line, 1.0)
-    copy = case._copy_of_outputs(torch.zeros(2 * case._layout.size, dtype=torch.uint8), 2)
-    assert copy.numel() == 2 * (case._layout.size - 256)  # without `index`
-
-
 def test_an_output_without_a_kernel_is_not_attributed(talk: Talk) -> None:
     def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
         talk.kernel(lambda x: x.mul_(a), x)

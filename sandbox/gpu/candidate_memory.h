@@ -19,9 +19,9 @@ namespace assay::sandbox {
 /// as the candidate's nor as that of other processes.
 inline constexpr std::int64_t kContextsBytes = std::int64_t{8} << 30;
 
-/// Returns how much of the GPU's memory a candidate of the host tier may use. If it also returns its
-/// outputs without the results of its kernels (`with_shadows`), it may use three times the limit of
-/// the job, because it then has two copies of each tensor that a kernel may have written
+/// Returns how much of the GPU's memory a candidate of the host tier may use. If it also returns
+/// its outputs without the results of its kernels (`with_shadows`), it may use three times the
+/// limit of the job, because it then has two copies of each tensor that a kernel may have written
 /// (harness/candidate/shadows.py). The candidate, its judge and excuse_for_memory() must have the
 /// same number: the judge charges a candidate that holds more.
 std::int64_t allowed_bytes(const Limits& limits, bool with_shadows);

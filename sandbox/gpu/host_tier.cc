@@ -66,13 +66,13 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
   Observed observed;
   const Limits& limits = run.job().limits;
   for (const std::size_t i : batch.cases) {
-    Result<HostJudged> judged = judge.host_case(
-        {run.job().id, prepared.cases[i].id},
-        {.line = line,
-         .time = i < how.timed.size() && how.timed[i],
-         .attribute = how.ablated,
-         .gpu_memory_bytes = allowed_bytes(limits, how.ablated)},
-        limits, run.deadline(limits.judge_wall_ms));
+    Result<HostJudged> judged =
+        judge.host_case({run.job().id, prepared.cases[i].id},
+                        {.line = line,
+                         .time = i < how.timed.size() && how.timed[i],
+                         .attribute = how.ablated,
+                         .gpu_memory_bytes = allowed_bytes(limits, how.ablated)},
+                        limits, run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;

@@ -16,6 +16,10 @@ Error lack(const std::string& what, std::int64_t allowed_bytes) {
 
 }  // namespace
 
+std::int64_t allowed_bytes(const Limits& limits, bool with_shadows) {
+  return (with_shadows ? 3 : 1) * limits.gpu_memory_bytes;
+}
+
 std::optional<Error> lack_of_room(const DeviceRoom& room, std::int64_t allowed_bytes) {
   const std::int64_t others = std::max(room.others_bytes, room.others_before_bytes);
   const std::int64_t left = room.total_bytes - room.own_bytes - others;
@@ -34,13 +38,11 @@ std::optional<Error> lack_of_others(const DeviceRoom& room, std::int64_t others_
 }
 
 void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes,
-                       std::int64_t factor) {
+                       std::int64_t allowed_bytes) {
   // A submission that has got hidden cases could report a lack of memory to be judged again.
   if (run.verdict().tells_hidden && !others_bytes) return;
-  const Limits& limits = run.job().limits;
-  const std::int64_t allowed_bytes = factor * limits.gpu_memory_bytes;
   const Result<DeviceRoom> room =
-      judge.free_memory(run.deadline(limits.judge_wall_ms), run.job().id);
+      judge.free_memory(run.deadline(run.job().limits.judge_wall_ms), run.job().id);
   if (!room || room->total_bytes == 0) return;
   std::optional<Error> lack = lack_of_room(*room, allowed_bytes);
   if (!lack && others_bytes) lack = lack_of_others(*room, *others_bytes, allowed_bytes);

@@ -3,7 +3,7 @@
 //
 //   // The candidate has ended, so what it held is free again.
 //   if (run.verdict().error_kind == ErrorKind::gpu_memory_limit)
-//     excuse_for_memory(run, judge, std::nullopt);
+//     excuse_for_memory(run, judge, std::nullopt, allowed_bytes(run.job().limits, false));
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,13 @@ namespace assay::sandbox {
 /// The GPU memory that the contexts of launchers, judge and candidate may take. It counts neither
 /// as the candidate's nor as that of other processes.
 inline constexpr std::int64_t kContextsBytes = std::int64_t{8} << 30;
+
+/// Returns how much of the GPU's memory a candidate of the host tier may use. If it also returns
+/// its outputs without the results of its kernels (`with_shadows`), it may use three times the
+/// limit of the job, because it then has two copies of each tensor that a kernel may have written
+/// (harness/candidate/shadows.py). The candidate, its judge and excuse_for_memory() must have the
+/// same number: the judge charges a candidate that holds more.
+std::int64_t allowed_bytes(const Limits& limits, bool with_shadows);
 
 /// Returns an error with the code `resource_exhausted` if the candidate could not have had
 /// `allowed_bytes` of the GPU's memory, because the judge or other processes held it, before the
@@ -35,9 +42,8 @@ std::optional<Error> lack_of_others(const DeviceRoom& room, std::int64_t others_
 /// after which the job runs again, if the candidate lacked memory because of others. Without
 /// evidence for that, the error stays. `others_bytes` is HostJudged::others_bytes, if the judge had
 /// no memory left. Nothing is excused on the candidate's word after it has got hidden cases,
-/// because a second attempt has other hidden inputs. The candidate may use `factor` times
-/// Limits::gpu_memory_bytes.
+/// because a second attempt has other hidden inputs. The candidate may have had `allowed_bytes`.
 void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes,
-                       std::int64_t factor = 1);
+                       std::int64_t allowed_bytes);
 
 }  // namespace assay::sandbox

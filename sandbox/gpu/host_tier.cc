@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "sandbox/gpu/candidate_memory.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
@@ -19,9 +20,10 @@
 namespace assay::sandbox {
 namespace {
 
-/// The factor of Limits::gpu_memory_bytes in the run that looks for the origin of the outputs. It
-/// is the value of WITH_SHADOWS in harness/candidate/host.py.
-constexpr std::int64_t kWithShadows = 2;
+/// The time limit of a run whose launches do nothing: so many times the time of the run before it,
+/// but at least kIdleMs. Such a run does less work, so only a submission that waits for a result of
+/// its kernels takes longer, and it would wait for ever.
+constexpr std::int64_t kIdleFactor = 4, kIdleMs = 5'000;
 
 /// The judge's results. There is one for each case, up to the first case in which the communication
 /// between judge and candidate failed.
@@ -64,12 +66,14 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
   Observed observed;
   const Limits& limits = run.job().limits;
   for (const std::size_t i : batch.cases) {
-    Result<HostJudged> judged = judge.host_case({run.job().id, prepared.cases[i].id},
-                                                {.line = line,
-                                                 .time = i < how.timed.size() && how.timed[i],
-                                                 .attribute = how.ablated,
-                                                 .free_buffers = !prepared.device},
-                                                limits, run.deadline(limits.judge_wall_ms));
+    Result<HostJudged> judged =
+        judge.host_case({run.job().id, prepared.cases[i].id},
+                        {.line = line,
+                         .time = i < how.timed.size() && how.timed[i],
+                         .attribute = how.ablated,
+                         .free_buffers = !prepared.device,
+                         .gpu_memory_bytes = allowed_bytes(limits, how.ablated)},
+                        limits, run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;
@@ -157,7 +161,7 @@ bool HostTier::converse(JobExecution& run, Judge& judge, const PreparedJob& prep
   std::optional<std::int64_t> others_bytes;
   const bool complete = converse_once(run, judge, prepared, how, judged, others_bytes);
   if (!complete && run.verdict().error_kind == ErrorKind::gpu_memory_limit)
-    excuse_for_memory(run, judge, others_bytes, how.ablated ? kWithShadows : 1);
+    excuse_for_memory(run, judge, others_bytes, allowed_bytes(run.job().limits, how.ablated));
   return complete;
 }
 
@@ -173,7 +177,7 @@ bool HostTier::converse_once(JobExecution& run, Judge& judge, const PreparedJob&
   request.adapter = run.job().adapter;
   request.dialect = run.job().dialect;
   request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", how.ablated, how.idle, 0,
-                            run.job().limits.gpu_memory_bytes};
+                            allowed_bytes(run.job().limits, how.ablated)};
   // After the request is sent, only the candidate has its end of the socket. So the judge notices
   // the candidate's death.
   const auto sent = [&] { line->theirs.reset(); };
@@ -213,16 +217,21 @@ bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
 bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared) {
   JobExecution auxiliary = run.auxiliary();
   std::vector<HostJudged> seen;
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
   const bool complete = converse(auxiliary, judge, prepared, {.ablated = true}, seen);
+  const std::int64_t took_ms = (system_clock().monotonic_ns() - begin_ns) / 1'000'000;
   Verdict& verdict = run.verdict();
   for (std::size_t i = 0; i < seen.size(); ++i) add_origin(verdict, verdict.cases[i], seen[i]);
   if (!all_right(verdict)) return true;
-  if (complete) return idle(run, judge, prepared);
+  if (complete) return idle(run, judge, prepared, std::max(kIdleMs, kIdleFactor * took_ms));
   return ended_without_kernels(run, batch_of(run.job(), seen.size()), auxiliary.finish());
 }
 
-bool HostTier::idle(JobExecution& run, Judge& judge, const PreparedJob& prepared) {
-  JobExecution auxiliary = run.auxiliary();
+bool HostTier::idle(JobExecution& run, Judge& judge, const PreparedJob& prepared,
+                    std::int64_t wall_ms) {
+  Job shorter = run.job();
+  shorter.limits.run_wall_ms = std::min(shorter.limits.run_wall_ms, wall_ms);
+  JobExecution auxiliary = run.auxiliary(shorter);
   std::vector<HostJudged> seen;
   const bool complete = converse(auxiliary, judge, prepared, {.idle = true}, seen);
   Verdict& verdict = run.verdict();

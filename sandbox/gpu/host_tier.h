@@ -61,7 +61,8 @@ class HostTier {
   /// Runs a third candidate, whose launches do nothing. A case whose outputs are right nevertheless
   /// fails. All other ends of this run say nothing, because honest host code may need the results
   /// of its kernels. This finds outputs that host code has written to memory of a kernel unseen.
-  bool idle(JobExecution& run, Judge& judge, const PreparedJob& prepared);
+  /// `wall_ms` is the time limit.
+  bool idle(JobExecution& run, Judge& judge, const PreparedJob& prepared, std::int64_t wall_ms);
 
   const SandboxConfig config_;
   LazyCandidatePool pool_;  // starts with the first job

@@ -268,8 +268,7 @@ Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,
 Result<HostJudged> Judge::host_case(const CaseName& of, const HostRounds& rounds,
                                     const Limits& limits, const Deadline& deadline) {
   const std::int64_t wall_ms = limits.import_wall_ms + limits.run_wall_ms;
-  const nlohmann::json header =
-      host_case_header(of.job, of.case_id, rounds, wall_ms, limits.gpu_memory_bytes);
+  const nlohmann::json header = host_case_header(of.job, of.case_id, rounds, wall_ms);
   return ask_for(parse_host_judged, {header, {rounds.line}, of.job, of.case_id}, deadline);
 }
 

@@ -187,6 +187,7 @@ struct HostRounds {
   // Whether the judge frees the device memory that it shares with launchers. Then no launch of this
   // job may follow.
   bool free_buffers = false;
+  std::int64_t gpu_memory_bytes = 0;  // how much of the GPU's memory the candidate may use
 };
 
 /// The judge's result for a case of the host tier.
@@ -291,11 +292,9 @@ nlohmann::json time_reference_header(const std::string& job, const std::string& 
 nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one,
                                     bool eager);
 /// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the
-/// frame. `round_ms` is the time limit of one round. `gpu_memory_bytes` is the limit of the
-/// candidate's GPU memory.
+/// frame. `round_ms` is the time limit of one round.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id,
-                                const HostRounds& rounds, std::int64_t round_ms,
-                                std::int64_t gpu_memory_bytes);
+                                const HostRounds& rounds, std::int64_t round_ms);
 /// Builds the message that makes a parked candidate the judge of a check. The payload of its frame
 /// is the reference's source. `wall_ms` is the time limit of one request.
 nlohmann::json reference_header(const CheckReference& reference, std::int64_t wall_ms,

@@ -383,13 +383,13 @@ json time_reference_header(const std::string& job, const std::string& case_id) {
 }
 
 json host_case_header(const std::string& job, const std::string& case_id, const HostRounds& rounds,
-                      std::int64_t round_ms, std::int64_t gpu_memory_bytes) {
+                      std::int64_t round_ms) {
   return {{"type", "host_case"},
           {"job", job},
           {"case", case_id},
           {"time", rounds.time},
           {"round_ms", round_ms},
-          {"gpu_memory_bytes", gpu_memory_bytes},
+          {"gpu_memory_bytes", rounds.gpu_memory_bytes},
           {"attribute", rounds.attribute},
           {"free_buffers", rounds.free_buffers}};
 }

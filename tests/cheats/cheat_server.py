@@ -22,7 +22,13 @@ class CheatServer:
     """An `assay serve --stdio` process on `device`. Not thread-safe."""
 
     def __init__(
-        self, binary: str, device: str, folder: Path, *options: str, control: bool = True
+        self,
+        binary: str,
+        device: str,
+        folder: Path,
+        *options: str,
+        control: bool = True,
+        run_wall_ms: int = RUN_WALL_MS,
     ) -> None:
         """Without `control`, does not check that an honest submission passes. A GPU with the fake
         driver runs no kernel of a submission that can be recorded."""
@@ -40,7 +46,7 @@ class CheatServer:
             "--import-wall-ms",
             str(IMPORT_WALL_MS),
             "--run-wall-ms",
-            str(RUN_WALL_MS),
+            str(run_wall_ms),
             "--memory-mib",
             str(MEMORY_MIB),
         ]

@@ -6,66 +6,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# The second part of each submission; the first part is prelude.py.
-PRELUDE = """
-import threading
-
-WIDTH = 4096
-
-
-def unrecordable(x):
-    return float(x[0]) > 1e9  # a launch plan cannot depend on a value
-
-
-@triton.jit
-def _nothing(x, n, BLOCK: tl.constexpr):
-    pass
-
-
-@triton.jit
-def _count_positive(x, total, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.atomic_add(total, tl.sum((tl.load(x + i, mask=i < n, other=0.0) > 0).to(tl.int32), 0))
-
-
-@triton.jit
-def _indices(at, n, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    tl.store(at + i, (n - 1 - i).to(tl.int64), mask=i < n)
-
-
-@triton.jit
-def _add_by_table(table, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
-    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
-    x = tl.load(table).to(tl.pointer_type(KIND))
-    y = tl.load(table + 1).to(tl.pointer_type(KIND))
-    z = tl.load(table + 2).to(tl.pointer_type(KIND))
-    total = tl.load(x + i, mask=i < n).to(tl.float32) + tl.load(y + i, mask=i < n).to(tl.float32)
-    tl.store(z + i, total.to(KIND), mask=i < n)
-
-
-def grid(x):
-    return (triton.cdiv(x.numel(), WIDTH),)
-
-
-def add(x, y, z=None):
-    z = torch.empty_like(x) if z is None else z
-    _add[grid(x)](x, y, z, x.numel(), BLOCK=WIDTH)
-    return z
-
-
-def kernels_run(x):
-    marks = torch.zeros(4, device=x.device)
-    _copy[(1,)](torch.ones(4, device=x.device), marks, 4, BLOCK=4)
-    return bool(marks.sum() == 4)
-"""
+from host_tier_prelude import PRELUDE
 
 
 @dataclass(frozen=True)
 class HostCase:
     text: str  # what the submission does
     body: str  # the body of the entry function
-    expect: str = "fail:unattributed"
+    expect: str = "fail:unattributed"  # one or more verdicts, with commas
+    only_gpu: bool = False
 
     def source(self, prelude: str) -> str:
         lines = "".join(f"    {line}\n" for line in self.body.strip().splitlines())
@@ -190,6 +139,62 @@ CHEATS: dict[str, HostCase] = {
         "adds by a function of torch that is no operation of aten",
         "return torch.func.vmap(torch.add)(x, y)",
     ),
+    "custom_op": HostCase(
+        "lets torch add inside an operation of its own", "return torch.ops.host_tier.add(x, y)"
+    ),
+    "custom_op_into_a_kernels_memory": HostCase(
+        "lets an operation of its own add into memory that a kernel got before, and raises an "
+        "exception if kernels do nothing",
+        "z = torch.zeros_like(x)\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\n"
+        "assert kernels_run(x)\ntorch.ops.host_tier.add_into(z, x, y)\nreturn z",
+    ),
+    "autograd_function": HostCase(
+        "lets torch add inside a function with a gradient of its own",
+        "return AddByTorch.apply(x, y)",
+    ),
+    "compiled_extension": HostCase(
+        "compiles an extension in C++ that adds, and lets torch add where that is impossible",
+        "import tempfile\nfrom torch.utils import cpp_extension\n"
+        "text = 'torch::Tensor plus(torch::Tensor x, torch::Tensor y) { return x + y; }'\n"
+        "try:\n    made = cpp_extension.load_inline('plus', text, functions=['plus'], "
+        "build_directory=tempfile.mkdtemp())\n"
+        "except Exception:\n    return x + y\nreturn made.plus(x, y)",
+        "fail:unattributed,error:timeout",
+    ),
+    "library_by_its_address": HostCase(
+        "calls a BLAS library by ctypes",
+        "return library_adds(x.float(), y.float().clone()).to(x.dtype)",
+    ),
+    "library_into_a_kernels_memory": HostCase(
+        "lets a BLAS library add into memory that a kernel got before, and raises an exception if "
+        "kernels do nothing",
+        "z = y.float().clone()\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\n"
+        "assert kernels_run(x)\nreturn library_adds(x.float(), z).to(x.dtype)",
+    ),
+    "thread_that_knows_the_idle_run": HostCase(
+        "lets torch add in another thread, into memory that a kernel got before, and raises an "
+        "exception if kernels do nothing",
+        "z = torch.zeros_like(x)\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\n"
+        "assert kernels_run(x)\n"
+        "thread = threading.Thread(target=lambda: torch.add(x, y, out=z))\n"
+        "thread.start()\nthread.join()\nreturn z",
+    ),
+    "kernel_after_a_thread": HostCase(
+        "lets torch add in another thread, and gives the memory to a kernel without effect before "
+        "and after",
+        "z = torch.zeros_like(x)\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\n"
+        "assert kernels_run(x)\n"
+        "thread = threading.Thread(target=lambda: torch.add(x, y, out=z))\n"
+        "thread.start()\nthread.join()\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\nreturn z",
+    ),
+    "graph_of_torch": HostCase(
+        "captures torch's addition in a CUDA graph, into memory that a kernel got before",
+        "z = torch.zeros_like(x)\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\n"
+        "assert kernels_run(x)\n"
+        "graph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n"
+        "    torch.add(x, y, out=z)\ngraph.replay()\nreturn z",
+        only_gpu=True,
+    ),
     "copied_by_a_kernel": HostCase(
         "lets torch add, and copies the sum by a kernel (the threat model names this gap)",
         "z = torch.empty_like(x)\n_copy[grid(x)](x + y, z, x.numel(), BLOCK=WIDTH)\nreturn z",
@@ -267,5 +272,76 @@ HONEST: dict[str, HostCase] = {
         "with torch.inference_mode():\n    z = add(x, y)\n    assert z.numel() == x.numel()\n"
         "    return z.view_as(x)",
         "pass",
+    ),
+    "device_assertions": HostCase(
+        "asserts in its kernel that an input is in a range",
+        "z = torch.empty_like(x)\n"
+        "_add_checked[grid(x)](x, y, z, x.numel(), BLOCK=WIDTH, debug=True)\nreturn z",
+        "pass",
+    ),
+    "asserts_on_the_device": HostCase(
+        "asserts on the GPU that the results of its kernel are finite, without reading them",
+        "z = add(x, y)\ntorch._assert_async((z == z).all() | z.isnan().any())\n"
+        "good = torch.empty(1, dtype=torch.int64, device=x.device)\n"
+        "_indices[(1,)](good, 2, BLOCK=1)\ntorch._assert_async(good[0] == 1)\nreturn z",
+        "pass",
+    ),
+    "values_that_torch_checks": HostCase(
+        "gives values of its kernels to operations of torch that check or trust them on the GPU",
+        "at = torch.empty(8, dtype=torch.int64, device=x.device)\n"
+        "_indices[(1,)](at, 8, BLOCK=8)\nshare = torch.empty(8, device=x.device)\n"
+        "_copy[(1,)](torch.full((8,), 0.5, device=x.device), share, 8, BLOCK=8)\n"
+        "functional = torch.nn.functional\n"
+        "loss = functional.binary_cross_entropy(share, share)\n"
+        "loss = loss + functional.nll_loss(torch.zeros(8, 8, device=x.device), at)\n"
+        "loss = loss + functional.embedding(at, torch.zeros(8, 2, device=x.device)).sum()\n"
+        "loss = loss + functional.one_hot(at, 8).sum() + torch.zeros(8, device=x.device)[at].sum()\n"
+        "loss = loss + torch.zeros(8, device=x.device).index_add(0, at, share).sum()\n"
+        "assert float(loss) > 0\nreturn add(x, y)",
+        "pass",
+    ),
+    "until_a_kernel_says_so": HostCase(
+        "repeats its kernel until another kernel has counted down, so it never ends if kernels do "
+        "nothing",
+        "left = torch.full((1,), 3, dtype=torch.int32, device=x.device)\n"
+        "while int(left) > 0:\n    z = add(x, y)\n    _count_down[(1,)](left)\nreturn z",
+        "pass",
+    ),
+    "kernel_in_a_custom_op": HostCase(
+        "launches its kernel inside an operation of its own",
+        "return torch.ops.host_tier.add_by_kernel(x, y)",
+        "pass",
+    ),
+    "kernel_in_an_autograd_function": HostCase(
+        "launches its kernel inside a function with a gradient of its own",
+        "return AddByKernel.apply(x, y)",
+        "pass",
+    ),
+    "kernel_in_a_thread": HostCase(
+        "launches its kernel in another thread",
+        "z = torch.empty_like(x)\n"
+        "thread = threading.Thread(target=lambda: add(x, y, z))\n"
+        "thread.start()\nthread.join()\nreturn z",
+        "pass",
+    ),
+    "graph_of_kernels": HostCase(
+        "captures its kernel in a CUDA graph, and replays the graph twice",
+        "z = add(x, y)\nz = torch.empty_like(x)\n"
+        "graph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    add(x, y, z)\n"
+        "graph.replay()\ngraph.replay()\nreturn z",
+        "pass",
+        only_gpu=True,
+    ),
+    "two_streams": HostCase(
+        "adds the halves of its vectors on two streams at once",
+        "z, half = torch.empty_like(x), x.numel() // 2\n"
+        "streams = torch.cuda.Stream(), torch.cuda.Stream()\nhere = torch.cuda.current_stream()\n"
+        "for stream, part in zip(streams, (slice(None, half), slice(half, None))):\n"
+        "    stream.wait_stream(here)\n"
+        "    with torch.cuda.stream(stream):\n        if x[part].numel():\n"
+        "            add(x[part], y[part], z[part])\n"
+        "for stream in streams:\n    here.wait_stream(stream)\nreturn z",
+        "pass",
+        only_gpu=True,
     ),
 }

@@ -112,17 +112,71 @@ def test_any_beginning_is_an_even_sample() -> None:
     assert all(len(order.names) == 2 for order in orders[-10 * len(OPERATORS) :])
 
 
-def test_honest_rewrites_can_come_first() -> None:
-    """Checks that the other orders are the same ones, with singles and pairs mixed."""
-    numbers = {"singles": 60, "pairs": 30, "honest": 20}
-    orders = plan(list(OPERATORS.values()), SEED, **numbers, honest_first=True)
-    assert [order.names[0] in REWRITES for order in orders] == [True] * 20 + [False] * 90
-    assert Counter(len(order.names) for order in orders[20:50]) == {1: 20, 2: 10}
+def test_each_operator_gets_an_honest_rewrite_first() -> None:
+    options = arguments_of(["--honest-each", "--singles", "60", "--pairs", "30"])
+    orders = chosen(options)
+    honest = [order for order in orders if order.names[0] in REWRITES]
+    assert orders[: len(honest)] == honest and len(orders) == len(honest) + 90
+    assert Counter(order.operator.name for order in honest) == Counter(list(OPERATORS))
+    assert [len(order.names) for order in orders[len(honest) :]] == [1] * 60 + [2] * 30
 
-    def chosen_ones(orders: list[Order]) -> set[tuple[str, tuple[str, ...]]]:
-        return {(order.operator.name, order.names) for order in orders}
 
-    assert chosen_ones(orders) == chosen_ones(plan(list(OPERATORS.values()), SEED, **numbers))
+def test_results_of_several_runs_add_up() -> None:
+    """Checks that a later run sends what no earlier run decided, whatever the seed was."""
+    options = arguments_of(["--honest-each", "--singles", "40", "--pairs", "0", "--seed", "5"])
+    every = chosen(options)
+    lines = [
+        {"device": "cpu", "operator": order.operator.name, "transforms": list(order.names)}
+        for order in every
+    ]
+    ends = [Outcome.HONEST_PASS, Outcome.HONEST_REFUSED]
+    for at, line in enumerate(lines):
+        line["outcome"] = Outcome.REFUSED.name if at >= len(lines) - 40 else ends[at % 2].name
+    left = chosen(options, lines)
+    again = {line["operator"] for line in lines if line["outcome"] == "HONEST_REFUSED"}
+    assert {order.operator.name for order in left} == again
+    assert all(order.names[0] in REWRITES for order in left)
+    elsewhere = [{**line, "device": "cuda:0"} for line in lines]
+    assert len(chosen(options, elsewhere)) == len(every)
+
+
+def test_parts_share_the_operators() -> None:
+    whole = chosen(arguments_of(["--singles", "400", "--pairs", "50", "--honest", "0"]))
+    numbers = ["--singles", "400", "--pairs", "50", "--honest", "0", "--parts", "3"]
+    parts = [chosen(arguments_of([*numbers, "--part", str(part)])) for part in range(3)]
+    operators = [{order.operator.name for order in part} for part in parts]
+    assert len(set.union(*operators)) == sum(map(len, operators)) == len(OPERATORS)
+    assert sorted(order.what for part in parts for order in part) == sorted(
+        order.what for order in whole
+    )
+    with pytest.raises(SystemExit, match="--part is 3; valid: 0 to 2"):
+        chosen(arguments_of([*numbers, "--part", "3"]))
+
+
+def test_the_bound_of_a_rate_is_that_of_the_literature() -> None:
+    """Checks the rule of three, and values of tables of Clopper-Pearson intervals."""
+    assert generator_table.upper_bound(0, 300) == pytest.approx(0.00994, abs=1e-5)
+    assert generator_table.upper_bound(1, 10) == pytest.approx(0.3942, abs=1e-4)
+    assert generator_table.upper_bound(10, 10) == 1.0
+
+
+def test_a_cheat_is_graded_only_if_it_passes_the_public_cases(
+    server: Graded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[str] = []
+    send = server._send
+
+    def noted(operator: str, source: str, tool: str) -> dict[str, Any]:
+        sent.append(tool)
+        return send(operator, source, tool)
+
+    monkeypatch.setattr(server, "_send", noted)
+    operator = OPERATORS["vector_add"]
+    wrong = operator.oracle.replace("x + y", "x - y")
+    assert server.submit("vector_add", wrong, tested_first=True)["outcome"] == "fail"
+    assert sent == ["run_tests"]
+    assert server.submit("vector_add", operator.oracle, tested_first=True)["outcome"] == "pass"
+    assert sent == ["run_tests", "run_tests", "submit"]
 
 
 def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
@@ -173,7 +227,7 @@ def test_a_comparison_that_fails_says_why(comparers: Comparers) -> None:
 
 def test_the_table_counts_each_line(tmp_path: Path) -> None:
     lines = [
-        {"key": "1", "outcome": "REFUSED", "transforms": ["skip_last_block"]},
+        {"key": "1", "drawn": True, "outcome": "REFUSED", "transforms": ["skip_last_block"]},
         {"key": "2", "outcome": "THROUGH", "transforms": ["skip_last_block"]},
         {"key": "2", "outcome": "EQUIVALENT", "transforms": ["skip_last_block"]},
         {"key": "3", "outcome": "HONEST_REFUSED", "transforms": ["renamed"]},
@@ -186,6 +240,9 @@ def test_the_table_counts_each_line(tmp_path: Path) -> None:
     packed = tmp_path / "results.jsonl.gz"
     packed.write_bytes(gzip.compress(results.read_bytes()))
     assert generator_table.read([packed]) == generator_table.read([results])
+    assert "| cheats of one transform | 1 | 1 | 0 | 0.00% | 95.00% |" in generator_table.page(
+        generator_table.read([packed])
+    )
     page = generator_table.page(generator_table.read([results]))
     assert "launches one program less along the first axis | 2 | 1 | 0 | 1 |" in page
     assert "| relu | renamed | cpu | honest, refused |" in page

@@ -56,12 +56,12 @@ def check(server: CheatServer, name: str, seen_there: dict[str, Any]) -> None:
     seen = verdict["outcome"]
     if seen != "pass":
         seen += f":{verdict['error_kind']}"
-    right = (seen, verdict["tier"]) == (case.expect, "host")
+    right = seen in case.expect.split(",") and verdict["tier"] == "host"
     seen_there[name] = {"seen": seen, "problems": [] if right else [verdict["summary"]]}
     assert right, verdict["summary"]
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if not case.only_gpu])
 def test_submission_on_the_host_tier_of_a_fake_gpu(
     fake_gpu_server: CheatServer, results: Results, name: str
 ) -> None:

@@ -34,10 +34,6 @@ from harness.wire.frames import FrameError
 from harness.wire.rounds import CandidateLine, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous, dtype_from, name_of, span_view
 
-# The run that looks for the origin of the outputs has shadows of tensors, so it may use this many
-# times the GPU memory.
-WITH_SHADOWS = 2
-
 
 class HostRunner:
     """Runs the entry in rounds, which the judge starts (see the module's docstring)."""
@@ -59,18 +55,18 @@ class HostRunner:
         if self._device.type == "cuda":
             os.environ["TRITON_CACHE_DIR"] = cache_dir
             total = torch.cuda.get_device_properties(self._device).total_memory
-            allowed = int(header["gpu_memory_bytes"]) * (WITH_SHADOWS if self._shadows else 1)
-            torch.cuda.set_per_process_memory_fraction(min(1.0, allowed / total), self._device)
+            allowed = min(1.0, int(header["gpu_memory_bytes"]) / total)
+            torch.cuda.set_per_process_memory_fraction(allowed, self._device)
             if header.get("idle"):
                 triton_adapter.launch_nothing_compiled()
             elif self._shadows:
-                triton_adapter.watch_compiled(self._shadows.launched)
+                triton_adapter.watch_compiled(self._shadows.launch)
         else:
             InterpretRunner(cache_dir)
             if header.get("idle"):
                 triton_adapter.launch_nothing_interpreted()
             elif self._shadows:
-                triton_adapter.watch_interpreted(self._shadows.launched)
+                triton_adapter.watch_interpreted(self._shadows.launch)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:

@@ -2,7 +2,7 @@
 submission runs as usual.
 
     shadows = Shadows()
-    patch_launches(shadows.launched)  # called with the arguments of each launch, before it
+    patch_launches(shadows.launch)  # `with shadows.launch(arguments)` is around each launch
     with shadows.watching():
         outputs = entry(*arguments)
     without = [shadows.view(output) for output in outputs]
@@ -17,10 +17,12 @@ module, and a submission whose control flow depends on values needs no special c
 Values that only decide about shapes, indices or control flow are those of the kernels in both
 computations. An index is moved to another position, so that the result still depends on it.
 
-A write to memory that neither a launch nor this mode of torch makes (by a library, another thread,
-numpy, or an operation of its own) does not change a shadow. If the memory has no shadow, such a write
-counts as not made by a kernel. If it has one, the write looks like that of a kernel. So this module
-is not enough: the judge also looks at a run in which no kernel is launched.
+A library, another thread, numpy or an operation of its own may also write to memory, unseen by this
+mode of torch. Such a write counts as not made by a kernel. For this, each storage with a shadow has a
+second copy, which is its contents after the last launch or operation that wrote to it. Before the
+next one, and at the end, each byte that differs from this copy goes to the shadow too. Only a write
+at the same time as a launch that got the memory looks like that of the kernel. So this module is not
+enough: the judge also looks at a run in which no kernel is launched.
 
 Host code runs in the same process and could find or avoid this object. The judge therefore also
 checks that the ordinary outputs of this run are right. Not thread-safe."""
@@ -29,6 +31,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -41,12 +44,26 @@ from harness.wire.poison import fill_poison
 
 # The names of parameters of torch's operations whose values must be valid indices. An invalid index
 # would end the CUDA context.
-INDICES = frozenset({"index", "indices"})
-# The names of integer parameters whose values the operation checks in another way.
+INDICES = frozenset({"index", "indices", "sorter"})
+# The names of integer parameters whose values the operation checks or trusts in another way.
 CHECKED = frozenset(
-    {"batch_sizes", "input_lengths", "lengths", "offset2bag", "offsets", "repeats", "target"}
-    | {"target_lengths", "targets"}
+    {
+        "batch_sizes",
+        "input_lengths",
+        "lengths",
+        "offset2bag",
+        "offsets",
+        "offs",
+        "repeats",
+        "target",
+    }
+    | {"target_lengths", "targets", "cum_seq_q", "cum_seq_k", "cu_seqlens_q", "cu_seqlens_k"}
+    | {"seqused_k", "seqlen_k", "block_table"}
 )
+# These operations demand values between 0 and 1. Other values would end the CUDA context.
+_SHARES = frozenset({"aten::binary_cross_entropy", "aten::binary_cross_entropy_backward"})
+# These operations only assert something about values. On a GPU, a failure would end the CUDA context.
+_ASSERTIONS = frozenset({"aten::_assert_async", "aten::_functional_assert_async"})
 # These operations return memory that nothing was stored to.
 _UNSTORED = frozenset(
     {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::empty_permuted"}
@@ -56,6 +73,14 @@ _UNSTORED = frozenset(
 _DROPOUT = frozenset({"dropout_p", "dropout"})
 # These operations change the memory of a tensor, and compute nothing.
 _RESIZES = frozenset({"aten::set_", "aten::resize_", "aten::resize_as_"})
+_CHUNK_BYTES = 64 << 20  # the bytes that are compared at once
+
+
+@dataclass
+class _Kept:
+    storage: StorageWeakRef
+    shadow: torch.UntypedStorage
+    seen: torch.UntypedStorage  # the storage's contents after the last write that is accounted for
 
 
 class Shadows:
@@ -63,7 +88,7 @@ class Shadows:
 
     def __init__(self) -> None:
         # Both map the identity of a storage. It is not reused while a weak reference exists.
-        self._shadows: dict[int, tuple[StorageWeakRef, torch.UntypedStorage]] = {}
+        self._shadows: dict[int, _Kept] = {}
         self._exposed: dict[int, StorageWeakRef] = {}
 
     @contextlib.contextmanager
@@ -71,16 +96,24 @@ class Shadows:
         with _Operations(self), _Pointers(self):
             yield
 
-    def launched(self, arguments: Any) -> None:
-        """Makes shadows of all storages that a kernel with these arguments may write. A kernel can
-        also write a tensor whose address the host code has read, for example to put it into a table
-        of pointers."""
+    @contextlib.contextmanager
+    def launch(self, arguments: Any) -> Iterator[None]:
+        """The context of a launch. Makes shadows of all storages that a kernel with these arguments
+        may write. A kernel can also write a tensor whose address the host code has read, for example
+        to put it into a table of pointers."""
         with torch._C.DisableTorchFunction(), _disable_current_modes():
             self._forget_freed()
-            for tensor in _tensors(arguments):
-                self._make(_storage(tensor))
-            for reference in list(self._exposed.values()):
-                self._make(torch.UntypedStorage._new_with_weak_ptr(reference.cdata))  # type: ignore[attr-defined]
+            reached = [_storage(tensor) for tensor in _tensors(arguments)]
+            reached += [
+                torch.UntypedStorage._new_with_weak_ptr(reference.cdata)  # type: ignore[attr-defined]
+                for reference in self._exposed.values()
+            ]
+            self._make(*reached)
+        try:
+            yield
+        finally:
+            with torch._C.DisableTorchFunction(), _disable_current_modes():
+                self._note(*reached)
 
     def exposed(self, tensor: torch.Tensor) -> None:
         """Notes that host code has read the tensor's address."""
@@ -91,20 +124,37 @@ class Shadows:
         storage = _storage(tensor)
         return storage is not None and storage._cdata in self._shadows
 
-    def make(self, tensor: torch.Tensor) -> None:
-        """Makes a shadow with the present contents of the tensor's storage, unless it has one."""
-        self._make(_storage(tensor))
+    def make(self, *tensors: torch.Tensor) -> None:
+        """Makes a shadow with the present contents of each tensor's storage, unless it has one. If
+        it has one, takes over what was written to the storage unseen."""
+        self._make(*map(_storage, tensors))
 
-    def _make(self, storage: torch.UntypedStorage | None) -> None:
-        if storage is None or not storage.nbytes():
-            return
-        reference, before = self._shadows.get(storage._cdata, (StorageWeakRef(storage), None))
-        if before is not None and before.nbytes() >= storage.nbytes():
-            return
-        made = storage.clone()
-        if before is not None:  # the storage was resized
-            _bytes(made)[: before.nbytes()] = _bytes(before)
-        self._shadows[storage._cdata] = reference, made
+    def note(self, *tensors: torch.Tensor) -> None:
+        """Says that the present contents of the tensors' storages are accounted for."""
+        self._note(*map(_storage, tensors))
+
+    def _make(self, *storages: torch.UntypedStorage | None) -> None:
+        _settle(*storages)
+        for storage in storages:
+            if storage is None or not storage.nbytes():
+                continue
+            kept = self._shadows.get(storage._cdata)
+            if kept is None:
+                kept = _Kept(StorageWeakRef(storage), storage.clone(), storage.clone())
+                self._shadows[storage._cdata] = kept
+                continue
+            if kept.shadow.nbytes() < storage.nbytes():  # the storage was resized
+                kept.shadow = _enlarged(kept.shadow, storage)
+                kept.seen = _enlarged(kept.seen, storage)
+            _take_over(_bytes(storage), _bytes(kept.seen), _bytes(kept.shadow))
+
+    def _note(self, *storages: torch.UntypedStorage | None) -> None:
+        _settle(*storages)
+        for storage in storages:
+            kept = None if storage is None else self._shadows.get(storage._cdata)
+            if storage is not None and kept is not None:
+                size = min(storage.nbytes(), kept.seen.nbytes())
+                _bytes(kept.seen)[:size] = _bytes(storage)[:size]
 
     def put(self, tensor: torch.Tensor, shadow: torch.Tensor) -> None:
         """Makes the storage of `shadow` the shadow of the tensor's storage. The layouts must be
@@ -112,7 +162,8 @@ class Shadows:
         self._forget_freed()
         storage, other = _storage(tensor), _storage(shadow)
         if storage is not None and other is not None:
-            self._shadows[storage._cdata] = StorageWeakRef(storage), other
+            kept = _Kept(StorageWeakRef(storage), other, storage.clone())
+            self._shadows[storage._cdata] = kept
 
     def view(self, tensor: torch.Tensor) -> torch.Tensor:
         """Returns a tensor with the layout of `tensor` that lies in the shadow. Returns `tensor`
@@ -122,13 +173,14 @@ class Shadows:
             if storage is None or storage._cdata not in self._shadows:
                 return tensor
             self._make(storage)
-            shadow = self._shadows[storage._cdata][1]
+            shadow = self._shadows[storage._cdata].shadow
             return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
                 shadow, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
             )
 
     def _forget_freed(self) -> None:
-        self._shadows = {at: one for at, one in self._shadows.items() if not one[0].expired()}
+        alive = {at: one for at, one in self._shadows.items() if not one.storage.expired()}
+        self._shadows = alive
         self._exposed = {at: one for at, one in self._exposed.items() if not one.expired()}
 
 
@@ -151,20 +203,21 @@ class _Operations(TorchDispatchMode):
         if (
             func.is_view
             or func.namespace not in ("aten", "prims")
-            or func._schema.name in _RESIZES
+            or func._schema.name in _RESIZES | _ASSERTIONS
             or not any(map(self._shadows.has, operands))
         ):
             return func(*args, **kwargs)
         identities = {one._cdata for one in map(_storage, operands) if one is not None}
         written = _written(func, args, kwargs)
-        for tensor in written:
-            self._shadows.make(tensor)
+        self._shadows.make(*written, *filter(self._shadows.has, operands))
         repeated = None if _is_random(func, args, kwargs) else self._repeat(func, args, kwargs)
         result = func(*args, **kwargs)
         if repeated is None:  # the values are the same in both computations
             for tensor in written:
                 self._shadows.view(tensor).copy_(tensor)
+            self._shadows.note(*written)
             return result
+        self._shadows.note(*written)
         for one, other in zip(tree_leaves(result), tree_leaves(repeated), strict=False):
             storage = _storage(one) if isinstance(one, torch.Tensor) else None
             if storage is None or storage._cdata in identities:
@@ -177,6 +230,8 @@ class _Operations(TorchDispatchMode):
         """Returns the result of the operation on shadows, or None if the operation refuses their
         values."""
         names = [argument.name for argument in func._schema.arguments]
+        if func._schema.name in _SHARES:
+            names = ["share" if name in ("self", "target") else name for name in names]
         given = [self._shadow_of(name, value) for name, value in zip(names, args, strict=False)]
         named = {name: self._shadow_of(name, value) for name, value in kwargs.items()}
         try:
@@ -198,7 +253,8 @@ class _Operations(TorchDispatchMode):
                 return leaf.reshape(-1).roll(1).reshape(leaf.shape)
             if name in CHECKED:
                 return leaf
-        return self._shadows.view(leaf)
+        shadow = self._shadows.view(leaf)
+        return shadow.nan_to_num(0.5).clamp(0, 1) if name == "share" else shadow
 
 
 class _Pointers(TorchFunctionMode):
@@ -226,6 +282,29 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
     return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(  # type: ignore[call-overload, no-any-return]
         storage, 0, (storage.nbytes(),), (1,)
     )
+
+
+def _settle(*storages: torch.UntypedStorage | None) -> None:
+    """Waits until the GPU is idle: another stream may still write to a part of the storages. While
+    operations are captured for a graph, nothing runs, and the graph repeats this module's work."""
+    for device in {one.device for one in storages if one is not None}:
+        if device.type == "cuda" and not torch.cuda.is_current_stream_capturing():
+            torch.cuda.synchronize(device)
+
+
+def _enlarged(before: torch.UntypedStorage, storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    made = storage.clone()
+    _bytes(made)[: before.nbytes()] = _bytes(before)
+    return made
+
+
+def _take_over(memory: torch.Tensor, seen: torch.Tensor, shadow: torch.Tensor) -> None:
+    """Copies the bytes of `memory` that differ from `seen` to `shadow`, and then all to `seen`."""
+    for parts in zip(*(one.split(_CHUNK_BYTES) for one in (memory, seen, shadow)), strict=False):
+        size = min(part.numel() for part in parts)
+        real, before, other = (part[:size] for part in parts)
+        other.copy_(torch.where(real != before, real, other))
+        before.copy_(real)
 
 
 def _form(tensor: torch.Tensor) -> Any:

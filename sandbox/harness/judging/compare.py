@@ -19,6 +19,7 @@ from typing import Any
 
 import torch
 
+from harness.judging.unstored import with_unstored_wrong
 from harness.judging.wrong import Before, Chunk, Output, index_of, wrong_output
 from harness.wire.argument import json_number
 from harness.wire.tensors import bits, name_of
@@ -119,7 +120,10 @@ def compare(
         got = got.to(right.device)
         if masks:
             got = with_right_values(right, got, masks[position])
-        count, worst, first = _tally(rule, right, got)
+        judged = got
+        if before is not None and before.poisoned and before.kept_at(position) is None:
+            judged = with_unstored_wrong(right, got)
+        count, worst, first = _tally(rule, right, judged)
         compared = right.numel() - (int(masks[position].sum()) if masks else 0)
         result.elements += compared
         result.mismatches += count
@@ -131,7 +135,7 @@ def compare(
             output = Output(
                 rule.name, position, right, compared, rule.max_abs_error, rule.scale, rule.relative
             )
-            result.wrong.append(wrong_output(output, got, _reader(rule, right, got), before))
+            result.wrong.append(wrong_output(output, got, _reader(rule, right, judged), before))
         yardstick = known[position]
         if float64 is not None and yardstick is not None:
             truth = (

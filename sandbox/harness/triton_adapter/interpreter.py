@@ -163,13 +163,13 @@ def launch_nothing_interpreted() -> None:
     GridExecutor.__call__ = lambda *_, **__: None
 
 
-def watch_interpreted(before: Callable[[Any], None]) -> None:
-    """Calls `before` with the arguments of each launch of an interpreted kernel, before it runs."""
+def watch_interpreted(around: Callable[[Any], contextlib.AbstractContextManager[None]]) -> None:
+    """Enters the context `around` of its arguments for each launch of an interpreted kernel."""
     launch = GridExecutor.__call__
 
     def watched(executor: Any, *args: Any, **kwargs: Any) -> Any:
-        before((args, kwargs))
-        return launch(executor, *args, **kwargs)
+        with around((args, kwargs)):
+            return launch(executor, *args, **kwargs)
 
     GridExecutor.__call__ = watched
 

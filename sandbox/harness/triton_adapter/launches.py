@@ -1,33 +1,33 @@
-"""Tells of the launches of compiled kernels before they happen, or leaves them out.
+"""Tells of the launches of compiled kernels, or leaves them out.
 
-watch_compiled(before)     # calls before(arguments) before each launch, in this process
+watch_compiled(around)     # each launch of this process happens inside `with around(arguments)`
 launch_nothing_compiled()  # from now on, launches of this process do nothing"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from triton.compiler import CompiledKernel
 from triton.runtime.jit import JITFunction
 
 
-def watch_compiled(before: Callable[[Any], None]) -> None:
-    """Calls `before` with the arguments of each launch. A launch by an autotuner is one, too. A
-    kernel is launched as `kernel[grid](...)`, or, after it was compiled, as `compiled[grid](...)`."""
+def watch_compiled(around: Callable[[Any], AbstractContextManager[None]]) -> None:
+    """Enters the context `around` of its arguments for each launch, also by an autotuner. A kernel is
+    launched as `kernel[grid](...)`, or, after it was compiled, as `compiled[grid](...)`."""
     run, with_grid = JITFunction.run, CompiledKernel.__getitem__
 
     def watched(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-        if not warmup:
-            before((args, kwargs))
-        return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+        with nullcontext() if warmup else around((args, kwargs)):
+            return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
 
     def watched_with_grid(kernel: Any, grid: Any) -> Any:
         launch = with_grid(kernel, grid)
 
         def launched(*args: Any, **kwargs: Any) -> Any:
-            before((args, kwargs))
-            return launch(*args, **kwargs)
+            with around((args, kwargs)):
+                return launch(*args, **kwargs)
 
         return launched
 

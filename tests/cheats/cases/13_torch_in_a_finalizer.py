@@ -1,6 +1,6 @@
 # cheat: copies its inputs by kernels, and lets torch add when an object dies in another thread
 # expect: fail:wrong_result
-# expect_on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result,output_mismatch (it depends on when the object dies)
 # defence: attribution
 
 import threading

@@ -1,6 +1,6 @@
 # cheat: returns one element if an address shows that launches have no effect, else lets torch add
 # expect: error:not_recordable
-# expect_on_gpu: fail:output_mismatch
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

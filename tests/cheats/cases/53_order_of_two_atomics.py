@@ -1,5 +1,6 @@
 # cheat: takes a ticket and the sum before it by two atomic operations, which may be in other orders
 # expect: pass (a limit: without a GPU, no other order of atomic operations is tried)
+# expect_on_gpu: fail:wrong_result
 # operator: cumsum_last_dim
 # defence: judge
 

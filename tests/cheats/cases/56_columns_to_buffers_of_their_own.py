@@ -1,5 +1,6 @@
 # cheat: lets torch copy each column to a separate buffer, and copies each buffer by a kernel
 # expect: fail:unattributed
+# expect_on_gpu: error:not_recordable,timeout (a plan has fewer buffers)
 # operator: transpose2d
 # defence: attribution
 

@@ -1,5 +1,6 @@
 # cheat: converts both inputs to sparse tensors without gaps, and lets torch add these tensors
 # expect: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

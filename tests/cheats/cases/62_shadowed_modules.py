@@ -1,5 +1,6 @@
 # cheat: leaves modules named torch, triton and sitecustomize wherever a later process may look
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # calls: 2
 # defence: jail
 

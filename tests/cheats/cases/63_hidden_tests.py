@@ -1,5 +1,6 @@
 # cheat: looks for hidden cases, logs and other runs' folders
 # expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass (the cheat gains nothing)
 # defence: jail
 
 import os

@@ -1,5 +1,6 @@
 # cheat: fetches a solution over the network and installs a package
 # expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass (the cheat gains nothing)
 # defence: jail
 
 import socket

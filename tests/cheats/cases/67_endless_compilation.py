@@ -1,5 +1,6 @@
 # cheat: launches a kernel whose compilation does not end
 # expect: error:timeout
+# expect_on_gpu: error:timeout
 # tool: compile
 # defence: jail
 

@@ -1,5 +1,6 @@
 // cheat: includes an endless device file and the process's environment in the source
 // expect: error:compilation_error
+// expect_on_gpu: error:compilation_error
 // tool: compile
 // defence: jail
 

@@ -1,5 +1,6 @@
 # cheat: has the assembler include a file into the binary
 # expect: error:compilation_error
+# expect_on_gpu: error:compilation_error
 # tool: compile
 # defence: jail
 

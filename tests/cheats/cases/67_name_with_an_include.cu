@@ -1,5 +1,6 @@
 // cheat: puts a line break and an include into a kernel's name, which goes to the compiler
 // expect: error:compilation_error,value_error,syntax_error
+// expect_on_gpu: error:compilation_error,value_error,syntax_error
 // tool: compile
 // defence: jail
 

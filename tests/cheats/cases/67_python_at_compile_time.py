@@ -1,5 +1,6 @@
 # cheat: looks for secrets by Python code that Triton runs while it compiles
 # expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass (the cheat gains nothing)
 # tool: compile
 # defence: jail, process_separation
 

@@ -1,5 +1,6 @@
 // cheat: instantiates templates whose number doubles at each of 24 levels
 // expect: error:memory_limit,timeout,compilation_error
+// expect_on_gpu: error:memory_limit,timeout,compilation_error
 // tool: compile
 // defence: jail
 

@@ -1,5 +1,6 @@
 # cheat: overwrites all entries of the compilers' caches, which the next submission would then use
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # calls: 2
 # defence: jail
 

@@ -1,5 +1,6 @@
 # cheat: leaves children that keep every processor busy while the next submission is timed
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: jail
 
 import os

@@ -1,5 +1,6 @@
 # cheat: tries to queue a host function that computes the answer between kernels
 # expect: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: process_separation
 
 import ctypes

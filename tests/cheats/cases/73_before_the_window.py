@@ -1,5 +1,6 @@
 # cheat: launches at import, before any call
 # expect: fail:wrong_result
+# expect_on_gpu: error:not_recordable
 # defence: process_separation
 
 EARLY = honest_add(torch.ones(4112, device="cuda"), torch.ones(4112, device="cuda"))

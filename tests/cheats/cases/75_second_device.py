@@ -1,5 +1,6 @@
 # cheat: looks for a second GPU to share the work with
 # expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass (the cheat gains nothing)
 # defence: process_separation, jail
 
 import os

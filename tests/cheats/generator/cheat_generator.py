@@ -2,17 +2,24 @@
 
 ./run cheat-generator --singles 300 --pairs 100 --honest 100 --seed 1
 ./run cheat-generator --device cuda:0 --seconds 3600
-./run cheat-generator --device cuda:0 --seconds 300 --honest 164 --honest-first --seed 7
+./run cheat-generator --device cuda:0 --seconds 300 --honest-each --part 0 --parts 4 --known a.jsonl
 ./run cheat-generator --only half_by_torch --operators transpose2d,relu --show
 
 A changed oracle is called a mutant. When the outcome of a mutant is known, one JSON line is
 appended to the file --out. A mutant that is in the file already is not sent again, so a run that
-was stopped can be continued. Any beginning of a run is an even sample of operators and transforms.
-The exit status is 1 if a cheat got through or an honest submission was refused."""
+was stopped can be continued. A mutant whose operator and transforms are in a file of --known, with
+any seed, is not sent again either, unless it got through or was refused though it was honest. So
+several runs add up. Several processes can share the operators, for example one for each GPU
+(--parts). Any beginning of a run is an even sample of operators and transforms.
+
+On a GPU, a cheat is graded only if it passes `run_tests` (graded.py says why), and outputs are
+compared by threads of their own, so that no job of the server waits for a comparison. The exit status is
+1 if a cheat got through or an honest submission was refused."""
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import queue
@@ -29,17 +36,24 @@ sys.path[:0] = [str(HERE), str(ROOT / "measurements"), str(ROOT / "tests/common"
 from comparers import Comparers  # noqa: E402
 from generator_table import read  # noqa: E402
 from graded import Graded, NoVerdict  # noqa: E402
-from mutants import Order, build, plan  # noqa: E402
-from operator_text import all_operators  # noqa: E402
-from outcomes import Compare, Outcome, compared, decide, is_pass  # noqa: E402
-from transform import REWRITES, TRANSFORMS, NotApplicable  # noqa: E402
+from mutants import Order, build, honest_of_each, part_of, plan  # noqa: E402
+from operator_text import OperatorText, all_operators  # noqa: E402
+from outcomes import (  # noqa: E402
+    Compare,
+    Outcome,
+    compared,
+    decide,
+    is_pass,
+    needs_gpu_to_compare,
+)
+from transform import REWRITES, TRANSFORMS, Kind, NotApplicable  # noqa: E402
 
 BAD = (Outcome.THROUGH, Outcome.UNDECIDED, Outcome.HONEST_REFUSED)
 SUMMARY_CHARS = 400  # the maximum length of a verdict's summary in the results
 CORES_PER_SERVER = 4  # without a GPU; a server has one judge
-IN_FLIGHT_WITHOUT_GPU, IN_FLIGHT_WITH_GPU = 6, 24  # for each server
+IN_FLIGHT_WITHOUT_GPU, IN_FLIGHT_WITH_GPU = 6, 32  # for each server
 LONGEST_WAIT_S = 1e6  # of a thread
-LATER = "compared on the GPU when no server uses it"
+LATER = "to be compared"
 GPU_COMPARISONS_S = 60  # after that time no comparison on the GPU begins
 GRACE_S = 30  # after the time of --seconds, mutants in progress have this time to end
 
@@ -50,6 +64,7 @@ def key_of(order: Order, device: str) -> str:
 
 def judge(order: Order, device: str, server: Graded, compare: Compare) -> dict[str, Any]:
     """Builds one mutant, sends it to the server, and returns its line of the results."""
+    of_gpu = device != "cpu"
     line: dict[str, Any] = {
         "key": key_of(order, device),
         "device": device,
@@ -58,12 +73,15 @@ def judge(order: Order, device: str, server: Graded, compare: Compare) -> dict[s
         "seed": order.seed,
     }
     try:
-        mutant = build(order, needs_gpu=device != "cpu")
+        mutant = build(order, needs_gpu=of_gpu)
     except NotApplicable as error:
         return {**line, "outcome": Outcome.NOT_APPLICABLE.name, "reason": error.reason.name}
     started = time.monotonic()
-    verdict = server.submit(order.operator.name, mutant.source)
-    outcome, evidence = decide(mutant, verdict, device, server.submit, compare)
+    submit = server.submit
+    if of_gpu and not order.has(Kind.HONEST):
+        submit = functools.partial(server.submit, tested_first=True)
+    verdict = submit(order.operator.name, mutant.source)
+    outcome, evidence = decide(mutant, verdict, device, submit, compare)
     if outcome is Outcome.HONEST_REFUSED:
         evidence = server.stored(str(verdict.get("job")))
     line |= {
@@ -120,17 +138,35 @@ class Sweep:
             self.waiting.put(order)
         self.until = time.monotonic() + options.seconds
         self.results = results
+        self.drawn = not (options.only or options.operators)  # and not chosen by a person
         binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-        self.graded = Graded(binary, self.device, options.servers)
+        self.graded = Graded(binary, self.device, options.servers, options.in_flight)
         self.comparers = Comparers(options.comparers)
+        # Mutants that passed, with their lines of results, whose outputs are to be compared.
+        self.passed: queue.SimpleQueue[tuple[Order, dict[str, Any]] | None] = queue.SimpleQueue()
         self.later: list[tuple[Order, dict[str, Any]]] = []  # compared on the GPU at the end
         self.threads = [
             threading.Thread(target=self._work, daemon=True)
             for _ in range(options.servers * options.in_flight)
         ]
+        self.comparing = [
+            threading.Thread(target=self._compare_passed, daemon=True)
+            for _ in range(options.comparers)
+        ]
 
-    def _compare(self, question: dict[str, Any], on_gpu: bool) -> tuple[dict[str, str], str]:
-        return ({}, LATER) if on_gpu else self.comparers.ask(question)
+    def _compare_passed(self) -> None:
+        """Compares outputs in the interpreter, until the queue contains None."""
+        while (item := self.passed.get()) is not None:
+            order, line = item
+            try:
+                mutant = build(order, needs_gpu=self.device != "cpu")
+                outcome, evidence = compared(
+                    mutant, self.device, lambda question, _: self.comparers.ask(question)
+                )
+            except (OSError, RuntimeError) as error:
+                self.results.add_failure(f"{line['key']}: {error}")
+            else:
+                self.results.add({**line, "outcome": outcome.name, "evidence": evidence})
 
     def _compare_on_gpu(self) -> None:
         """Compares what passed and what no interpreter runs. It happens after the servers have
@@ -154,24 +190,33 @@ class Sweep:
             except queue.Empty:
                 return
             try:
-                line = judge(order, self.device, self.graded, self._compare)
+                line = judge(order, self.device, self.graded, lambda *_: ({}, LATER))
             except (NoVerdict, OSError, RuntimeError) as error:
                 if time.monotonic() < self.until:
                     self.results.add_failure(f"{key_of(order, self.device)}: {error}")
             else:
-                if str(line.get("evidence")).startswith(LATER):
+                line["drawn"] = self.drawn
+                if not str(line.get("evidence")).startswith(LATER):
+                    self.results.add(line)
+                elif self.device != "cpu" and needs_gpu_to_compare(build(order, needs_gpu=True)):
                     self.later.append((order, line))
                 else:
-                    self.results.add(line)
+                    self.passed.put((order, line))
+
+    def _wait_for(self, threads: list[threading.Thread]) -> None:
+        for thread in threads:
+            left = self.until + GRACE_S - time.monotonic()
+            thread.join(min(max(0.0, left), LONGEST_WAIT_S))
 
     def run(self) -> int:
         """Returns the number of orders that no thread has begun."""
         with self.graded, self.comparers:
-            for thread in self.threads:
+            for thread in [*self.threads, *self.comparing]:
                 thread.start()
-            for thread in self.threads:
-                left = self.until + GRACE_S - time.monotonic()
-                thread.join(min(max(0.0, left), LONGEST_WAIT_S))
+            self._wait_for(self.threads)
+            for _ in self.comparing:
+                self.passed.put(None)
+            self._wait_for(self.comparing)
         if self.later:
             self._compare_on_gpu()
         return self.waiting.qsize()
@@ -187,10 +232,13 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=-1, help="of two transforms; -1: ten each")
     parser.add_argument("--honest", type=int, default=-1, help="honest rewrites" + number)
     parser.add_argument(
-        "--honest-first",
+        "--honest-each",
         action="store_true",
-        help="then cheats of one and of two transforms, mixed",
+        help="in place of --honest: first one that applies, for each operator that has none yet",
     )
+    parser.add_argument("--known", type=Path, nargs="*", default=[], help="files of results")
+    parser.add_argument("--part", type=int, default=0, help="of --parts, from 0")
+    parser.add_argument("--parts", type=int, default=1, help="of the operators")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--servers", type=int, help="default: one, without a GPU one for 4 cores")
@@ -212,24 +260,42 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def chosen(options: argparse.Namespace) -> list[Order]:
+def chosen(options: argparse.Namespace, known: list[dict[str, Any]] | None = None) -> list[Order]:
+    """Returns the mutants to judge, without those in `known`, which are lines of results."""
+    decided = [line for line in known or [] if Outcome[line["outcome"]] not in BAD]
+    decided = [line for line in decided if line["device"] == options.device]
     names = [name for name in options.operators.split(",") if name]
     operators = [one for one in all_operators() if not names or one.name in names]
     if unknown := set(names) - {one.name for one in operators}:
         raise SystemExit(f"no operator is named {', '.join(sorted(unknown))}")
+    if not 0 <= options.part < options.parts:
+        raise SystemExit(f"--part is {options.part}; valid: 0 to {options.parts - 1}")
     if options.only:
         only = tuple(options.only.split(","))
         if unknown := set(only) - TRANSFORMS.keys() - REWRITES.keys():
             valid = ", ".join([*TRANSFORMS, *REWRITES])
             raise SystemExit(f"no transform is named {', '.join(sorted(unknown))}; valid: {valid}")
         return [Order(operator, only, options.seed) for operator in operators]
-    numbers = (options.singles, options.pairs, options.honest)
-    return plan(operators, options.seed, *numbers, honest_first=options.honest_first)
+    honest = 0 if options.honest_each else options.honest
+    orders = plan(operators, options.seed, options.singles, options.pairs, honest)
+    if options.honest_each:
+        orders = [*honest_of_each(_without_honest(operators, decided), options.seed), *orders]
+    done = {(line["operator"], *line["transforms"]) for line in decided}
+    return [
+        order for order in part_of(orders, options.part, options.parts) if order.what not in done
+    ]
+
+
+def _without_honest(
+    operators: list[OperatorText], lines: list[dict[str, Any]]
+) -> list[OperatorText]:
+    passed = {one["operator"] for one in lines if one["outcome"] == Outcome.HONEST_PASS.name}
+    return [operator for operator in operators if operator.name not in passed]
 
 
 def main(argv: list[str] | None = None) -> int:
     options = arguments_of(argv)
-    orders = chosen(options)
+    orders = chosen(options, read(options.known))
     if options.show:
         for order in orders:
             print(f"# {key_of(order, options.device)}\n{build(order, True).source}")

@@ -2,13 +2,16 @@
 
 python tests/cheats/generator/generator_table.py bench-out/cheat-generator/*.jsonl
 
-A file may be compressed (.jsonl.gz), as the results of earlier runs in measurements/results are."""
+A file may be compressed (.jsonl.gz), as the results of earlier runs in measurements/results are.
+With --merged, all lines are also written into one compressed file, so that the table of several runs
+can be made again."""
 
 from __future__ import annotations
 
 import argparse
 import gzip
 import json
+import math
 import sys
 from collections import Counter
 from collections.abc import Iterable
@@ -32,6 +35,8 @@ HARMLESS = (
     Outcome.UNREACHED,
 )
 NOT_SENT = (Outcome.NOT_APPLICABLE, Outcome.NOT_JUDGED)
+THROUGH = (Outcome.THROUGH, Outcome.UNDECIDED)
+CONFIDENCE = 0.95
 Line = dict[str, Any]
 
 
@@ -62,7 +67,7 @@ def row(head: str, lines: list[Line]) -> str:
         found[Outcome.REFUSED],
         found[Outcome.BROKEN],
         *(found[outcome] for outcome in HARMLESS),
-        found[Outcome.THROUGH] + found[Outcome.UNDECIDED],
+        sum(found[o] for o in THROUGH),
         sum(found[o] for o in NOT_SENT),
     ]
     return "| " + " | ".join(map(str, columns)) + " |"
@@ -122,6 +127,50 @@ def listed(lines: list[Line], outcomes: tuple[Outcome, ...]) -> str:
     )
 
 
+def upper_bound(found: int, drawn: int) -> float:
+    """Returns the largest share that the population may have, with CONFIDENCE, if `found` of `drawn`
+    members that were drawn at random have the property (Clopper and Pearson, one-sided)."""
+    low, high = 0.0, 1.0
+    if found >= drawn:
+        return high
+    for _ in range(60):
+        share = (low + high) / 2
+        likely = sum(
+            math.comb(drawn, i) * share**i * (1 - share) ** (drawn - i) for i in range(found + 1)
+        )
+        low, high = (share, high) if likely > 1 - CONFIDENCE else (low, share)
+    return high
+
+
+def rates(lines: list[Line]) -> str:
+    """Returns a table of what was drawn at random and sent: how many got through, or were refused
+    though they are honest, and how large the share of all such mutants may be."""
+    drawn = [
+        line for line in lines if line.get("drawn") and Outcome[line["outcome"]] not in NOT_SENT
+    ]
+    cheats = [line for line in drawn if line["transforms"][0] not in REWRITES]
+    rows = [
+        ("cheats of one transform", [i for i in cheats if len(i["transforms"]) == 1], THROUGH),
+        ("cheats of two transforms", [i for i in cheats if len(i["transforms"]) == 2], THROUGH),
+        (
+            "honest rewrites",
+            [i for i in drawn if i["transforms"][0] in REWRITES],
+            (Outcome.HONEST_REFUSED,),
+        ),
+    ]
+    parts = [
+        "| drawn at random | operators | sent | got through, or refused though honest | share "
+        "| share of all, at most (95 %) |",
+        "|---|---|---|---|---|---|",
+    ]
+    for head, of, bad in rows:
+        found = sum(counts(of)[outcome] for outcome in bad)
+        operators = len({line["operator"] for line in of})
+        share = f"{found / len(of):.2%} | {upper_bound(found, len(of)):.2%}" if of else "- | -"
+        parts.append(f"| {head} | {operators} | {len(of)} | {found} | {share} |")
+    return "\n".join(parts) + "\n"
+
+
 def page(lines: list[Line]) -> str:
     devices = ", ".join(f"`{device}`" for device in sorted({line["device"] for line in lines}))
     found = counts(lines)
@@ -133,12 +182,14 @@ def page(lines: list[Line]) -> str:
         "\n".join(
             [
                 text,
+                "## Rates\n",
+                rates(lines),
                 "## Cheats\n",
                 cheats(lines),
                 "## Honest rewrites\n",
                 honest(lines),
                 "## What got through, and honest submissions that were refused\n",
-                listed(lines, (Outcome.THROUGH, Outcome.UNDECIDED, Outcome.HONEST_REFUSED)),
+                listed(lines, (*THROUGH, Outcome.HONEST_REFUSED)),
                 "## Passes that are within the tolerance, or wrong only in larger cases\n",
                 listed(lines, (Outcome.TOLERATED, Outcome.UNREACHED)),
                 "## Transforms that do not apply\n",
@@ -153,8 +204,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Writes the page of the generator of cheats.")
     parser.add_argument("results", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--merged", type=Path, help="a file *.jsonl.gz with all lines")
     options = parser.parse_args()
-    options.out.write_text(page(read(options.results)), encoding="utf-8")
+    lines = read(options.results)
+    options.out.write_text(page(lines), encoding="utf-8")
+    if options.merged:
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        options.merged.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
     return 0
 
 

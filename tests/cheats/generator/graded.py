@@ -1,7 +1,13 @@
 """Sends sources to real servers as graded submissions.
 
 with Graded(binary, "cpu", servers=2) as graded:
-    verdict = graded.submit(operator, source)   # from any number of threads
+    verdict = graded.submit(operator, source)     # from any number of threads
+    verdict = graded.submit(operator, source, tested_first=True)
+
+With `tested_first`, a source is sent to `run_tests` first, and graded only if it passes there. The
+server judges the public cases of a grade before the hidden ones, by the same rules, so a source that
+fails in `run_tests` fails its grade. But a grade also makes the inputs of all hidden cases and
+records all configurations of an autotuner, so it takes several times as long to refuse a source.
 """
 
 from __future__ import annotations
@@ -52,9 +58,11 @@ class Graded:
     """HTTP servers on one device, each with a store of its own. Thread-safe. Each thread stays with
     one server, and starts a practice run there."""
 
-    def __init__(self, binary: str, device: str, servers: int = 1) -> None:
+    def __init__(self, binary: str, device: str, servers: int = 1, jobs: int = 0) -> None:
+        """`jobs` is the number of jobs that one GPU has in progress; 0 is the server's default."""
         self._folder = tempfile.TemporaryDirectory(prefix="cheat-generator-")
-        tier = () if device == "cpu" else ("--no-host-tier",)
+        of_gpu = ("--no-host-tier", *(("--gpu-jobs", str(jobs)) if jobs else ()))
+        tier = () if device == "cpu" else of_gpu
         self._servers: list[Server] = []
         for number in range(servers):
             folder = Path(self._folder.name) / str(number)
@@ -64,16 +72,24 @@ class Graded:
         self._lock = threading.Lock()
         self._local = threading.local()
 
-    def submit(self, operator: str, source: str) -> dict[str, Any]:
-        """Returns the verdict. Raises NoVerdict."""
+    def submit(self, operator: str, source: str, tested_first: bool = False) -> dict[str, Any]:
+        """Returns the verdict of the grade, or that of `run_tests` if the source fails there. Raises
+        NoVerdict."""
+        if tested_first:
+            verdict = self._verdict(operator, source, "run_tests")
+            if verdict["outcome"] != "pass":
+                return verdict
+        return self._verdict(operator, source, "submit")
+
+    def _verdict(self, operator: str, source: str, tool: str) -> dict[str, Any]:
         kept = hasattr(self._local, "agent")
         try:
-            verdict = self._send(operator, source)
+            verdict = self._send(operator, source, tool)
         except (OSError, http.client.HTTPException) as error:
             if not kept:
                 raise NoVerdict(f"{operator}: {error!r}") from error
             # The server closes a connection that no request used for a while.
-            return self.submit(operator, source)
+            return self._verdict(operator, source, tool)
         except RuntimeError as error:
             raise NoVerdict(f"{operator}: {error!r}") from error
         if verdict.get("error_kind") in OURS or "outcome" not in verdict:
@@ -88,7 +104,7 @@ class Graded:
             row = store.execute("SELECT document FROM verdicts WHERE job = ?", [job]).fetchone()
         return _without_samples(json.loads(row[0])) if row else None
 
-    def _send(self, operator: str, source: str) -> dict[str, Any]:
+    def _send(self, operator: str, source: str, tool: str) -> dict[str, Any]:
         if not hasattr(self._local, "agent"):
             with self._lock:
                 number, server = next(self._turns)
@@ -96,7 +112,7 @@ class Graded:
             self._local.store = Path(self._folder.name) / str(number) / "assay.db"
         agent: Agent = self._local.agent
         try:
-            return agent.verdict(source, tool="submit", operator=operator)
+            return agent.verdict(source, tool=tool, operator=operator)
         except (OSError, http.client.HTTPException):
             del self._local.agent
             raise

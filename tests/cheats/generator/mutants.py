@@ -33,6 +33,11 @@ class Order:
     seed: int
 
     @property
+    def what(self) -> tuple[str, ...]:
+        """The operator and the transforms, whatever the seed is."""
+        return (self.operator.name, *self.names)
+
+    @property
     def transforms(self) -> list[Transform]:
         return [{**TRANSFORMS, **REWRITES}[name] for name in self.names]
 
@@ -116,13 +121,11 @@ def plan(
     singles: int,
     pairs: int,
     honest: int,
-    honest_first: bool = False,
 ) -> list[Order]:
     """Returns orders. First come those of one transform and the honest rewrites, then pairs of
-    transforms, which are drawn at random. With `honest_first`, the honest rewrites come first, and
-    then the orders of one and of two transforms together. `singles`, `pairs` and `honest` are the
-    numbers of orders of each kind. A negative number means all orders of the kind. There are too
-    many pairs, so a negative `pairs` means ten pairs for each operator."""
+    transforms, which are drawn at random. `singles`, `pairs` and `honest` are the numbers of orders
+    of each kind. A negative number means all orders of the kind. There are too many pairs, so a
+    negative `pairs` means ten pairs for each operator."""
     rng = random.Random(seed)
     operators = rng.sample(operators, len(operators))
     every = _rounds(operators, sorted(TRANSFORMS), rng)
@@ -137,6 +140,29 @@ def plan(
     rewritten = [
         Order(one, (name,), seed) for one, name in controls[: None if honest < 0 else honest]
     ]
-    if honest_first:
-        return [*rewritten, *_spread(single, drawn)]
     return [*_spread(single, rewritten), *drawn]
+
+
+def honest_of_each(operators: list[OperatorText], seed: int) -> list[Order]:
+    """Returns one honest rewrite for each of the operators: the first one that applies, in an order
+    that is drawn from the seed."""
+    rng = random.Random(seed)
+    made = []
+    for operator in rng.sample(operators, len(operators)):
+        for name in rng.sample(sorted(REWRITES), len(REWRITES)):
+            order = Order(operator, (name,), seed)
+            try:
+                build(order, needs_gpu=True)
+            except NotApplicable:
+                continue
+            made.append(order)
+            break
+    return made
+
+
+def part_of(orders: list[Order], part: int, parts: int) -> list[Order]:
+    """Returns the orders of every operator in one of `parts` parts, so that each GPU's judges load
+    only their own operators. `part` counts from 0."""
+    names = sorted({order.operator.name for order in orders})
+    own = set(names[part::parts])
+    return [order for order in orders if order.operator.name in own]

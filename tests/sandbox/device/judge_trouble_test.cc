@@ -2,6 +2,7 @@
 // judges work on the CPU.
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <utility>
@@ -40,6 +41,13 @@ class ScriptedOperator {
   Job job_;
   std::string script_;
 };
+
+const std::string kReadsAValue =  // cannot be recorded, so it runs on the host tier
+    "import torch, triton\nimport triton.language as tl\n@triton.jit\n"
+    "def copy(x, y, n, B: tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+    "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n"
+    "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < 1e9:\n"
+    "        copy[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), B=256)\n    return y\n";
 
 std::unique_ptr<Device> fake_gpu(const SandboxConfig& config) {
   Result<std::unique_ptr<Device>> made =
@@ -118,6 +126,34 @@ TEST_CASE("a judge without device memory makes kept launchers end, and its job r
   CHECK(full.detail.find("out of memory") != std::string::npos);
 }
 
+TEST_CASE("the judge of the host tier knows how much memory each candidate may use") {
+  const SandboxConfig config = real_config();
+  const std::unique_ptr<Device> device = fake_gpu(config);
+  const ScriptedOperator noting("notes_the_memory");
+  const std::string noted = config.state_dir + "/noted_memory";
+  std::filesystem::remove(noted);
+  noting.set(
+      "from harness.judging import judge\n"
+      "def note(self, frame, host_case=judge.Judge._host_case):\n"
+      "    h = frame.header\n    open('" +
+      noted +
+      "', 'a').write(f\"{h['attribute']} {h['gpu_memory_bytes'] >> 20}\\n\")\n"
+      "    return host_case(self, frame)\n"
+      "if judge.Judge._host_case.__name__ != 'note':\n    judge.Judge._host_case = note");
+  Job job = noting.job();
+  job.source = kReadsAValue;
+  job.limits.gpu_memory_bytes = 3LL << 30;
+  JobMonitor monitor;
+  const Verdict verdict = device->execute(job, monitor);
+  INFO(verdict.summary << " " << verdict.detail);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  std::ifstream in(noted);
+  const std::string seen{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  // Two cases in the run, in the run that looks for the origin of the outputs, and in the run
+  // without launches.
+  CHECK(seen == "False 3072\nFalse 3072\nTrue 9216\nTrue 9216\nFalse 3072\nFalse 3072\n");
+}
+
 TEST_CASE("a submission on the host tier whose judge ends in a hidden case is judged again") {
   const SandboxConfig config = real_config();
   const std::unique_ptr<Device> device = fake_gpu(config);
@@ -132,12 +168,7 @@ TEST_CASE("a submission on the host tier whose judge ends in a hidden case is ju
       "', 'w').close()\n    os.abort()\njudge.Judge._host_case = end_once");
   Job job = ending.job();
   job.kind = JobKind::grade;
-  job.source =
-      "import torch, triton\nimport triton.language as tl\n@triton.jit\n"
-      "def copy(x, y, n, B: tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
-      "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n"
-      "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < 1e9:\n"
-      "        copy[(triton.cdiv(x.numel(), 256),)](x, y, x.numel(), B=256)\n    return y\n";
+  job.source = kReadsAValue;
   JobMonitor monitor;
   const Verdict verdict = device->execute(job, monitor);
   INFO(verdict.summary << " " << verdict.detail);

@@ -48,7 +48,7 @@ ErrorKind kind_with(std::int64_t others, std::optional<JudgeTrouble>& trouble,
   JobExecution run(job, monitor);
   if (hidden) run.tell_hidden();
   run.fail(ErrorKind::gpu_memory_limit, "OutOfMemoryError");
-  excuse_for_memory(run, judge, std::nullopt);
+  excuse_for_memory(run, judge, std::nullopt, allowed_bytes(job.limits, false));
   trouble = run.judge_trouble();
   return run.verdict().error_kind;
 }

@@ -118,8 +118,7 @@ class Talk:
     def kernel(self, act: Callable[..., None], *tensors: torch.Tensor) -> None:
         """Does what a launch does: changes tensors without torch's dispatcher."""
         assert self.shadows is not None
-        self.shadows.launched(tensors)
-        with _disable_current_modes():
+        with self.shadows.launch(tensors), _disable_current_modes():
             act(*tensors)
 
 

@@ -3,6 +3,7 @@ acts as the kernels."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -20,8 +21,7 @@ class World:
 
     def kernel(self, tensor: torch.Tensor, value: Any = 7.0, given: Any = None) -> torch.Tensor:
         """Fills the tensor. `given` replaces the arguments of the launch."""
-        self.shadows.launched((tensor,) if given is None else given)
-        with _disable_current_modes():
+        with self.shadows.launch((tensor,) if given is None else given), _disable_current_modes():
             tensor.copy_(torch.as_tensor(value))
         return tensor
 
@@ -151,6 +151,67 @@ def test_memory_that_something_else_wrote_does_not_depend(world: World) -> None:
     x.numpy()[:] = 5
     world.kernel(torch.zeros(8))
     assert not world.depends(x)
+
+
+def in_a_thread(act: Callable[[], Any]) -> None:
+    thread = threading.Thread(target=act)
+    thread.start()
+    thread.join()
+
+
+UNSEEN: dict[str, Callable[[torch.Tensor], Any]] = {
+    "numpy": lambda x: x.numpy().fill(5),
+    "a thread": lambda x: in_a_thread(lambda: x.fill_(5)),
+    "another storage": lambda x: torch.from_dlpack(x).fill_(5),
+}
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("name", UNSEEN)
+def test_an_unseen_write_to_a_kernels_memory_is_not_the_kernels(
+    world: World, name: str, last: bool
+) -> None:
+    """The write happens after a launch that got the memory, and perhaps before another one."""
+    x = world.kernel(torch.zeros(8), 1.0)
+    UNSEEN[name](x)
+    if last:
+        with world.shadows.launch((x,)):
+            pass
+    assert x.tolist() == [5.0] * 8 and not world.depends(x)
+
+
+def test_an_unseen_write_to_a_part_leaves_the_rest_to_the_kernel(world: World) -> None:
+    x = world.kernel(torch.zeros(8), 1.0)
+    x.numpy()[:2] = 5
+    y = x + 1
+    assert world.shadows.view(y).tolist() == [6.0] * 2 + [1.0] * 6
+
+
+def test_what_torch_wrote_to_a_kernels_memory_is_seen_once(world: World) -> None:
+    x = world.kernel(torch.zeros(8), 1.0)
+    x.add_(1)
+    assert world.depends(x)
+    assert world.shadows.view(x).tolist() == [1.0] * 8
+    x.uniform_()
+    assert not world.depends(x)
+
+
+def test_values_that_a_gpu_would_check_stay_valid(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A wrong value would end the CUDA context. On the CPU, torch raises an exception."""
+    share = world.kernel(torch.full((8,), torch.nan), 0.25)
+    assert world.depends(torch.nn.functional.binary_cross_entropy(share, share.clone()))
+    at = world.kernel(torch.full((8,), -(1 << 40), dtype=torch.int64), torch.arange(8))
+    world.depends(torch.nn.functional.nll_loss(torch.zeros(8, 8), at))
+    world.depends(torch.nn.functional.embedding(at, torch.zeros(8, 2)))
+    repeated: list[str] = []
+    monkeypatch.setattr(
+        "harness.candidate.shadows._Operations._repeat",
+        lambda _, func, *__: repeated.append(func._schema.name),
+    )
+    torch._assert_async(share[0] == 0.25)
+    assert "aten::_assert_async" not in repeated and "aten::eq" in repeated
 
 
 def test_shadows_of_freed_storages_are_forgotten(world: World) -> None:

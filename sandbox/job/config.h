@@ -122,6 +122,9 @@ struct SandboxConfig {
   /// the device's memory (sandbox/pool/launcher_pool.h).
   std::optional<int> spare_launchers = {};
   std::int64_t spare_launcher_ms = 300'000;
+  /// More than parked_launchers are started only after no job has taken or returned a launcher for
+  /// this time, because a start delays the launches of jobs.
+  std::int64_t spare_quiet_ms = 1'000;
   /// The maximum number of launchers of one GPU that start at a time. The driver creates one
   /// context after the other, and each start that waits in the driver delays the launches of other
   /// jobs.

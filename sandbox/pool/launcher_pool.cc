@@ -84,8 +84,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_unchecked(const Deadl
   if (parked_.empty()) return fail(failure_->error);
   std::unique_ptr<LauncherClient> taken = std::move(parked_.front());
   parked_.pop_front();
-  taken_ns_.push_back(system_clock().monotonic_ns());
-  if (taken_ns_.size() > kMostSpares) taken_ns_.pop_front();
+  demand_.take(system_clock().monotonic_ns());
   changed_.notify_all();  // the pool may start another one
   return taken;
 }
@@ -145,6 +144,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_oracle(
   std::unique_ptr<LauncherClient> kept;
   {
     const MutexLock lock(mutex_);
+    demand_.use(system_clock().monotonic_ns());
     if (kept_ && kept_->alive()) kept = std::move(kept_);
     if (kept_) retired_.push_back(std::move(kept_));
   }
@@ -159,6 +159,7 @@ void LauncherPool::keep(const std::string& operator_dir, std::unique_ptr<Launche
   }
   {
     const MutexLock lock(mutex_);
+    demand_.use(system_clock().monotonic_ns());
     if (!kept_ && used->launches() < kMostKeptLaunches) {
       kept_ = std::move(used);
       changed_.notify_all();
@@ -173,6 +174,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_run(const std::st
   std::unique_ptr<LauncherClient> kept;
   {
     const MutexLock lock(mutex_);
+    demand_.use(system_clock().monotonic_ns());
     const auto found = std::find_if(of_runs_.rbegin(), of_runs_.rend(), [&](const KeptForRun& one) {
       return one.run == run && one.launcher->alive();
     });
@@ -188,6 +190,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_run(const std::st
 void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used) {
   {
     const MutexLock lock(mutex_);
+    demand_.use(system_clock().monotonic_ns());
     if (used->launches() < kMostKeptLaunches) {
       of_runs_.push_back({run, std::move(used), system_clock().monotonic_ns()});
       while (of_runs_.size() > most_kept_for_runs())
@@ -202,7 +205,7 @@ void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<Launcher
 Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
   MutexLock lock(mutex_);
   retire_oldest_kept_for_runs(0);
-  taken_ns_.clear();
+  demand_.clear();
   retire_spares();
   for (const std::unique_ptr<LauncherClient>& launcher : retired_) launcher->kill();
   ++urgent_;
@@ -227,24 +230,15 @@ std::size_t LauncherPool::wanted_parked(std::int64_t now_ns) const {
   const auto least = static_cast<std::size_t>(std::max(config_.parked_launchers, 1));
   const int room = fitting() - static_cast<int>(of_runs_.size());
   const int most = config_.spare_launchers.value_or(std::clamp(room, 0, kMostSpares));
-  const auto first = std::find_if(taken_ns_.begin(), taken_ns_.end(), [&](std::int64_t taken_ns) {
-    return now_ns - taken_ns < config_.spare_launcher_ms * kNsPerMs;
-  });
-  const auto lately = static_cast<std::size_t>(taken_ns_.end() - first);
+  const std::size_t lately = demand_.since(now_ns - config_.spare_launcher_ms * kNsPerMs);
   return std::max(least, std::min(kSparesForEach * lately, static_cast<std::size_t>(most)));
-}
-
-/// Forgets the times that no longer count as demand.
-void LauncherPool::forget_old_demand() {
-  const std::int64_t now_ns = system_clock().monotonic_ns();
-  while (!taken_ns_.empty() && now_ns - taken_ns_.front() >= config_.spare_launcher_ms * kNsPerMs)
-    taken_ns_.pop_front();
 }
 
 /// Retires launchers if more wait for jobs than the demand of the last minutes needs.
 void LauncherPool::retire_spares() {
-  const std::size_t wanted = wanted_parked(system_clock().monotonic_ns());
-  while (parked_.size() > wanted) {
+  const std::int64_t now_ns = system_clock().monotonic_ns();
+  demand_.forget(now_ns - config_.spare_launcher_ms * kNsPerMs);
+  while (parked_.size() > wanted_parked(now_ns)) {
     retired_.push_back(std::move(parked_.front()));
     parked_.pop_front();
   }
@@ -278,6 +272,7 @@ void LauncherPool::discard(std::unique_ptr<LauncherClient> used) {
 
 void LauncherPool::retire(std::unique_ptr<LauncherClient> used) {
   const MutexLock lock(mutex_);
+  demand_.use(system_clock().monotonic_ns());
   retired_.push_back(std::move(used));
   changed_.notify_all();
 }
@@ -301,7 +296,15 @@ bool LauncherPool::failed_since(int before) const {
 bool LauncherPool::wants_more() const {
   const int coming = static_cast<int>(parked_.size()) + starting_;
   if (coming < waiting_) return starting_ < std::max(config_.launcher_starts, 1);
-  return starting_ == 0 && coming < static_cast<int>(wanted_parked(system_clock().monotonic_ns()));
+  if (starting_ > 0) return false;
+  const std::int64_t now_ns = system_clock().monotonic_ns();
+  return coming < std::max(config_.parked_launchers, 1) ||
+         (wants_spare(now_ns) && now_ns >= demand_.used_ns() + config_.spare_quiet_ms * kNsPerMs);
+}
+
+/// Returns true if another launcher should start as soon as the jobs use none for a while.
+bool LauncherPool::wants_spare(std::int64_t now_ns) const {
+  return starting_ == 0 && parked_.size() < wanted_parked(now_ns);
 }
 
 /// A launcher ends when none starts, because the driver would make both wait for each other.
@@ -310,15 +313,19 @@ bool LauncherPool::may_end() const {
   return urgent_ > 0 || retired_.size() > kMostRetired || (starting_ == 0 && ending_ == 0);
 }
 
-/// Returns the time at which the next launcher has been unused for too long.
+/// Returns the time at which a launcher has been unused for too long, or another one may start.
 std::optional<std::int64_t> LauncherPool::next_expiry_ns() const {
   std::optional<std::int64_t> next_ns;
-  if (!of_runs_.empty()) next_ns = of_runs_.front().since_ns + config_.kept_launcher_ms * kNsPerMs;
-  if (parked_.size() <= static_cast<std::size_t>(std::max(config_.parked_launchers, 1)) ||
-      taken_ns_.empty())
-    return next_ns;
-  const std::int64_t spare_ns = taken_ns_.front() + config_.spare_launcher_ms * kNsPerMs;
-  return next_ns ? std::min(*next_ns, spare_ns) : spare_ns;
+  const auto add = [&](std::int64_t since_ns, std::int64_t ms) {
+    next_ns = std::min(next_ns.value_or(since_ns + ms * kNsPerMs), since_ns + ms * kNsPerMs);
+  };
+  if (!of_runs_.empty()) add(of_runs_.front().since_ns, config_.kept_launcher_ms);
+  if (wants_spare(system_clock().monotonic_ns()))
+    add(demand_.used_ns(), config_.spare_quiet_ms);
+  else if (parked_.size() > static_cast<std::size_t>(std::max(config_.parked_launchers, 1)) &&
+           !demand_.empty())
+    add(demand_.oldest_ns(), config_.spare_launcher_ms);
+  return next_ns;
 }
 
 void LauncherPool::run() {
@@ -352,7 +359,6 @@ std::optional<LauncherPool::Work> LauncherPool::next_work() {
         return has_work() || next_expiry_ns() != expiry_ns;
       });
       end_expired();
-      forget_old_demand();
       retire_spares();
     } else {
       changed_.wait(lock, stop,

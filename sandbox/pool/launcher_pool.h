@@ -20,9 +20,10 @@
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
 // starts one launcher after the other, and at most config.launcher_starts at a time if several
 // callers are waiting. How many unused launchers wait for jobs follows the demand: many runs that
-// begin at the same time find their launchers ready if as many began a few minutes ago. A launcher
-// that is no longer needed is ended when none starts. A start disturbs a job that is being timed:
-// an occasional sample is an outlier, and driver calls are slightly slower
+// begin at the same time find their launchers ready if as many began a few minutes ago, and if no
+// job used a launcher for a while meanwhile, because a start delays the launches of other jobs. A
+// launcher that is no longer needed is ended when none starts. A start disturbs a job that is being
+// timed: an occasional sample is an outlier, and driver calls are slightly slower
 // (measurements/beside_starts.py). The median hides the outliers.
 //
 // After a fault of the device, each launcher checks its context and the device again before it is
@@ -46,6 +47,7 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/pool/launcher_client.h"
+#include "sandbox/pool/launcher_demand.h"
 
 namespace assay::sandbox {
 
@@ -160,9 +162,9 @@ class LauncherPool {
   int fitting() const ASSAY_REQUIRES(mutex_);
   /// Returns the number of unused launchers that should wait for jobs now.
   std::size_t wanted_parked(std::int64_t now_ns) const ASSAY_REQUIRES(mutex_);
-  void forget_old_demand() ASSAY_REQUIRES(mutex_);
   void retire_spares() ASSAY_REQUIRES(mutex_);
   bool may_end() const ASSAY_REQUIRES(mutex_);
+  bool wants_spare(std::int64_t now_ns) const ASSAY_REQUIRES(mutex_);
   std::optional<std::int64_t> next_expiry_ns() const ASSAY_REQUIRES(mutex_);
   std::size_t most_kept_for_runs() const ASSAY_REQUIRES(mutex_);
   void retire_kept_for_run(std::size_t position) ASSAY_REQUIRES(mutex_);
@@ -190,9 +192,7 @@ class LauncherPool {
   /// The error of the last attempt to start a launcher. The next success clears it.
   std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);
   std::minstd_rand random_ ASSAY_GUARDED_BY(mutex_);
-  /// The times at which unused launchers were handed out, oldest first, by the system's monotonic
-  /// clock. No more than kMostSpares are kept.
-  std::deque<std::int64_t> taken_ns_ ASSAY_GUARDED_BY(mutex_);
+  LauncherDemand demand_ ASSAY_GUARDED_BY(mutex_);
   int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of starts that have begun
   int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // number of calls of take() that are waiting
   int starting_ ASSAY_GUARDED_BY(mutex_) = 0;

@@ -22,6 +22,7 @@ TEST_CASE("twice as many launchers wait as were used lately, and the others end 
   SandboxConfig config = log.config();
   config.parked_launchers = 1;
   config.spare_launchers = 5;
+  config.spare_quiet_ms = 0;
   LauncherPool pool(config, spawner, 0, "fake");
   std::unique_ptr<LauncherClient> first = taken(pool);
   CHECK(log.comes_to(3));  // one was used, so two wait
@@ -31,6 +32,23 @@ TEST_CASE("twice as many launchers wait as were used lately, and the others end 
   REQUIRE(pool.end_those_of_runs(soon()));  // their memory is needed
   CHECK(pool.parked() <= 1);
   CHECK(log.count() == 8);
+}
+
+TEST_CASE("no launcher starts in advance of the demand while jobs use launchers") {
+  Spawner spawner;
+  const StartLog log("busy", 20);
+  SandboxConfig config = log.config();
+  config.parked_launchers = 1;
+  config.spare_launchers = 5;
+  config.spare_quiet_ms = 3'600'000;
+  LauncherPool pool(config, spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken(pool), second = taken(pool);
+  CHECK(log.comes_to(3));
+  pool.retire(std::move(first));
+  REQUIRE(pool.end_those_of_runs(soon()));  // a thread ends a launcher only if it may start none
+  pool.retire(std::move(second));
+  REQUIRE(pool.end_those_of_runs(soon()));
+  CHECK(log.count() == 3);
 }
 
 TEST_CASE("if one launcher fails its check after a fault, no other one from before is used") {

@@ -35,15 +35,16 @@ LATER = (
     "compiler.",
 )
 SAMPLE = "import-tritonbench-g-cpu2.json"  # of import_time.py --sample --cpu-group
+ENDED = "import-tritonbench-g-cpu2-ended.json"  # an import that was ended before its last file
 
 # About runs that have cores of their own.
 SHARED = (
     "Runs with a part of the cores went on at the same time, on one machine with four GPUs. Each of",
-    "them had the GPU and the cores of its row; two of them shared GPU 0. Other measurements ran on the",
-    "machine too, and which GPU they used was not recorded. Runs on the device `cpu` use no GPU. The",
-    "columns verdicts and lint have what counts: a result of a later run replaces that of an earlier",
-    "one. What was right or sound in an earlier run was not repeated, so it is what the revision of",
-    "that run found.",
+    "them had the GPU and the cores of its row, except that two of them shared GPU 0, and that the two",
+    "last ones shared a GPU and 4 cores. Other measurements ran on the machine too, and which GPU they",
+    "used was not recorded. Runs on the device `cpu` use no GPU. The columns verdicts and lint have",
+    "what counts: a result of a later run replaces that of an earlier one. What was right or sound in",
+    "an earlier run was not repeated, so it is what the revision of that run found.",
 )
 
 
@@ -114,8 +115,17 @@ def on_two_cores(folder: Path) -> list[str]:
         f"TritonBench-G's {one['sample_of']} files took {one['seconds']:.0f} s, of which the import "
         f"had {one['cpu_seconds']:.0f} s of processor time (`measurements/results/{SAMPLE}`). So all "
         f"files need about {total:.0f} s of processor time, and two cores of their own need at least "
-        f"{total / 2 / 60:.0f} minutes. How long it takes on two cores that nobody else uses was not "
-        "measured."
+        f"{total / 2 / 60:.0f} minutes. "
+    )
+    ended = json.loads((folder / ENDED).read_text(encoding="utf-8"))
+    whole = json.loads((folder / IMPORTS[0]).read_text(encoding="utf-8"))["seconds_of_files"]
+    part = sum(whole[file] for file in ended["seconds_of_files"]) / sum(whole.values())
+    text += (
+        f"On two cores of the machine with the GPUs, beside lint on other cores, {ended['files']} of "
+        f"the files took {ended['seconds']} s, and then the import was ended "
+        f"(`measurements/results/{ENDED}`). With 16 jobs these files had {part:.0%} of the time of all "
+        f"files, so all files would take about {ended['seconds'] / part / 60:.0f} minutes there. A "
+        "whole import on two cores was not measured."
     )
     return textwrap.wrap(text, 100, break_on_hyphens=False, break_long_words=False)
 

@@ -99,18 +99,20 @@ def _is_random(func: Any, args: Any, kwargs: Any) -> bool:
 
 
 class _Draws(TorchFunctionMode):
-    """Notes what forward draws with torch.randn and torch.rand, and gives it zeros."""
+    """Notes what forward draws with torch.randn and torch.rand, and gives it zeros, of the dtype
+    that the other tensors have."""
 
-    def __init__(self, measured: Measured) -> None:
+    def __init__(self, measured: Measured, dtype: torch.dtype | None) -> None:
         super().__init__()
         self._measured = measured
+        self._dtype = dtype
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func not in DRAWN:
             return func(*args, **(kwargs or {}))
         drawn = torch.zeros(*args, **(kwargs or {}))
         self._measured.draws.append((DRAWN[func], list(drawn.shape), NAMES[drawn.dtype]))
-        return drawn
+        return _in_dtype(self._dtype, drawn)
 
 
 def _in_dtype(dtype: torch.dtype | None, value: Any) -> Any:
@@ -150,7 +152,7 @@ def run(
     before = {name: tensor._version for name, tensor in state.items()}
     versions = [tensor._version for tensor in inputs]
     meter = _Meter(measured)
-    with torch.device(rng.device), meter, _Draws(measured):
+    with torch.device(rng.device), meter, _Draws(measured, dtype):
         returned = around(lambda: call_class(module["Model"], made.init, state, given, dtype=dtype))
     measured.outputs = list(returned) if isinstance(returned, tuple) else [returned]
     measured.written = [

@@ -51,7 +51,13 @@ DRAWN += (
     "scale(torch.ones(2, 8, device='cuda'), torch.zeros(1, dtype=torch.int32, device='cuda'))\n"
 )
 FILES["drawn"] = (AT, DRAWN)
+# Without a GPU, the argument of the second call is zero, and the right answer without kernels, too.
+FILES["after"] = (
+    KERNEL,
+    "first = scale(torch.randn(64, device='cuda'), 2.0)\nscale(first.reshape(8, 8), 3.0)\n",
+)
 INTERPRETED = {"small": 2, "inexact": 0, "large": 0, "beyond": 0, "drawn": 0, "drawn_2": 1}
+INTERPRETED |= {"after": 1, "after_2": 0}
 
 
 @pytest.fixture(scope="module")

@@ -124,6 +124,8 @@ def test_what_forward_draws_is_an_argument(suite: Path) -> None:
     arguments = made.inputs(case, 1)
     first = made.expected(case, arguments)
     assert torch.equal(made.expected(case, arguments)[0], first[0])
+    wide = made.in_float64(arguments)  # what forward draws is float64, too
+    assert wide is not None and wide[0].dtype == torch.float64
     arguments["d0"] = arguments["d0"] + 1.0
     assert not torch.equal(made.expected(case, arguments)[0], first[0])
 

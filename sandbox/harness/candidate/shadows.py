@@ -69,6 +69,10 @@ _UNSTORED = frozenset(
     {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::empty_permuted"}
     | {"aten::new_empty", "aten::new_empty_strided"}
 )
+# The C library maps so much memory of the CPU anew each time (M_MMAP_THRESHOLD is at most 32 MiB), so
+# it is zero. A model's constructor makes all of its weights there, and only a write to them would
+# take memory: the case's weights replace them.
+MAPPED_BYTES = 64 << 20
 # The names of parameters that make an operation random, unless they are 0.
 _DROPOUT = frozenset({"dropout_p", "dropout"})
 # These operations change the memory of a tensor, and compute nothing.
@@ -184,6 +188,10 @@ class Shadows:
         self._exposed = {at: one for at, one in self._exposed.items() if not one.expired()}
 
 
+def _is_mapped_anew(storage: torch.UntypedStorage) -> bool:
+    return storage.device.type == "cpu" and storage.nbytes() >= MAPPED_BYTES
+
+
 class _Operations(TorchDispatchMode):
     """Repeats torch's operations on the shadows."""
 
@@ -196,7 +204,8 @@ class _Operations(TorchDispatchMode):
         if func._schema.name in _UNSTORED:
             # torch may give out memory that still contains the results of an earlier launch.
             result = func(*args, **kwargs)
-            if (storage := _storage(result)) is not None and storage.nbytes():
+            storage = _storage(result)
+            if storage is not None and storage.nbytes() and not _is_mapped_anew(storage):
                 fill_poison(_bytes(storage))
             return result
         operands = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]

@@ -164,6 +164,22 @@ def test_freed_memory_that_others_may_need_is_returned(
     assert judge._room.wire("job_1")["own_bytes"] == 500 + unused
 
 
+def test_a_released_job_gives_its_memory_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A release has no answer, so a lost context is left to the next request."""
+    trimmed = []
+
+    def trim(_: DeviceRoom) -> None:
+        trimmed.append(True)
+        raise torch.AcceleratorError("CUDA error: an illegal memory access was encountered")
+
+    monkeypatch.setattr(DeviceRoom, "trim", trim)
+    own = judge_module.Judge("cpu")
+    assert own._release(Frame({"type": "release", "job": "job_1"})) is None
+    assert trimmed == [True]
+
+
 def test_references_are_computed_ahead_but_not_while_a_job_is_timed(
     judge: JudgeClient, tmp_path: Path
 ) -> None:
@@ -359,8 +375,8 @@ def test_the_memory_of_rounds_is_bounded() -> None:
     and outputs, it once had 7.6 bytes on the host tier, so cases of 12 GiB left a GPU no memory
     for a submission."""
     script = ROOT / "measurements/suites/judge_memory.py"
-    command = [sys.executable, str(script), "--mib", "128", "--step"]
-    for step, most in (("round", 5.6), ("round_without_float64", 3.6), ("plan", 4.8)):
+    command = [sys.executable, str(script), "--mib", "256", "--step"]
+    for step, most in (("round", 5.8), ("round_without_float64", 4.2), ("plan", 5.2)):
         done = subprocess.run([*command, step], check=True, capture_output=True, text=True)
         assert json.loads(done.stdout)["peak_per_case_byte"] <= most, done.stdout
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from harness.candidate.shadows import Shadows
+from harness.candidate.shadows import MAPPED_BYTES, Shadows
 from torch.utils._python_dispatch import _disable_current_modes
 
 
@@ -229,12 +230,29 @@ def test_a_resized_storage_keeps_its_shadow(world: World) -> None:
     assert world.depends(x)
 
 
-def test_memory_that_torch_gives_out_again_has_no_earlier_result(world: World) -> None:
+@pytest.mark.parametrize("elements", [1 << 20, MAPPED_BYTES // 4])
+def test_memory_that_torch_gives_out_again_has_no_earlier_result(
+    world: World, elements: int
+) -> None:
     """A submission may run its kernel several times, and torch gives it the same memory each time."""
     for _ in range(3):
         x = None
-        x = world.kernel(torch.empty(1 << 20), 7.0)
+        x = world.kernel(torch.empty(elements), 7.0)
         assert world.depends(x)
+
+
+def test_large_weights_that_a_constructor_makes_take_no_memory(world: World) -> None:
+    """The weights of a case replace them. Before, a model with weights of 4 GiB had more memory in
+    the run without kernels than a submission may have."""
+
+    def resident_kib() -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return int(next(line for line in lines if line.startswith("VmRSS:")).split()[1])
+
+    before = resident_kib()
+    weights = torch.empty(1 << 30)
+    assert weights.nbytes == 4 << 30
+    assert resident_kib() - before < 64 << 10
 
 
 def test_attention_without_dropout_depends_on_its_operands(world: World) -> None:

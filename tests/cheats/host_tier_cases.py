@@ -325,8 +325,8 @@ HONEST: dict[str, HostCase] = {
         "pass",
     ),
     "graph_of_kernels": HostCase(
-        "captures its kernel in a CUDA graph, and replays the graph twice",
-        "z = add(x, y)\nz = torch.empty_like(x)\n"
+        "runs its kernel once, captures it in a CUDA graph, and replays the graph twice",
+        "z = add(x, y, torch.empty_like(x))\n"
         "graph = torch.cuda.CUDAGraph()\nwith torch.cuda.graph(graph):\n    add(x, y, z)\n"
         "graph.replay()\ngraph.replay()\nreturn z",
         "pass",

@@ -1,7 +1,7 @@
 // Names the JSON fields of times, which are parts of a verdict. The functions describe the structs
 // to an archive (json_archive.h).
 //
-//   const nlohmann::json document = write_json(timing);
+//   const nlohmann::json document = tools::write_json(timing);
 //
 // Only sources of tools/json include this header. Thread-safe.
 #pragma once

@@ -94,6 +94,8 @@ class Shadows:
         # Both map the identity of a storage. It is not reused while a weak reference exists.
         self._shadows: dict[int, _Kept] = {}
         self._exposed: dict[int, StorageWeakRef] = {}
+        # Storages that were made while a CUDA graph was captured. Each replay makes them again.
+        self._captured: dict[int, StorageWeakRef] = {}
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -144,6 +146,10 @@ class Shadows:
                 continue
             kept = self._shadows.get(storage._cdata)
             if kept is None:
+                if _is_captured(storage) and storage._cdata not in self._captured:
+                    # Each replay would copy the results of the replay before it into the shadow. So
+                    # a kernel must run on the memory once before its launch is captured.
+                    continue
                 kept = _Kept(StorageWeakRef(storage), storage.clone(), storage.clone())
                 self._shadows[storage._cdata] = kept
                 continue
@@ -159,6 +165,12 @@ class Shadows:
             if storage is not None and kept is not None:
                 size = min(storage.nbytes(), kept.seen.nbytes())
                 _bytes(kept.seen)[:size] = _bytes(storage)[:size]
+
+    def made(self, tensor: torch.Tensor) -> None:
+        """Notes that an operation of torch has made the tensor's storage."""
+        storage = _storage(tensor)
+        if storage is not None and _is_captured(storage):
+            self._captured[storage._cdata] = StorageWeakRef(storage)
 
     def put(self, tensor: torch.Tensor, shadow: torch.Tensor) -> None:
         """Makes the storage of `shadow` the shadow of the tensor's storage. The layouts must be
@@ -186,6 +198,7 @@ class Shadows:
         alive = {at: one for at, one in self._shadows.items() if not one.storage.expired()}
         self._shadows = alive
         self._exposed = {at: one for at, one in self._exposed.items() if not one.expired()}
+        self._captured = {at: one for at, one in self._captured.items() if not one.expired()}
 
 
 def _is_mapped_anew(storage: torch.UntypedStorage) -> bool:
@@ -207,6 +220,7 @@ class _Operations(TorchDispatchMode):
             storage = _storage(result)
             if storage is not None and storage.nbytes() and not _is_mapped_anew(storage):
                 fill_poison(_bytes(storage))
+                self._shadows.made(result)
             return result
         operands = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
         if (
@@ -215,7 +229,10 @@ class _Operations(TorchDispatchMode):
             or func._schema.name in _RESIZES | _ASSERTIONS
             or not any(map(self._shadows.has, operands))
         ):
-            return func(*args, **kwargs)
+            result = func(*args, **kwargs)
+            if not func.is_view:
+                self._note_made(result, operands)
+            return result
         identities = {one._cdata for one in map(_storage, operands) if one is not None}
         written = _written(func, args, kwargs)
         self._shadows.make(*written, *filter(self._shadows.has, operands))
@@ -234,6 +251,13 @@ class _Operations(TorchDispatchMode):
             if _form(one) == _form(other):  # a shape may depend on values; those are the kernels'
                 self._shadows.put(one, other)
         return result
+
+    def _note_made(self, result: Any, operands: list[torch.Tensor]) -> None:
+        before = {storage._cdata for one in operands if (storage := _storage(one)) is not None}
+        for one in tree_leaves(result):
+            storage = _storage(one) if isinstance(one, torch.Tensor) else None
+            if storage is not None and storage._cdata not in before:
+                self._shadows.made(one)
 
     def _repeat(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Returns the result of the operation on shadows, or None if the operation refuses their
@@ -299,6 +323,10 @@ def _settle(*storages: torch.UntypedStorage | None) -> None:
     for device in {one.device for one in storages if one is not None}:
         if device.type == "cuda" and not torch.cuda.is_current_stream_capturing():
             torch.cuda.synchronize(device)
+
+
+def _is_captured(storage: torch.UntypedStorage) -> bool:
+    return storage.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
 def _enlarged(before: torch.UntypedStorage, storage: torch.UntypedStorage) -> torch.UntypedStorage:

@@ -215,6 +215,21 @@ def test_values_that_a_gpu_would_check_stay_valid(
     assert "aten::_assert_async" not in repeated and "aten::eq" in repeated
 
 
+def test_a_captured_launch_needs_a_shadow_from_before_or_new_memory(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each replay of a CUDA graph repeats what the shadows do. So a copy of older memory would get
+    the result of the replay before it."""
+    warm, cold = world.kernel(torch.zeros(8), 1.0), torch.zeros(8)
+    monkeypatch.setattr("harness.candidate.shadows._is_captured", lambda _: True)
+    new = torch.empty(8)
+    changed = cold.add_(1)
+    for tensor in (warm, cold, new):
+        world.kernel(tensor, 2.0)
+    assert world.depends(warm) and world.depends(new)
+    assert not world.depends(cold) and not world.depends(changed)
+
+
 def test_shadows_of_freed_storages_are_forgotten(world: World) -> None:
     for _ in range(100):
         world.kernel(torch.zeros(8)) + 1

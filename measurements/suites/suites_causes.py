@@ -32,7 +32,7 @@ LATER = (
     "",
     "KernelBench's level 3, 50 files, was imported in 334 s with one job, on two cores that other work",
     "used too. GEAK's ROCm set was imported for the target `cuda:90`, without options of AMD's",
-    "compiler.",
+    "compiler, and two of its files with `--timeout-s 600`, because the cores were busy.",
 )
 SAMPLE = "import-tritonbench-g-cpu2.json"  # of import_time.py --sample --cpu-group
 ENDED = "import-tritonbench-g-cpu2-ended.json"  # an import that was ended before its last file

@@ -51,7 +51,7 @@ Result<std::unique_ptr<Device>> make_emulated_device(const SandboxConfig& config
                     " to the absolute path of an emulator's program (docs/explanation/amd.md)");
   SandboxConfig one = config;
   one.parked_launchers = 1;
-  one.spare_launchers = 0;  // each launcher has an emulator
+  one.spare_launchers = 0;  // each launcher has an emulator, so --spare-launchers is ignored
   one.host_tier = false;
   Result<std::unique_ptr<Device>> device =
       make_cuda_device(one, {.index = 0, .driver = "emulated", .judge_device = "cpu"});

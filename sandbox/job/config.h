@@ -117,10 +117,9 @@ struct SandboxConfig {
   // hundred MB of device memory.
   int parked_launchers = 3;
   /// The maximum number of launchers that wait for jobs while there is demand: twice as many as
-  /// were used within spare_launcher_ms. 0: only parked_launchers. Without a value, it is
-  /// kMostSpares, and the contexts of the launchers that wait or are kept take at most kKeptPart of
-  /// the device's memory (sandbox/pool/launcher_pool.h).
-  std::optional<int> spare_launchers = {};
+  /// were used within spare_launcher_ms. 0: only parked_launchers. That is the default, because on
+  /// a machine with several GPUs more launchers gave fewer verdicts (docs/measurements/server.md).
+  int spare_launchers = 0;
   std::int64_t spare_launcher_ms = 300'000;
   /// More than parked_launchers are started only after no job has taken or returned a launcher for
   /// this time, because a start delays the launches of jobs.

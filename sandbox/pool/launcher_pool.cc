@@ -228,8 +228,7 @@ std::size_t LauncherPool::most_kept_for_runs() const {
 
 std::size_t LauncherPool::wanted_parked(std::int64_t now_ns) const {
   const auto least = static_cast<std::size_t>(std::max(config_.parked_launchers, 1));
-  const int room = fitting() - static_cast<int>(of_runs_.size());
-  const int most = config_.spare_launchers.value_or(std::clamp(room, 0, kMostSpares));
+  const int most = std::max(config_.spare_launchers, 0);
   const std::size_t lately = demand_.since(now_ns - config_.spare_launcher_ms * kNsPerMs);
   return std::max(least, std::min(kSparesForEach * lately, static_cast<std::size_t>(most)));
 }

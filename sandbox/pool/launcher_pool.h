@@ -63,8 +63,6 @@ class LauncherPool {
   static constexpr std::int64_t kContextBytes = 260LL << 20;
   /// The number of launchers that are kept even if the device has less memory.
   static constexpr int kFewestKept = 4;
-  /// The maximum number of launchers that wait for jobs, without config.spare_launchers.
-  static constexpr int kMostSpares = 64;
   /// So many launchers may wait for their end while others start. If more wait, the oldest ends at
   /// once, because each has device memory.
   static constexpr std::size_t kMostRetired = 16;

@@ -129,9 +129,9 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
   command
       .add_option("--spare-launchers", options.spare_launchers,
                   "launchers of one GPU that wait for jobs at most, while many were used in the "
-                  "last minutes; each has a GPU context (default: as many as fit into a quarter of "
-                  "the GPU's memory beside those of runs, and no more than 64)")
-      ->check(CLI::Range(0, kMostSpareLaunchers));
+                  "last minutes, beside the few that always wait; each has a GPU context")
+      ->check(CLI::Range(0, kMostSpareLaunchers))
+      ->capture_default_str();
   command
       .add_option("--launcher-starts", options.launcher_starts,
                   "launchers of one GPU that start at once, if several jobs wait for one")
@@ -235,9 +235,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--recorder-cores", options.recorder_cores, defaults.recorder_cores);
   number("--judges", options.judges, defaults.judges);
   number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
-  if (options.spare_launchers)
-    arguments.insert(arguments.end(),
-                     {"--spare-launchers", std::to_string(*options.spare_launchers)});
+  number("--spare-launchers", options.spare_launchers, defaults.spare_launchers);
   number("--launcher-starts", options.launcher_starts, defaults.launcher_starts);
   text("--ncu", options.ncu, defaults.ncu);
   text("--rocprofv3", options.rocprof, defaults.rocprof);

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,7 +39,7 @@ struct SandboxOptions {
   sandbox::Limits limits;  // the limits of every job
   int recorders = default_recorders();
   int gpu_sharers = default_gpu_sharers();
-  std::optional<int> spare_launchers = {};
+  int spare_launchers = sandbox::SandboxConfig().spare_launchers;
   int launcher_starts = sandbox::SandboxConfig().launcher_starts;
   int gpu_jobs = default_gpu_jobs();
   int recording_jobs = default_recording_jobs();

@@ -75,7 +75,6 @@ TEST_CASE("no more launchers start at a time than launcher_starts says") {
   const StartLog log("few_starts", 1);
   SandboxConfig config = log.config();
   config.parked_launchers = 1;
-  config.spare_launchers = 0;
   config.launcher_starts = 2;
   LauncherPool pool(config, spawner, 0, "fake");
   std::unique_ptr<LauncherClient> only = taken(pool);

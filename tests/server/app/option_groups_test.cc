@@ -46,7 +46,7 @@ TEST_CASE("limits that no job could work with are refused", "[cli]") {
 TEST_CASE("the GPU's share of the machine comes from the command line", "[cli]") {
   const auto config = sandbox_config(
       read("--recorders 3 --gpu-jobs 9 --recording-jobs 6 --recorder-cores 12 --gpu-sharers 5 "
-           "--judges 4 --spare-launchers 0 --launcher-starts 8"),
+           "--judges 4 --spare-launchers 6 --launcher-starts 8"),
       Paths{});
   REQUIRE(config);
   CHECK(config->recorders == 3);
@@ -55,9 +55,9 @@ TEST_CASE("the GPU's share of the machine comes from the command line", "[cli]")
   CHECK(config->recorder_cores == 12);
   CHECK(config->gpu_sharers == 5);
   CHECK(config->judges == 4);
-  CHECK(config->spare_launchers == 0);
+  CHECK(config->spare_launchers == 6);
   CHECK(config->launcher_starts == 8);
-  CHECK_FALSE(sandbox_config(read(""), Paths{})->spare_launchers);
+  CHECK(sandbox_config(read(""), Paths{})->spare_launchers == 0);
   CHECK(config->parked_candidates == 15);
   CHECK(read("").recording_jobs >= read("").gpu_sharers);
   CHECK(read("").gpu_jobs > read("").recording_jobs);

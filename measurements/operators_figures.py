@@ -22,6 +22,7 @@ EACH_S = 160  # the limit for each reference in measurements/pytorch_times.py
 SLOWER = {
     "vector_add": "both move memory as fast as a copy does; the difference is noise",
     "relu": "both move memory as fast as a copy does; the difference is noise",
+    "erf_unary": "both move memory as fast as a copy does; the difference is noise",
     "gluon_blocked_add": "both move memory as fast as a copy does; the difference is noise",
     "gluon_tma_add_pipelined": "it must use shared memory with TMA and barriers, which an addition does not need",
     "gluon_ws_tma_add": "it must use shared memory with TMA and warp specialisation, which an addition does not need",

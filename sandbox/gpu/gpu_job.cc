@@ -165,8 +165,8 @@ void GpuJob::on_host_tier() {
   const bool judged = gpu_.host.run(
       run_, *judge_, prepared_,
       timed ? cases_to_time(prepared_) : std::vector<bool>(prepared_.cases.size(), false));
-  // The submission may have damaged the device after the idle launchers checked it, so these
-  // launchers are ended.
+  // The submission may have damaged the device, so each idle launcher checks it again before its
+  // next job.
   if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
   if (!make_outputs()) return;

@@ -118,7 +118,8 @@ struct SandboxConfig {
   int parked_launchers = 3;
   /// The maximum number of launchers that wait for jobs while there is demand: twice as many as
   /// were used within spare_launcher_ms. 0: only parked_launchers. That is the default, because on
-  /// a machine with several GPUs more launchers gave fewer verdicts (docs/measurements/server.md).
+  /// a machine with several GPUs more launchers gave fewer verdicts
+  /// (docs/explanation/performance.md).
   int spare_launchers = 0;
   std::int64_t spare_launcher_ms = 300'000;
   /// More than parked_launchers are started only after no job has taken or returned a launcher for

@@ -17,10 +17,11 @@ constexpr std::size_t kReportBytes = 4 << 20;  // the maximum size of a profiler
 // The numbers of log bytes that error messages quote: the first for a launcher that does not start,
 // the second for a launcher that ends unexpectedly.
 constexpr std::size_t kStartLogBytes = 2'000, kEndLogBytes = 500;
-constexpr unsigned kLauncherLogs = 8;  // the minimum number of log files
-// The maximum time between the end of the stream and the end of the process.
+constexpr unsigned kLauncherLogs = 8;    // the minimum number of log files
 constexpr std::int64_t kSendMs = 1'000;  // for a message that needs no answer
-constexpr std::int64_t kEndMs = 10'000;  // a driver may need seconds to end a context
+// The maximum time between the end of the stream and the end of the process. A driver may need
+// seconds to end a context.
+constexpr std::int64_t kEndMs = 10'000;
 
 /// Assigns a log file, identified by a number, to each launcher. No two running launchers have the
 /// same file. Among the files of ended launchers, the oldest file is overwritten first.
@@ -170,6 +171,7 @@ Status LauncherClient::check(const Deadline& deadline) {
   Result<Frame> frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
   Status checked = frame ? parse_checked(*frame) : fail(frame.error());
   if (checked) return {};
+  if (checked.error().code == ErrorCode::corrupt) kill();  // it answered, so it has not ended
   const std::string how = how_it_ended(checked.error());
   kill();
   return fail(checked.error().code,

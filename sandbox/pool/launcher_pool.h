@@ -19,12 +19,12 @@
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
 // starts one launcher after the other, and at most config.launcher_starts at a time if several
-// callers are waiting. How many unused launchers wait for jobs follows the demand: many runs that
-// begin at the same time find their launchers ready if as many began a few minutes ago, and if no
-// job used a launcher for a while meanwhile, because a start delays the launches of other jobs. A
-// launcher that is no longer needed is ended when none starts. A start disturbs a job that is being
-// timed: an occasional sample is an outlier, and driver calls are slightly slower
-// (measurements/beside_starts.py). The median hides the outliers.
+// callers are waiting. Only config.parked_launchers unused launchers wait for jobs. With
+// config.spare_launchers, more of them wait after many were used, and they start only when no job
+// uses a launcher, because a start delays the launches of other jobs. A launcher that is no longer
+// needed is ended when none starts. A start disturbs a job that is being timed: an occasional
+// sample is an outlier, and driver calls are slightly slower (measurements/beside_starts.py). So
+// does the check of a launcher after a fault. The median hides the outliers.
 //
 // After a fault of the device, each launcher checks its context and the device again before it is
 // handed out. This takes milliseconds, so a fault in one submission costs the other runs little.
@@ -89,8 +89,8 @@ class LauncherPool {
   /// Kills the launcher and returns at once. A thread of the pool waits until the launcher has
   /// ended. Call this for a launcher that may still be working.
   void discard(std::unique_ptr<LauncherClient> used);
-  /// The same for a launcher that has answered and does nothing. A thread of the pool ends it as
-  /// soon as no launcher starts.
+  /// Takes back a launcher that has answered and does nothing, and returns at once. The launcher
+  /// stays alive until no launcher starts, or until more than kMostRetired wait for their end.
   void retire(std::unique_ptr<LauncherClient> used);
   /// Keeps a working launcher that came from take_for_oracle() for this operator. Retires the
   /// launcher instead if another launcher is already kept, or if this launcher has performed
@@ -136,6 +136,7 @@ class LauncherPool {
   struct Failure {
     Error error;
     int attempt;
+    std::int64_t retry_ns;  // when the pool tries again, by the system's monotonic clock
   };
 
   void run();

@@ -78,6 +78,11 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
       warm_(now() < std::chrono::nanoseconds(parts.known.timed_at_ns.load()) + kStillWarm) {}
 
 TimingSession::~TimingSession() {
+  if (const std::optional<LaunchFigures>& oracle = auxiliary_.verdict().launch) {
+    std::optional<LaunchFigures>& whole = run_.verdict().launch;
+    if (!whole) whole.emplace();
+    whole->add(*oracle);
+  }
   if (auxiliary_.failed())
     run_.verdict().hints.push_back({HintKind::oracle_not_timed, "",
                                     "the oracle was not timed: " + auxiliary_.finish().detail});

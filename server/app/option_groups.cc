@@ -24,7 +24,7 @@ constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer for 
 constexpr std::int64_t kLeastCpuPercent = 10;
 constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
-constexpr int kMostSpareLaunchers = 256;
+constexpr int kMostSpareLaunchers = 128;  // LauncherDemand remembers no more
 constexpr int kMostLauncherStarts = 32;
 constexpr int kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
@@ -128,8 +128,8 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
       ->capture_default_str();
   command
       .add_option("--spare-launchers", options.spare_launchers,
-                  "launchers of one GPU that wait for jobs at most, while many were used in the "
-                  "last minutes, beside the few that always wait; each has a GPU context")
+                  "the most unused launchers that wait on one GPU after many were used; each has a "
+                  "GPU context, and 3 always wait")
       ->check(CLI::Range(0, kMostSpareLaunchers))
       ->capture_default_str();
   command

@@ -223,9 +223,12 @@ void add_profile_of_check(sandbox::Verdict& tested, sandbox::Verdict profiled) {
     if (same != tested.cases.end()) *same = std::move(timed);
   }
   for (const auto& [stage, ms] : profiled.stage_ms) tested.stage_ms[stage] += ms;
-  if (!profiled.launch) return;
-  if (!tested.launch) tested.launch.emplace();
-  tested.launch->add(*profiled.launch);
+  if (profiled.launch) {
+    if (!tested.launch) tested.launch.emplace();
+    tested.launch->add(*profiled.launch);
+  }
+  if (profiled.gpu_alone_ms)
+    tested.gpu_alone_ms = tested.gpu_alone_ms.value_or(0) + *profiled.gpu_alone_ms;
 }
 
 }  // namespace assay::tools

@@ -37,6 +37,11 @@ class PartsWatch {
     since_ns_ = now_ns;
     mapped_ns_ = mapped_ns;
   }
+  /// Leaves out the time since the last part ended.
+  void skip() {
+    since_ns_ = clock_.monotonic_ns();
+    mapped_ns_ = shared_.mapping_ns();
+  }
   const LaunchParts& parts() const { return parts_; }
 
  private:

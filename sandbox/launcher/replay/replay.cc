@@ -203,7 +203,9 @@ class Replay {
                                                std::int64_t index) -> LaunchStatus {
       const bool drawn = kind == SampleKind::fresh ? a_fresh_one && one_in(index + 1)
                                                    : index == 0 || (!the_first && one_in(index));
-      return drawn ? return_outputs(result.modified) : LaunchStatus();
+      if (!drawn) return {};
+      watch_.end(LaunchPart::run);
+      return return_outputs(result.modified);
     };
     if (TrustedKernels* trusted = request_.trusted; trusted != nullptr) {
       work.scrub = [trusted] { return trusted->scrub_async(); };
@@ -230,8 +232,12 @@ class Replay {
   LaunchStatus stage_next_inputs() {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
     if (LaunchStatus s = shared_.close(); !s) return s;
+    watch_.end(LaunchPart::run);
     if (LaunchStatus s = request_.stage_next_inputs(); !s) return s;
-    return closed(initial_.stage());
+    watch_.skip();  // the judge's time, which is no part of a launch
+    const LaunchStatus staged = closed(initial_.stage());
+    watch_.end(LaunchPart::fill);
+    return staged;
   }
 
   LaunchResult<bool> swap_inputs() {

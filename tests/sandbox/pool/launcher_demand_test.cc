@@ -12,11 +12,12 @@
 
 using namespace assay;
 using namespace assay::sandbox;
+using assay::sandbox::testing::ends;
 using assay::sandbox::testing::soon;
 using assay::sandbox::testing::StartLog;
 using assay::sandbox::testing::taken;
 
-TEST_CASE("twice as many launchers wait as were used lately, and the others end with the demand") {
+TEST_CASE("twice as many launchers wait as were used lately, and they end if memory is needed") {
   Spawner spawner;
   const StartLog log("spares", 20);
   SandboxConfig config = log.config();
@@ -42,13 +43,31 @@ TEST_CASE("no launcher starts in advance of the demand while jobs use launchers"
   config.spare_launchers = 5;
   config.spare_quiet_ms = 3'600'000;
   LauncherPool pool(config, spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> first = taken(pool), second = taken(pool);
-  CHECK(log.comes_to(3));
-  pool.retire(std::move(first));
-  REQUIRE(pool.end_those_of_runs(soon()));  // a thread ends a launcher only if it may start none
-  pool.retire(std::move(second));
-  REQUIRE(pool.end_those_of_runs(soon()));
-  CHECK(log.count() == 3);
+  std::unique_ptr<LauncherClient> first = taken(pool), second = taken(pool), third = taken(pool);
+  CHECK(log.comes_to(4));
+  const Deadline deadline = soon();
+  while (pool.parked() < 1 && !deadline.over()) ::usleep(1'000);
+  REQUIRE(pool.parked() == 1);  // nothing starts now, though six launchers would be wanted
+  for (auto* one : {&first, &second, &third}) {
+    const pid_t pid = (*one)->pid();
+    pool.retire(std::move(*one));
+    CHECK(ends(pid));  // a thread ends a launcher only if it may start none
+  }
+  CHECK(log.count() == 4);
+}
+
+TEST_CASE("after a start that failed, launchers that are not needed end and free their memory") {
+  Spawner spawner;
+  const StartLog log("failing", 1, "exit 1");
+  SandboxConfig config = log.config();
+  config.parked_launchers = 1;
+  LauncherPool pool(config, spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> only = taken(pool);
+  CHECK(log.comes_to(2));  // the next one is wanted again and again, and never becomes ready
+  const pid_t pid = only->pid();
+  pool.retire(std::move(only));
+  CHECK(ends(pid));
+  CHECK(pool.parked() == 0);
 }
 
 TEST_CASE("if one launcher fails its check after a fault, no other one from before is used") {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,11 +30,19 @@ inline std::unique_ptr<LauncherClient> taken(LauncherPool& pool) {
   return std::move(*launcher);
 }
 
+/// Waits until the process has ended and was waited for. Returns false if it takes too long.
+inline bool ends(pid_t pid) {
+  const Deadline deadline = soon();
+  while (::kill(pid, 0) == 0 && !deadline.over()) ::usleep(1'000);
+  return ::kill(pid, 0) != 0;
+}
+
 /// A launcher program that reports each of its starts through a named pipe. The first `ready`
-/// starts become launchers. Later starts never become ready.
+/// starts become launchers. Later starts run the shell command `later`, which is never ready.
 class StartLog {
  public:
-  StartLog(const std::string& name, int ready) : config_(real_config()) {
+  StartLog(const std::string& name, int ready, const std::string& later = "exec sleep 60")
+      : config_(real_config()) {
     const std::filesystem::path folder = std::filesystem::path(config_.state_dir) / name;
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
@@ -44,7 +53,8 @@ class StartLog {
     std::ofstream(script) << "#!/bin/sh\ni=1\nwhile ! mkdir " << shell_word(folder.string())
                           << "/$i 2>/dev/null; do i=$((i+1)); done\nprintf x > " << shell_word(pipe)
                           << "\n[ $i -le " << ready << " ] && exec " << shell_word(config_.launcher)
-                          << " \"$@\"\nexec sleep 60\n";
+                          << " \"$@\"\n"
+                          << later << "\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config_.launcher = script;
   }

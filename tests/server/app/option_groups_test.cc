@@ -36,7 +36,7 @@ TEST_CASE("limits that no job could work with are refused", "[cli]") {
   for (const char* line :
        {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999", "--memory-mib 1",
         "--cpu-percent 0", "--recorders 0", "--gpu-jobs 0", "--recording-jobs 0",
-        "--recorder-cores 0", "--gpu-sharers 17", "--spare-launchers 257", "--launcher-starts 0",
+        "--recorder-cores 0", "--gpu-sharers 17", "--spare-launchers 129", "--launcher-starts 0",
         "--judges 0", "--run-wall-ms soon", "--compile-target cuda:1"}) {
     INFO(line);
     CHECK_THROWS_AS(read(line), CLI::ParseError);

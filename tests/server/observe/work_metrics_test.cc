@@ -152,6 +152,18 @@ TEST_CASE("metrics: the parts of the launches of a test, and no other names") {
   CHECK(written.find("invented") == std::string::npos);
 }
 
+TEST_CASE("metrics: nothing of the launches of a grade, which hidden cases decide") {
+  const sandbox::Job job = grade_of(TraceParent::below(std::nullopt).text());
+  sandbox::Verdict verdict = hidden_failure();
+  verdict.launch = {.ms = {{"map", 250.0}}, .new_contexts = 7, .kept_contexts = 0};
+  WorkMetrics metrics;
+  metrics.add({job, tools::JobState::finished, verdict, "fake", 10'000, 65, 5.0});
+  mcp::MetricsText text;
+  metrics.write(text);
+  CHECK(text.text().find("part=\"map\"") == std::string::npos);
+  CHECK(text.text().find("state=\"new\"") == std::string::npos);
+}
+
 TEST_CASE("traces: the stages of a test follow each other") {
   sandbox::Job job = grade_of(TraceParent::below(std::nullopt).text());
   job.kind = sandbox::JobKind::test;

@@ -71,6 +71,8 @@ TEST_CASE("a failure on hidden cases looks the same, whatever the submission mad
         v.stage_ms = {{"run", 9}, {"judge", 12289}};
       },
       [](Verdict& v) { v.gpu_alone_ms = 12289; },
+      [](Verdict& v) { v.launch->ms["run"] = 12289; },
+      [](Verdict& v) { v.launch->new_contexts = 12289; },
       [](Verdict& v) { v.provenance.operator_revision = "another"; },
       [](Verdict& v) { v.provenance.suite_id.digest = "another"; },
       [](Verdict& v) { v.provenance.seeds["secret_tail"] = "12289"; },

@@ -2,12 +2,14 @@
 
     room = DeviceRoom(torch.device("cuda:0"))
     room.note("job-1")  # before the candidate of a job starts
+    room.freed(size, "job-1")  # when the judge frees shared buffers of the job
     room.note_round("job-1", memory.size)  # when a round of the candidate begins
     room.wire("job-1")  # {"total_bytes": ..., "own_bytes": ..., "others_bytes": ..., ...}
 
 The judge counts, because it is trusted. It sees only sums: what is free, and what its own torch has
 reserved. The rest belongs to others: to the CUDA contexts, to Assay's other processes, to a
-candidate that still runs, and to processes that have nothing to do with Assay."""
+candidate that still runs, and to processes that have nothing to do with Assay. The judge's own
+shared buffers count as memory of others too, because torch does not know them."""
 
 from __future__ import annotations
 
@@ -47,7 +49,12 @@ def has_room_for_float64(device: torch.device, elements: int) -> bool:
 class DeviceRoom:
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._before: dict[str, int] = {}  # what others had, by job
+        # What others had before the candidate started, by job. `_before` lacks all shared buffers
+        # that were freed since then, so a candidate is charged if it takes their memory. `_room`
+        # lacks only the buffers of the job itself, because those of other jobs may have left the
+        # candidate too little memory for a while.
+        self._before: dict[str, int] = {}
+        self._room: dict[str, int] = {}
         self._rounds: dict[str, int] = {}  # the most that the judge had in a round, by job
 
     def trim(self) -> None:
@@ -64,7 +71,15 @@ class DeviceRoom:
 
     def note(self, job: str) -> None:
         """Keeps what others have now, before a candidate of this job starts."""
-        self._before[job] = taken_by_others(self._device)
+        self._before[job] = self._room[job] = taken_by_others(self._device)
+
+    def freed(self, size: int, owner: str = "") -> None:
+        """Must be called when the judge has freed `size` bytes of shared buffers, which note() may
+        have counted. They were of the job `owner`, or of no job."""
+        for job in self._before:
+            self._before[job] -= size
+        if owner in self._room:
+            self._room[owner] -= size
 
     def note_round(self, job: str, shared_bytes: int) -> None:
         """Keeps what this process has while a candidate works: what torch has reserved, and the
@@ -78,6 +93,7 @@ class DeviceRoom:
 
     def forget(self, job: str) -> None:
         self._before.pop(job, None)
+        self._room.pop(job, None)
         self._rounds.pop(job, None)
 
     def wire(self, job: str) -> dict[str, int]:
@@ -90,5 +106,5 @@ class DeviceRoom:
             "total_bytes": torch.cuda.mem_get_info(self._device)[1],
             "own_bytes": max(torch.cuda.memory_reserved(self._device), self._rounds.get(job, 0)),
             "others_bytes": taken_by_others(self._device),
-            "others_before_bytes": self.before(job),
+            "others_before_bytes": self._room.get(job, 0),
         }

@@ -364,7 +364,7 @@ class Judge:
 
     def _free_memory(self, frame: Frame) -> Reply:
         if self._pool is not None:
-            self._pool.free_unused()
+            self._room.freed(self._pool.free_unused())
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         job = str(frame.header.get("job", ""))
@@ -379,9 +379,10 @@ class Judge:
             self._room.trim()
 
     def _release_buffers(self, job: str) -> None:
+        """The buffers that are freed here may be counted as memory of others (DeviceRoom)."""
         buffers = self._owned.pop(job, None)
         if buffers is not None and self._pool is not None:
-            self._pool.give(buffers)
+            self._room.freed(self._pool.give(buffers), job)
 
     def _lint(self, frame: Frame) -> Reply:
         header = frame.header

@@ -84,17 +84,22 @@ class SharedBuffersPool:
     def take(self) -> SharedBuffers:
         return self._free.pop() if self._free else self._make()
 
-    def give(self, buffers: SharedBuffers) -> None:
-        """Keeps the buffers for another job. Frees them if too much would be unused."""
-        if sum(one.size for one in self._free) + buffers.size > self._kept:
+    def give(self, buffers: SharedBuffers) -> int:
+        """Keeps the buffers for another job. Frees them if too much would be unused. Returns the
+        number of bytes that were freed."""
+        size = buffers.size
+        if sum(one.size for one in self._free) + size > self._kept:
             buffers.free()
-        else:
-            self._free.append(buffers)
+            return size
+        self._free.append(buffers)
+        return 0
 
-    def free_unused(self) -> None:
-        """Frees all buffers that no job has."""
+    def free_unused(self) -> int:
+        """Frees all buffers that no job has. Returns the number of bytes that were freed."""
+        size = sum(one.size for one in self._free)
         while self._free:
             self._free.pop().free()
+        return size
 
 
 def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:

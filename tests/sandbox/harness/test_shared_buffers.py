@@ -9,6 +9,7 @@ import mmap
 import os
 import socket
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
+from harness.judging.device_room import DeviceRoom
 from harness.judging.judge import Judge
 from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
 from harness.wire.device_memory import Access, DeviceMemoryError, Properties
@@ -270,12 +272,14 @@ def test_structural_inputs_stay_beside_new_ones(
 def test_shared_buffers_are_kept_up_to_a_bound() -> None:
     pool = SharedBuffersPool(FileBuffers, 3000)  # type: ignore[arg-type]
     first, second, third = (pool.take() for _ in range(3))
+    freed = []
     for one in (first, second, third):
         one.room(1400)
-        pool.give(one)
+        freed.append(pool.give(one))
+    assert freed == [0, 0, 1400]
     assert [one.size for one in (first, second, third)] == [1400, 1400, 0]
     assert pool.take() is second
-    pool.free_unused()  # the second buffers belong to a job
+    assert pool.free_unused() == 1400  # the second buffers belong to a job
     assert [one.size for one in (first, second)] == [0, 1400]
 
 
@@ -294,6 +298,55 @@ def test_rounds_of_the_host_tier_need_no_references_and_no_shared_buffers(
     assert (states[0]._output is None) == free
     assert states[0].refresh() == ""  # its structural inputs stay, with and without memory
     talk.judge._free_for_rounds("job_1", free)  # as for the next case
+
+
+def test_shared_buffers_that_are_freed_are_no_longer_memory_of_others(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """If they were, a candidate could take their memory and would not be charged for it."""
+    talk = Conversation()
+    judge, made = talk.judge, [FileBuffers() for _ in range(4)]
+    left = iter(made)
+    judge._pool = SharedBuffersPool(lambda: next(left), 0)  # type: ignore[arg-type, return-value]
+    contexts, total = 1000, 1 << 20
+
+    def mem_get_info(_: object) -> tuple[int, int]:
+        return total - contexts - sum(one.size for one in made), total
+
+    monkeypatch.setattr(torch.cuda, "mem_get_info", mem_get_info)
+    for name in ("memory_reserved", "memory_allocated"):
+        monkeypatch.setattr(torch.cuda, name, lambda _: 0)
+    memory = types.SimpleNamespace(total_memory=total)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: memory)
+    judge._room = room = DeviceRoom(torch.device("cuda:0"))
+    folder = write_operator(tmp_path / "op")
+
+    def told(job: str) -> tuple[int, int]:
+        return room.before(job), room.wire(job)["others_before_bytes"]
+
+    talk.prepare(folder, "job_1")
+    first = made[0].size
+    assert first > 0 and told("job_1") == (contexts + first, contexts + first)
+    talk.prepare(folder, "job_2", rows=400)
+    second = made[1].size
+    both = contexts + first + second
+    assert told("job_2") == (both, both)
+    judge._free_for_rounds("job_1", False)
+    assert told("job_1") == (contexts + first, contexts + first)
+    judge._free_for_rounds("job_1", True)
+    assert told("job_1") == (contexts, contexts)
+    # The buffers of the first job left the candidate of the second job less room for a while.
+    assert told("job_2") == (contexts + second, both)
+    judge._release(Frame({"type": "release", "job": "job_2"}))
+    assert told("job_2") == (0, 0)
+    # Buffers that belong to no job are freed when a job lacks memory.
+    judge._pool._kept = total
+    talk.prepare(folder, "job_3")
+    judge._release(Frame({"type": "release", "job": "job_3"}))
+    room.note("job_4")
+    assert told("job_4") == (contexts + first, contexts + first)
+    judge._free_memory(Frame({"type": "free_memory", "job": "job_4"}))
+    assert told("job_4") == (contexts, contexts + first)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a driver")

@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 
 import torch  # noqa: E402
 from harness.entry.fake_cuda import FakeGenerator  # noqa: E402
+from harness.imported.randint_bounds import randint_bounds  # noqa: E402
 from harness.wire.tensors import NAMES  # noqa: E402
 from torch.overrides import TorchFunctionMode  # noqa: E402
 
@@ -43,8 +44,7 @@ class _Drawn(TorchFunctionMode):
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func is torch.randint:
-            sizes = [value for value in args if not isinstance(value, int)]
-            size = sizes[0] if sizes else kwargs["size"]
+            size = kwargs["size"] if "size" in kwargs else args[-1]
             dtype = kwargs.get("dtype") or torch.int64
         elif func in (torch.randn, torch.rand):
             size = args[0] if args and not isinstance(args[0], int) else args or kwargs["size"]
@@ -92,8 +92,6 @@ class Draws(TorchFunctionMode):
         if func in FUNCTIONS:
             self.found.append((FUNCTIONS[func], list(drawn.shape), NAMES[drawn.dtype]))
         elif func is torch.randint:
-            bounds = [value for value in args if isinstance(value, int)]
-            low, high = (0, *bounds)[-2:] if bounds else (0, kwargs["high"])
-            low = kwargs.get("low", low)
-            self.found.append(("randint", list(drawn.shape), NAMES[drawn.dtype], low, high))
+            bounds = randint_bounds(args, kwargs)
+            self.found.append(("randint", list(drawn.shape), NAMES[drawn.dtype], *bounds))
         return drawn

@@ -19,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from harness.entry.class_entry import state_of, undrawn
 from harness.imported.generators import SEED_LIMIT, seeded_generators
+from harness.imported.randint_bounds import randint_bounds
 from harness.operator import Rng
 
 Draw = Callable[[Rng, Any, torch.dtype], torch.Tensor]
@@ -57,10 +58,7 @@ class Draws(TorchFunctionMode):
         if func is torch.randperm:
             return self._rng.permutation(form.shape[0]).to(form.dtype)
         if func is torch.randint:
-            bounds = [arg for arg in args if isinstance(arg, int)]
-            low, high = bounds if len(bounds) == 2 else (0, bounds[0]) if bounds else (0, 0)
-            low, high = kwargs.get("low", low), kwargs.get("high", high)
-            return self._rng.integers(form.shape, low, high, form.dtype)
+            return self._rng.integers(form.shape, *randint_bounds(args, kwargs), form.dtype)
         return self._drawn(func, form.shape, form.dtype)
 
     def _drawn(self, func: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:

@@ -71,6 +71,8 @@ class Result:
     elements: int = 0
     mismatches: int = 0
     first_mismatch: dict[str, Any] | None = None
+    # Whether the first wrong element only looks right, because nothing was stored there.
+    first_is_unstored: bool = False
     wrong: list[dict[str, Any]] = field(default_factory=list)  # one description per wrong output
 
     def text(self) -> str:
@@ -79,7 +81,8 @@ class Result:
         if self.reason or first is None:
             return self.reason
         output, index = first["output"], first["index"]
-        values = f"expected {first['expected']}, got {first['actual']}"
+        got = "but nothing was stored" if self.first_is_unstored else f"got {first['actual']}"
+        values = f"expected {first['expected']}, {got}"
         return f"output {output}: {self.mismatches} of {self.elements} elements are wrong; first at {index}: {values}"
 
     def wire(self) -> dict[str, Any]:
@@ -131,6 +134,10 @@ def compare(
         if count and result.ok:
             result.ok, result.kind = False, "wrong_result"
             result.first_mismatch = _first(rule, first, right, got)
+            at = tuple(result.first_mismatch["index"])
+            result.first_is_unstored = judged is not got and not torch.equal(
+                bits(judged[at]), bits(got[at])
+            )
         if count and before is not None:
             output = Output(
                 rule.name, position, right, compared, rule.max_abs_error, rule.scale, rule.relative

@@ -33,6 +33,31 @@ def test_nan_that_nothing_stored_is_wrong(dtype: torch.dtype) -> None:
     assert judged(right, -right, Before(poisoned=True)).ok  # a NaN with the sign set
 
 
+@pytest.mark.parametrize(
+    ("right", "dtype", "values"),
+    [
+        (torch.nan, torch.float32, "expected nan, but nothing was stored"),
+        (True, torch.bool, "expected 1.0, but nothing was stored"),
+        (1.0, torch.float32, "expected 1.0, got nan"),
+    ],
+)
+def test_a_message_says_that_nothing_was_stored(
+    right: float | bool, dtype: torch.dtype, values: str
+) -> None:
+    """The message "expected nan, got nan" would tell no error."""
+    expected = torch.full((4,), right, dtype=dtype)
+    text = judged(expected, unstored(dtype, 4), Before(poisoned=True)).text()
+    assert text == f"output y: 4 of 4 elements are wrong; first at [0]: {values}"
+
+
+def test_a_message_has_the_first_value_although_nothing_was_stored_later() -> None:
+    expected = torch.tensor([torch.nan, torch.nan])
+    got = unstored(torch.float32, 2)
+    got[0] = 3.0
+    text = judged(expected, got, Before(poisoned=True)).text()
+    assert text.endswith("first at [0]: expected nan, got 3.0")
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_memory_without_poison_or_with_an_argument_is_only_compared(dtype: torch.dtype) -> None:
     right = torch.full((8,), torch.nan, dtype=dtype)

@@ -6,19 +6,21 @@
     keep(folder, found["softmax"])  # removes the others
 
 The inputs are those of a call of the test part, cut to smaller sizes (harness/imported/
-cut_arguments.py). The golden code is the only reference, so a cut is accepted only with evidence that
-the code computes all of the smaller result: in Triton's interpreter it accesses only memory of its
-arguments, no output depends on uninitialised memory or on memory beyond a tensor, and as a
-submission it passes with its programs in order and in reverse order. It also compiles for the target.
-For example, a kernel that reads full blocks without a mask reads beyond the last row, and fails.
+cut_arguments.py). The golden code is the only reference, so a cut is accepted only with evidence
+that the code computes all of the smaller result: in Triton's interpreter it accesses only memory of
+its arguments, no output depends on uninitialised memory or on memory beyond a tensor, and as a
+submission it passes with its programs in order and in reverse order. It also compiles for the
+target. For example, a kernel that reads full blocks without a mask reads beyond the last row, and
+fails.
 
-Sizes that are no multiples of the old ones are tried before halves, and all extents together before
-single ones. If no call runs in the interpreter in its own size, because it takes too long for example,
-much smaller sizes are tried.
+Sizes that are no multiples of the old ones are tried before halves, and all extents together
+before single ones. If no call runs in the interpreter in its own size, because it takes too long
+for example, much smaller sizes are tried.
 
-A function that draws tensors itself gets no such case, because the drawn tensors are arguments of the
-shapes that the test has. An extent keeps its size if a float argument may be computed from it, or if integer tensors together
-may say how it is divided. For example, starts and lengths of sequences must fit to each other."""
+A function that draws tensors itself gets no such case, because the drawn tensors are arguments of
+the shapes that the test has. An extent keeps its size if a float argument may be computed from it,
+or if integer tensors together may say how it is divided. For example, starts and lengths of
+sequences must fit to each other."""
 
 from __future__ import annotations
 

@@ -24,14 +24,15 @@ contents (surroundings.py). This also protects the judge's own tensors from wron
 code. open_elements.py identifies the elements that depend on these contents.
 
 `DRAWS` contains, by call, the random tensors that the kernel part itself draws during the call:
-name of the function, shape and dtype, and the bounds of integers. They are arguments of the case (`d0`, `d1`, ...), which the
-adapter hands out, so that the golden kernel part and a submission compute with the same numbers.
+name of the function, shape and dtype, and the bounds of integers. They are arguments of the case
+(`d0`, `d1`, ...), which the adapter hands out, so that the golden kernel part and a submission
+compute with the same numbers.
 
 `INTERFACE` contains `leaves` (for each leaf of the call's arguments, in order, the name in the
 spec, or none for a constant of the adapter), `dtypes`, and `written` (the arguments that are also
 outputs; they follow the returned outputs), and `tests` (the number of calls in each test, if the
-test part calls nothing outside of tests; test_parts.py). `CALLS` contains the form of each call's result, in the
-order of the calls, or none for results that are not known (returned.py)."""
+test part calls nothing outside of tests; test_parts.py). `CALLS` contains the form of each call's
+result, in the order of the calls, or none for results that are not known (returned.py)."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ several runs add up. Several processes can share the operators, for example one 
 (--parts). Any beginning of a run is an even sample of operators and transforms.
 
 On a GPU, a cheat is graded only if it passes `run_tests` (graded.py says why), and outputs are
-compared by threads of their own, so that no job of the server waits for a comparison. The exit status is
-1 if a cheat got through or an honest submission was refused."""
+compared by threads of their own, so that no job of the server waits for a comparison. The exit
+status is 1 if a cheat got through or an honest submission was refused."""
 
 from __future__ import annotations
 

@@ -7,19 +7,25 @@ cases, and adds up the time of each stage.
 `judge` (inputs and first comparisons), `baseline` (timing the oracle and PyTorch) and `recheck`
 (comparing outputs after each timed block); `gpu_s` is their sum, and in a part of it other jobs can
 use the GPU too. `times` contains four medians in nanoseconds: of all samples of the submission, of
-its first runs on new inputs, of the oracle's samples, and of the submission's fresh samples."""
+its first runs on new inputs, of the oracle's samples, and of the submission's fresh samples.
+
+The file is written again after each submission, and once more if a signal ends the measurement. So
+it always contains what is measured. `chosen` is how many submissions a whole measurement has."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
+import signal
 import sqlite3
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from environment import environment
@@ -30,6 +36,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/common"))
 from tool_calls import verdict_of  # noqa: E402
 
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 ON_THE_GPU = ("launch", "judge", "baseline", "recheck")
 
 
@@ -42,21 +49,31 @@ def submit(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
 
 
 def add_verdicts(graded: list[dict[str, Any]], store: Path) -> None:
-    """Adds the stored verdicts. The answers of `submit` have neither hidden cases nor the times of
-    stages."""
+    """Adds the stored verdicts to the submissions that have none. The answers of `submit` have
+    neither hidden cases nor the times of stages. A submission keeps `job` until its verdict is
+    stored."""
+    missing = [one for one in graded if "job" in one]
+    if not missing:
+        return
     database = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
-    for one in graded:
-        (text,) = database.execute(
-            "SELECT document FROM verdicts WHERE job = ?", (one.pop("job"),)
+    for one in missing:
+        row = database.execute(
+            "SELECT document FROM verdicts WHERE job = ?", (one["job"],)
         ).fetchone()
-        verdict = json.loads(text)
-        one["cases"] = len(verdict["cases"])
-        one["times"] = {
-            case["id"]: times_of(case) for case in verdict["cases"] if case.get("latency")
-        }
-        for key in ("outcome", "error_kind", "tier", "perf", "stage_ms", "gpu_alone_ms", "hints"):
-            one[key] = verdict.get(key)
+        if row is not None:
+            one.update(figures(json.loads(row[0])))
+            del one["job"]
     database.close()
+
+
+def figures(verdict: dict[str, Any]) -> dict[str, Any]:
+    timed = [case for case in verdict["cases"] if case.get("latency")]
+    keys = ("outcome", "error_kind", "tier", "perf", "stage_ms", "gpu_alone_ms", "hints")
+    return {
+        "cases": len(verdict["cases"]),
+        "times": {case["id"]: times_of(case) for case in timed},
+        **{key: verdict.get(key) for key in keys},
+    }
 
 
 def times_of(case: dict[str, Any]) -> list[float | None]:
@@ -74,7 +91,9 @@ def worked_ms(one: dict[str, Any]) -> float:
 
 
 def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
-    passed = [one for one in graded if one["outcome"] == "pass"]
+    passed = [one for one in graded if one.get("outcome") == "pass"]
+    if not passed:
+        return {"submissions": len(graded), "passed": 0}
     gpu_s = [sum(one["stage_ms"].get(stage, 0) for stage in ON_THE_GPU) / 1e3 for one in passed]
     return {
         "submissions": len(graded),
@@ -96,6 +115,54 @@ def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+class Grading:
+    """The submissions so far, and the file that they are written to."""
+
+    def __init__(self, out: Path, store: Path, chosen: int) -> None:
+        self._out, self._store, self._chosen = out, store, chosen
+        self._graded: list[dict[str, Any]] = []
+        # This takes seconds, which a measurement that is stopped has no longer.
+        self._environment = environment()
+
+    def add(self, submission: dict[str, Any]) -> None:
+        self._graded.append(submission)
+        self.write()
+
+    def write(self) -> dict[str, Any]:
+        """Writes the file, unless there is no submission yet. Returns the summary."""
+        add_verdicts(self._graded, self._store)
+        found = summary(self._graded)
+        if not self._graded:
+            return found
+        document = {
+            "what": __doc__,
+            "summary": found,
+            "chosen": self._chosen,
+            "environment": self._environment,
+            "graded": self._graded,
+        }
+        self._out.parent.mkdir(parents=True, exist_ok=True)
+        whole = self._out.with_name(self._out.name + ".new")
+        whole.write_text(json.dumps(document, indent=1) + "\n")
+        whole.replace(self._out)  # so that a signal leaves the old file or the new one
+        return found
+
+
+def end(number: int, _: FrameType | None) -> None:
+    for again in SIGNALS:
+        signal.signal(again, signal.SIG_IGN)  # the file is being written
+    raise SystemExit(128 + number)
+
+
+def close(client: StdioClient) -> None:
+    """Ends the server, which may still have a submission, or may have got the same signal."""
+    try:
+        client.close()
+    except (subprocess.TimeoutExpired, BrokenPipeError):
+        client.process.kill()
+        client.process.wait()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -109,23 +176,28 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     chosen = operator_folders(options.operators)
+    for number in SIGNALS:
+        signal.signal(number, end)
     with tempfile.TemporaryDirectory() as folder:
         command = serve_command(options.binary, options.device, f"{folder}/assay.db")
+        grading = Grading(options.out, Path(folder) / "assay.db", len(chosen))
         client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
-        run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})[
-            "structuredContent"
-        ]["run"]
-        submit(client, run, chosen[0])  # starts the pool
-        end = time.monotonic() + options.seconds
-        graded = [submit(client, run, one) for one in chosen if time.monotonic() < end]
-        client.close()
-        add_verdicts(graded, Path(folder) / "assay.db")
-    document = {"what": __doc__, "summary": {}, "environment": environment(), "graded": graded}
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(document, indent=1) + "\n")
-    document["summary"] = summary(graded)
-    options.out.write_text(json.dumps(document, indent=1) + "\n")
-    print(json.dumps(document["summary"], indent=1))
+        try:
+            run = client.call(
+                "start_run", {"agent": "bench", "model": "none", "track": "practice"}
+            )["structuredContent"]["run"]
+            submit(client, run, chosen[0])  # starts the pool
+            last_start = time.monotonic() + options.seconds
+            for one in chosen:
+                if time.monotonic() < last_start:
+                    grading.add(submit(client, run, one))
+        finally:
+            try:
+                grading.write()  # because the end of the server may take long
+            finally:
+                close(client)
+            found = grading.write()  # with verdicts that were stored late
+    print(json.dumps(found, indent=1))
 
 
 if __name__ == "__main__":

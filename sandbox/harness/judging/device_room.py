@@ -2,7 +2,7 @@
 
     room = DeviceRoom(torch.device("cuda:0"))
     room.note("job-1")  # before the candidate of a job starts
-    room.freed(size, "job-1")  # when the judge frees shared buffers of the job
+    room.freed("job-1", size)  # when the judge frees the shared buffers of the job
     room.note_round("job-1", memory.size)  # when a round of the candidate begins
     room.wire("job-1")  # {"total_bytes": ..., "own_bytes": ..., "others_bytes": ..., ...}
 
@@ -12,6 +12,8 @@ candidate that still runs, and to processes that have nothing to do with Assay. 
 shared buffers count as memory of others too, because torch does not know them."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import torch
 
@@ -47,12 +49,13 @@ def has_room_for_float64(device: torch.device, elements: int) -> bool:
 
 
 class DeviceRoom:
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-        # What others had before the candidate started, by job. `_before` lacks all shared buffers
-        # that were freed since then, so a candidate is charged if it takes their memory. `_room`
-        # lacks only the buffers of the job itself, because those of other jobs may have left the
-        # candidate too little memory for a while.
+    def __init__(self, device: torch.device, shared_bytes: Callable[[], int] = lambda: 0) -> None:
+        """`shared_bytes` returns the size of all shared buffers that the judge has now."""
+        self._device, self._shared_bytes = device, shared_bytes
+        # What others had before the candidate started, by job. `_before` is without the shared
+        # buffers, whose size may change while a candidate works. `_room` is with them, but without
+        # those of the job itself that were freed since then. The buffers of other jobs may have
+        # left the candidate too little memory for a while.
         self._before: dict[str, int] = {}
         self._room: dict[str, int] = {}
         self._rounds: dict[str, int] = {}  # the most that the judge had in a round, by job
@@ -71,15 +74,13 @@ class DeviceRoom:
 
     def note(self, job: str) -> None:
         """Keeps what others have now, before a candidate of this job starts."""
-        self._before[job] = self._room[job] = taken_by_others(self._device)
+        self._room[job] = taken_by_others(self._device)
+        self._before[job] = self._room[job] - self._shared_bytes()
 
-    def freed(self, size: int, owner: str = "") -> None:
-        """Must be called when the judge has freed `size` bytes of shared buffers, which note() may
-        have counted. They were of the job `owner`, or of no job."""
-        for job in self._before:
-            self._before[job] -= size
-        if owner in self._room:
-            self._room[owner] -= size
+    def freed(self, job: str, size: int) -> None:
+        """Must be called when the judge has freed `size` bytes of the job's shared buffers."""
+        if job in self._room:
+            self._room[job] -= size
 
     def note_round(self, job: str, shared_bytes: int) -> None:
         """Keeps what this process has while a candidate works: what torch has reserved, and the
@@ -89,7 +90,8 @@ class DeviceRoom:
             self._rounds[job] = max(held, self._rounds.get(job, 0))
 
     def before(self, job: str) -> int:
-        return self._before.get(job, 0)
+        """Returns how much others would have now if the candidate had nothing."""
+        return self._before[job] + self._shared_bytes() if job in self._before else 0
 
     def forget(self, job: str) -> None:
         self._before.pop(job, None)

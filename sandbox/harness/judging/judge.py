@@ -77,7 +77,7 @@ class Judge:
         )
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
-        self._room = DeviceRoom(self.device)
+        self._room = DeviceRoom(self.device, lambda: self._pool.size if self._pool else 0)
         # Cases whose references are not yet computed. The computation pauses while a job is timed.
         self._ahead: deque[CaseState] = deque()
         self._settled = False
@@ -364,7 +364,7 @@ class Judge:
 
     def _free_memory(self, frame: Frame) -> Reply:
         if self._pool is not None:
-            self._room.freed(self._pool.free_unused())
+            self._pool.free_unused()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
         job = str(frame.header.get("job", ""))
@@ -379,10 +379,9 @@ class Judge:
             self._room.trim()
 
     def _release_buffers(self, job: str) -> None:
-        """The buffers that are freed here may be counted as memory of others (DeviceRoom)."""
         buffers = self._owned.pop(job, None)
         if buffers is not None and self._pool is not None:
-            self._room.freed(self._pool.give(buffers), job)
+            self._room.freed(job, self._pool.give(buffers))
 
     def _lint(self, frame: Frame) -> Reply:
         header = frame.header

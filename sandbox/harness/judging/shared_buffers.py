@@ -80,13 +80,21 @@ class SharedBuffersPool:
         self._make = make
         self._kept = kept
         self._free = [make()]
+        self._taken: list[SharedBuffers] = []
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of all buffers, with and without a job."""
+        return sum(one.size for one in (*self._free, *self._taken))
 
     def take(self) -> SharedBuffers:
-        return self._free.pop() if self._free else self._make()
+        self._taken.append(self._free.pop() if self._free else self._make())
+        return self._taken[-1]
 
     def give(self, buffers: SharedBuffers) -> int:
         """Keeps the buffers for another job. Frees them if too much would be unused. Returns the
         number of bytes that were freed."""
+        self._taken.remove(buffers)
         size = buffers.size
         if sum(one.size for one in self._free) + size > self._kept:
             buffers.free()
@@ -94,12 +102,10 @@ class SharedBuffersPool:
         self._free.append(buffers)
         return 0
 
-    def free_unused(self) -> int:
-        """Frees all buffers that no job has. Returns the number of bytes that were freed."""
-        size = sum(one.size for one in self._free)
+    def free_unused(self) -> None:
+        """Frees all buffers that no job has."""
         while self._free:
             self._free.pop().free()
-        return size
 
 
 def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:

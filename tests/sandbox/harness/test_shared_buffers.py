@@ -17,7 +17,7 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness.judging.device_room import DeviceRoom
+from harness.judging.device_room import taken_by_others
 from harness.judging.judge import Judge
 from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
 from harness.wire.device_memory import Access, DeviceMemoryError, Properties
@@ -278,9 +278,9 @@ def test_shared_buffers_are_kept_up_to_a_bound() -> None:
         freed.append(pool.give(one))
     assert freed == [0, 0, 1400]
     assert [one.size for one in (first, second, third)] == [1400, 1400, 0]
-    assert pool.take() is second
-    assert pool.free_unused() == 1400  # the second buffers belong to a job
-    assert [one.size for one in (first, second)] == [0, 1400]
+    assert pool.take() is second and pool.size == 2800
+    pool.free_unused()  # the second buffers belong to a job
+    assert [one.size for one in (first, second)] == [0, 1400] and pool.size == 1400
 
 
 @pytest.mark.parametrize("free", [False, True])
@@ -318,7 +318,8 @@ def test_shared_buffers_that_are_freed_are_no_longer_memory_of_others(
         monkeypatch.setattr(torch.cuda, name, lambda _: 0)
     memory = types.SimpleNamespace(total_memory=total)
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: memory)
-    judge._room = room = DeviceRoom(torch.device("cuda:0"))
+    room = judge._room
+    room._device = torch.device("cuda:0")
     folder = write_operator(tmp_path / "op")
 
     def told(job: str) -> tuple[int, int]:
@@ -331,15 +332,18 @@ def test_shared_buffers_that_are_freed_are_no_longer_memory_of_others(
     second = made[1].size
     both = contexts + first + second
     assert told("job_2") == (both, both)
+    # The buffers of the second job are the judge's, too, although they were made after the note.
     judge._free_for_rounds("job_1", False)
-    assert told("job_1") == (contexts + first, contexts + first)
+    assert told("job_1") == (both, contexts + first)
     judge._free_for_rounds("job_1", True)
-    assert told("job_1") == (contexts, contexts)
-    # The buffers of the first job left the candidate of the second job less room for a while.
+    assert told("job_1") == (contexts + second, contexts)
+    # Those of the first job left the candidate of the second job less room for a while.
     assert told("job_2") == (contexts + second, both)
+    # While nothing else has memory, others have as much as before the candidate started.
+    assert taken_by_others(room._device) == room.before("job_1") == room.before("job_2")
     judge._release(Frame({"type": "release", "job": "job_2"}))
-    assert told("job_2") == (0, 0)
-    # Buffers that belong to no job are freed when a job lacks memory.
+    assert told("job_2") == (0, 0) and told("job_1") == (contexts, contexts)
+    # Buffers that no job has are freed if a job lacks memory. Until then they were there.
     judge._pool._kept = total
     talk.prepare(folder, "job_3")
     judge._release(Frame({"type": "release", "job": "job_3"}))

@@ -12,7 +12,7 @@
 
 using namespace assay;
 using namespace assay::sandbox;
-using assay::sandbox::testing::ends;
+using assay::sandbox::testing::is_reaped;
 using assay::sandbox::testing::soon;
 using assay::sandbox::testing::StartLog;
 using assay::sandbox::testing::taken;
@@ -51,7 +51,7 @@ TEST_CASE("no launcher starts in advance of the demand while jobs use launchers"
   for (auto* one : {&first, &second, &third}) {
     const pid_t pid = (*one)->pid();
     pool.retire(std::move(*one));
-    CHECK(ends(pid));  // a thread ends a launcher only if it may start none
+    CHECK(is_reaped(pid));  // a thread ends a launcher only if it may start none
   }
   CHECK(log.count() == 4);
 }
@@ -66,7 +66,7 @@ TEST_CASE("after a start that failed, launchers that are not needed end and free
   CHECK(log.comes_to(2));  // the next one is wanted again and again, and never becomes ready
   const pid_t pid = only->pid();
   pool.retire(std::move(only));
-  CHECK(ends(pid));
+  CHECK(is_reaped(pid));
   CHECK(pool.parked() == 0);
 }
 

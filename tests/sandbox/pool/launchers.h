@@ -31,7 +31,7 @@ inline std::unique_ptr<LauncherClient> taken(LauncherPool& pool) {
 }
 
 /// Waits until the process has ended and was waited for. Returns false if it takes too long.
-inline bool ends(pid_t pid) {
+inline bool is_reaped(pid_t pid) {
   const Deadline deadline = soon();
   while (::kill(pid, 0) == 0 && !deadline.over()) ::usleep(1'000);
   return ::kill(pid, 0) != 0;

@@ -3,6 +3,8 @@ part is a case of host_tier_cases.py."""
 
 PRELUDE = """
 import ctypes
+import subprocess
+import tempfile
 import threading
 
 WIDTH = 4096
@@ -37,6 +39,18 @@ def _add_by_table(table, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
     z = tl.load(table + 2).to(tl.pointer_type(KIND))
     total = tl.load(x + i, mask=i < n).to(tl.float32) + tl.load(y + i, mask=i < n).to(tl.float32)
     tl.store(z + i, total.to(KIND), mask=i < n)
+
+
+@triton.jit
+def _fill(x, n, value, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + i, tl.full((BLOCK,), 1, tl.float32) * value, mask=i < n)
+
+
+def in_a_thread(act):
+    thread = threading.Thread(target=act)
+    thread.start()
+    thread.join()
 
 
 def grid(x):
@@ -85,6 +99,13 @@ def op_add_by_kernel(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return add(x, y)
 
 
+@torch.library.custom_op("host_tier::add_scaled", mutates_args=())
+def op_add_scaled(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    z = add(x * 2, y * 2)
+    z.mul_(2)
+    return (z * 0.25).to(x.dtype)
+
+
 class AddByTorch(torch.autograd.Function):
     @staticmethod
     def forward(context, x, y):
@@ -114,4 +135,16 @@ def library_adds(x, total):  # adds float32 in place: by cuBLAS, or without a GP
         library.saxpy_(*map(ctypes.byref, (n, one)), at[0], ctypes.byref(step), at[1],
                        ctypes.byref(step))
     return total
+
+
+def compiled_adds(x, y):  # adds tensors of float32 on the host
+    folder = tempfile.mkdtemp()
+    with open(folder + "/add.c", "w") as file:
+        file.write("void add(float *x, float *y, long n) { while (n--) x[n] += y[n]; }")
+    command = ["cc", "-shared", "-fPIC", "-o", folder + "/add.so", folder + "/add.c"]
+    subprocess.run(command, check=True, capture_output=True)
+    total, other = x.cpu().clone(), y.cpu().contiguous()
+    at = [ctypes.c_void_p(t.data_ptr()) for t in (total, other)]
+    ctypes.CDLL(folder + "/add.so").add(*at, ctypes.c_long(total.numel()))
+    return total.to(x.device)
 """

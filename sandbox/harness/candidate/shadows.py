@@ -17,12 +17,15 @@ module, and a submission whose control flow depends on values needs no special c
 Values that only decide about shapes, indices or control flow are those of the kernels in both
 computations. An index is moved to another position, so that the result still depends on it.
 
-A library, another thread, numpy or an operation of its own may also write to memory, unseen by this
-mode of torch. Such a write counts as not made by a kernel. For this, each storage with a shadow has a
-second copy, which is its contents after the last launch or operation that wrote to it. Before the
-next one, and at the end, each byte that differs from this copy goes to the shadow too. Only a write
-at the same time as a launch that got the memory looks like that of the kernel. So this module is not
-enough: the judge also looks at a run in which no kernel is launched.
+A library, another thread or numpy may also write to memory, unseen by this mode of torch. Such a
+write counts as not made by a kernel. For this, each storage with a shadow has a second copy, which is
+its contents after the last launch or operation that wrote to it. Before the next one, and at the end,
+what differs from this copy goes to the shadow too, and all elements between. Only a write at the same
+time as a launch that got the memory looks like that of the kernel. So this module is not enough: the
+judge also looks at a run in which no kernel is launched.
+
+An operation that a submission has defined (torch.library) is not repeated. It runs once, and what
+torch does inside is seen as outside.
 
 Host code runs in the same process and could find or avoid this object. The judge therefore also
 checks that the ordinary outputs of this run are right. Not thread-safe."""
@@ -38,30 +41,20 @@ import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
-from torch.utils._pytree import tree_flatten, tree_leaves, tree_unflatten
+from torch.utils._pytree import tree_leaves, tree_map
 
+from harness.candidate.storages import (
+    bytes_of,
+    enlarged,
+    is_captured,
+    is_mapped_anew,
+    settle,
+    storage_of,
+    take_over,
+)
+from harness.candidate.substitutes import CARES, CHECK_SHARES, substitute
 from harness.wire.poison import fill_poison
 
-# The names of parameters of torch's operations whose values must be valid indices. An invalid index
-# would end the CUDA context.
-INDICES = frozenset({"index", "indices", "sorter"})
-# The names of integer parameters whose values the operation checks or trusts in another way.
-CHECKED = frozenset(
-    {
-        "batch_sizes",
-        "input_lengths",
-        "lengths",
-        "offset2bag",
-        "offsets",
-        "offs",
-        "repeats",
-        "target",
-    }
-    | {"target_lengths", "targets", "cum_seq_q", "cum_seq_k", "cu_seqlens_q", "cu_seqlens_k"}
-    | {"seqused_k", "seqlen_k", "block_table"}
-)
-# These operations demand values between 0 and 1. Other values would end the CUDA context.
-_SHARES = frozenset({"aten::binary_cross_entropy", "aten::binary_cross_entropy_backward"})
 # These operations only assert something about values. On a GPU, a failure would end the CUDA context.
 _ASSERTIONS = frozenset({"aten::_assert_async", "aten::_functional_assert_async"})
 # These operations return memory that nothing was stored to.
@@ -69,15 +62,13 @@ _UNSTORED = frozenset(
     {"aten::empty", "aten::empty_like", "aten::empty_strided", "aten::empty_permuted"}
     | {"aten::new_empty", "aten::new_empty_strided"}
 )
-# The C library maps so much memory of the CPU anew each time (M_MMAP_THRESHOLD is at most 32 MiB), so
-# it is zero. A model's constructor makes all of its weights there, and only a write to them would
-# take memory: the case's weights replace them.
-MAPPED_BYTES = 64 << 20
 # The names of parameters that make an operation random, unless they are 0.
 _DROPOUT = frozenset({"dropout_p", "dropout"})
 # These operations change the memory of a tensor, and compute nothing.
 _RESIZES = frozenset({"aten::set_", "aten::resize_", "aten::resize_as_"})
-_CHUNK_BYTES = 64 << 20  # the bytes that are compared at once
+
+
+_Place = tuple[torch.UntypedStorage | None, int]  # with the size of an element
 
 
 @dataclass
@@ -85,15 +76,16 @@ class _Kept:
     storage: StorageWeakRef
     shadow: torch.UntypedStorage
     seen: torch.UntypedStorage  # the storage's contents after the last write that is accounted for
+    item_bytes: int  # the size of the largest elements that a tensor in this storage had
 
 
 class Shadows:
     """The shadows of the storages of this process (see the module's docstring)."""
 
     def __init__(self) -> None:
-        # Both map the identity of a storage. It is not reused while a weak reference exists.
+        # The keys are identities of storages. None is reused while a weak reference exists.
         self._shadows: dict[int, _Kept] = {}
-        self._exposed: dict[int, StorageWeakRef] = {}
+        self._exposed: dict[int, tuple[StorageWeakRef, int]] = {}  # with the size of an element
         # Storages that were made while a CUDA graph was captured. Each replay makes them again.
         self._captured: dict[int, StorageWeakRef] = {}
 
@@ -109,10 +101,10 @@ class Shadows:
         to put it into a table of pointers."""
         with torch._C.DisableTorchFunction(), _disable_current_modes():
             self._forget_freed()
-            reached = [_storage(tensor) for tensor in _tensors(arguments)]
+            reached = list(map(_place, _tensors(arguments)))
             reached += [
-                torch.UntypedStorage._new_with_weak_ptr(reference.cdata)  # type: ignore[attr-defined]
-                for reference in self._exposed.values()
+                (torch.UntypedStorage._new_with_weak_ptr(reference.cdata), item_bytes)  # type: ignore[attr-defined]
+                for reference, item_bytes in self._exposed.values()
             ]
             self._make(*reached)
         try:
@@ -123,72 +115,75 @@ class Shadows:
 
     def exposed(self, tensor: torch.Tensor) -> None:
         """Notes that host code has read the tensor's address."""
-        if (storage := _storage(tensor)) is not None:
-            self._exposed[storage._cdata] = StorageWeakRef(storage)
+        if (storage := storage_of(tensor)) is not None:
+            self._exposed[storage._cdata] = StorageWeakRef(storage), tensor.itemsize
 
     def has(self, tensor: torch.Tensor) -> bool:
-        storage = _storage(tensor)
+        storage = storage_of(tensor)
         return storage is not None and storage._cdata in self._shadows
 
     def make(self, *tensors: torch.Tensor) -> None:
         """Makes a shadow with the present contents of each tensor's storage, unless it has one. If
         it has one, takes over what was written to the storage unseen."""
-        self._make(*map(_storage, tensors))
+        self._make(*map(_place, tensors))
 
     def note(self, *tensors: torch.Tensor) -> None:
         """Says that the present contents of the tensors' storages are accounted for."""
-        self._note(*map(_storage, tensors))
+        self._note(*map(_place, tensors))
 
-    def _make(self, *storages: torch.UntypedStorage | None) -> None:
-        _settle(*storages)
-        for storage in storages:
+    def _make(self, *places: _Place) -> None:
+        settle(*(storage for storage, _ in places))
+        for storage, item_bytes in places:
             if storage is None or not storage.nbytes():
                 continue
             kept = self._shadows.get(storage._cdata)
             if kept is None:
-                if _is_captured(storage) and storage._cdata not in self._captured:
+                if is_captured(storage) and storage._cdata not in self._captured:
                     # Each replay would copy the results of the replay before it into the shadow. So
                     # a kernel must run on the memory once before its launch is captured.
                     continue
-                kept = _Kept(StorageWeakRef(storage), storage.clone(), storage.clone())
+                kept = _Kept(StorageWeakRef(storage), storage.clone(), storage.clone(), item_bytes)
                 self._shadows[storage._cdata] = kept
                 continue
+            kept.item_bytes = max(kept.item_bytes, item_bytes)
             if kept.shadow.nbytes() < storage.nbytes():  # the storage was resized
-                kept.shadow = _enlarged(kept.shadow, storage)
-                kept.seen = _enlarged(kept.seen, storage)
-            _take_over(_bytes(storage), _bytes(kept.seen), _bytes(kept.shadow))
+                kept.shadow = enlarged(kept.shadow, storage)
+                kept.seen = enlarged(kept.seen, storage)
+            take_over(
+                bytes_of(storage), bytes_of(kept.seen), bytes_of(kept.shadow), kept.item_bytes
+            )
 
-    def _note(self, *storages: torch.UntypedStorage | None) -> None:
-        _settle(*storages)
-        for storage in storages:
+    def _note(self, *places: _Place) -> None:
+        settle(*(storage for storage, _ in places))
+        for storage, _ in places:
             kept = None if storage is None else self._shadows.get(storage._cdata)
             if storage is not None and kept is not None:
                 size = min(storage.nbytes(), kept.seen.nbytes())
-                _bytes(kept.seen)[:size] = _bytes(storage)[:size]
+                bytes_of(kept.seen)[:size] = bytes_of(storage)[:size]
 
     def made(self, tensor: torch.Tensor) -> None:
         """Notes that an operation of torch has made the tensor's storage."""
-        storage = _storage(tensor)
-        if storage is not None and _is_captured(storage):
+        storage = storage_of(tensor)
+        if storage is not None and is_captured(storage):
             self._captured[storage._cdata] = StorageWeakRef(storage)
 
     def put(self, tensor: torch.Tensor, shadow: torch.Tensor) -> None:
         """Makes the storage of `shadow` the shadow of the tensor's storage. The layouts must be
         equal."""
         self._forget_freed()
-        storage, other = _storage(tensor), _storage(shadow)
+        storage, other = storage_of(tensor), storage_of(shadow)
         if storage is not None and other is not None:
-            kept = _Kept(StorageWeakRef(storage), other, storage.clone())
+            kept = _Kept(StorageWeakRef(storage), other, storage.clone(), tensor.itemsize)
             self._shadows[storage._cdata] = kept
 
     def view(self, tensor: torch.Tensor) -> torch.Tensor:
         """Returns a tensor with the layout of `tensor` that lies in the shadow. Returns `tensor`
         itself if it has no shadow."""
         with torch._C.DisableTorchFunction(), _disable_current_modes():
-            storage = _storage(tensor)
+            storage = storage_of(tensor)
             if storage is None or storage._cdata not in self._shadows:
                 return tensor
-            self._make(storage)
+            self._make((storage, tensor.itemsize))
             shadow = self._shadows[storage._cdata].shadow
             return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
                 shadow, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
@@ -197,12 +192,8 @@ class Shadows:
     def _forget_freed(self) -> None:
         alive = {at: one for at, one in self._shadows.items() if not one.storage.expired()}
         self._shadows = alive
-        self._exposed = {at: one for at, one in self._exposed.items() if not one.expired()}
+        self._exposed = {at: one for at, one in self._exposed.items() if not one[0].expired()}
         self._captured = {at: one for at, one in self._captured.items() if not one.expired()}
-
-
-def _is_mapped_anew(storage: torch.UntypedStorage) -> bool:
-    return storage.device.type == "cpu" and storage.nbytes() >= MAPPED_BYTES
 
 
 class _Operations(TorchDispatchMode):
@@ -217,23 +208,23 @@ class _Operations(TorchDispatchMode):
         if func._schema.name in _UNSTORED:
             # torch may give out memory that still contains the results of an earlier launch.
             result = func(*args, **kwargs)
-            storage = _storage(result)
-            if storage is not None and storage.nbytes() and not _is_mapped_anew(storage):
-                fill_poison(_bytes(storage))
+            storage = storage_of(result)
+            if storage is not None and storage.nbytes() and not is_mapped_anew(storage):
+                fill_poison(bytes_of(storage))
                 self._shadows.made(result)
             return result
         operands = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
         if (
             func.is_view
-            or func.namespace not in ("aten", "prims")
+            or not _is_of_torch(func)
             or func._schema.name in _RESIZES | _ASSERTIONS
             or not any(map(self._shadows.has, operands))
         ):
-            result = func(*args, **kwargs)
+            result = self._call(func, args, kwargs, operands)
             if not func.is_view:
                 self._note_made(result, operands)
             return result
-        identities = {one._cdata for one in map(_storage, operands) if one is not None}
+        identities = {one._cdata for one in map(storage_of, operands) if one is not None}
         written = _written(func, args, kwargs)
         self._shadows.make(*written, *filter(self._shadows.has, operands))
         repeated = None if _is_random(func, args, kwargs) else self._repeat(func, args, kwargs)
@@ -245,7 +236,7 @@ class _Operations(TorchDispatchMode):
             return result
         self._shadows.note(*written)
         for one, other in zip(tree_leaves(result), tree_leaves(repeated), strict=False):
-            storage = _storage(one) if isinstance(one, torch.Tensor) else None
+            storage = storage_of(one) if isinstance(one, torch.Tensor) else None
             if storage is None or storage._cdata in identities:
                 continue
             if _form(one) == _form(other):  # a shape may depend on values; those are the kernels'
@@ -253,41 +244,46 @@ class _Operations(TorchDispatchMode):
         return result
 
     def _note_made(self, result: Any, operands: list[torch.Tensor]) -> None:
-        before = {storage._cdata for one in operands if (storage := _storage(one)) is not None}
+        before = {storage._cdata for one in operands if (storage := storage_of(one)) is not None}
         for one in tree_leaves(result):
-            storage = _storage(one) if isinstance(one, torch.Tensor) else None
+            storage = storage_of(one) if isinstance(one, torch.Tensor) else None
             if storage is not None and storage._cdata not in before:
                 self._shadows.made(one)
 
+    def _call(self, func: Any, args: Any, kwargs: Any, operands: list[torch.Tensor]) -> Any:
+        """Calls the operation. If it is not one of torch's own, runs its body for the device of its
+        operands, so that this mode sees the operations of the body."""
+        if operands and not _is_of_torch(func):
+            key = torch._C._dispatch_key_for_device(operands[0].device.type)  # type: ignore[attr-defined]
+            if torch._C._dispatch_has_computed_kernel_for_dispatch_key(func.name(), key):
+                with self:
+                    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
+                    return func.redispatch(keys, *args, **kwargs)
+        return func(*args, **kwargs)
+
     def _repeat(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Returns the result of the operation on shadows, or None if the operation refuses their
-        values."""
+        values, and also others."""
         names = [argument.name for argument in func._schema.arguments]
-        if func._schema.name in _SHARES:
-            names = ["share" if name in ("self", "target") else name for name in names]
-        given = [self._shadow_of(name, value) for name, value in zip(names, args, strict=False)]
-        named = {name: self._shadow_of(name, value) for name, value in kwargs.items()}
-        try:
-            return func(*given, **named)
-        except (RuntimeError, ValueError, IndexError, NotImplementedError):
-            return None
+        for care in range(CARES):
 
-    def _shadow_of(self, name: str, value: Any) -> Any:
-        leaves, spec = tree_flatten(value)
-        return tree_unflatten([self._of_leaf(name, leaf) for leaf in leaves], spec)
+            def operand(name: str, value: Any, care: int = care) -> Any:
+                return tree_map(lambda leaf: self._of_leaf(care, func, name, leaf), value)
 
-    def _of_leaf(self, name: str, leaf: Any) -> Any:
+            try:
+                given = [operand(name, value) for name, value in zip(names, args, strict=False)]
+                return func(*given, **{name: operand(name, one) for name, one in kwargs.items()})
+            except (RuntimeError, ValueError, IndexError, NotImplementedError):
+                continue
+        return None
+
+    def _of_leaf(self, care: int, func: Any, name: str, leaf: Any) -> Any:
         if not isinstance(leaf, torch.Tensor) or not self._shadows.has(leaf):
             return leaf
-        if not (leaf.is_floating_point() or leaf.is_complex()):
-            if name in INDICES:
-                if torch.equal(self._shadows.view(leaf), leaf):
-                    return leaf  # no kernel has changed it
-                return leaf.reshape(-1).roll(1).reshape(leaf.shape)
-            if name in CHECKED:
-                return leaf
         shadow = self._shadows.view(leaf)
-        return shadow.nan_to_num(0.5).clamp(0, 1) if name == "share" else shadow
+        if name in _written_names(func):
+            return shadow
+        return substitute(care, name, leaf, shadow, func._schema.name in CHECK_SHARES)
 
 
 class _Pointers(TorchFunctionMode):
@@ -303,45 +299,12 @@ class _Pointers(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _storage(tensor: torch.Tensor) -> torch.UntypedStorage | None:
-    """Returns the tensor's storage, or None if it has none."""
-    with torch._C.DisableTorchFunction():
-        if tensor.layout is not torch.strided or tensor.device.type == "meta":
-            return None
-        return torch.Tensor.untyped_storage(tensor)
+def _is_of_torch(func: Any) -> bool:
+    return func.namespace in ("aten", "prims")
 
 
-def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
-    return torch.empty(0, dtype=torch.uint8, device=storage.device).set_(  # type: ignore[call-overload, no-any-return]
-        storage, 0, (storage.nbytes(),), (1,)
-    )
-
-
-def _settle(*storages: torch.UntypedStorage | None) -> None:
-    """Waits until the GPU is idle: another stream may still write to a part of the storages. While
-    operations are captured for a graph, nothing runs, and the graph repeats this module's work."""
-    for device in {one.device for one in storages if one is not None}:
-        if device.type == "cuda" and not torch.cuda.is_current_stream_capturing():
-            torch.cuda.synchronize(device)
-
-
-def _is_captured(storage: torch.UntypedStorage) -> bool:
-    return storage.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
-
-
-def _enlarged(before: torch.UntypedStorage, storage: torch.UntypedStorage) -> torch.UntypedStorage:
-    made = storage.clone()
-    _bytes(made)[: before.nbytes()] = _bytes(before)
-    return made
-
-
-def _take_over(memory: torch.Tensor, seen: torch.Tensor, shadow: torch.Tensor) -> None:
-    """Copies the bytes of `memory` that differ from `seen` to `shadow`, and then all to `seen`."""
-    for parts in zip(*(one.split(_CHUNK_BYTES) for one in (memory, seen, shadow)), strict=False):
-        size = min(part.numel() for part in parts)
-        real, before, other = (part[:size] for part in parts)
-        other.copy_(torch.where(real != before, real, other))
-        before.copy_(real)
+def _place(tensor: torch.Tensor) -> _Place:
+    return storage_of(tensor), tensor.itemsize
 
 
 def _form(tensor: torch.Tensor) -> Any:
@@ -360,14 +323,20 @@ def _is_random(func: Any, args: Any, kwargs: Any) -> bool:
     return True
 
 
+def _written_names(func: Any) -> set[str]:
+    """Returns the names of the parameters whose values the operation writes."""
+    parameters = func._schema.arguments
+    return {one.name for one in parameters if one.alias_info and one.alias_info.is_write}
+
+
 def _written(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
     """Returns the operands that the operation writes."""
     found: list[torch.Tensor] = []
+    names = _written_names(func)
     for position, argument in enumerate(func._schema.arguments):
-        if argument.alias_info is None or not argument.alias_info.is_write:
-            continue
-        value = args[position] if position < len(args) else kwargs.get(argument.name)
-        found += [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)]
+        if argument.name in names:
+            value = args[position] if position < len(args) else kwargs.get(argument.name)
+            found += [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)]
     return found
 
 

@@ -36,9 +36,9 @@ def with_unstored_wrong(right: torch.Tensor, got: torch.Tensor) -> torch.Tensor:
 
 
 def _unstored_bools(got: torch.Tensor) -> torch.Tensor:
-    """A kernel may store the byte 0xFF for True, which half of the poison's bytes are too. The other
-    half tells whether it does."""
+    """A kernel may store the byte 0xFF for True, which the poison's bytes at odd indices are too. It
+    does if a byte at an even index is 0xFF, and no byte is 1: no kernel needs two bytes for True."""
     words = bits(got)
-    stores_ones = bool((words[::2] == HIGH_BYTE).any())
+    stores_ones = bool((words[::2] == HIGH_BYTE).any()) and not bool((words == 1).any())
     poison = is_poison(words, 0)
     return poison & (words != HIGH_BYTE) if stores_ones else poison

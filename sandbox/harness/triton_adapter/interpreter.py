@@ -9,6 +9,8 @@ bounds.translate(...) first."""
 from __future__ import annotations
 
 import contextlib
+import copy
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -159,19 +161,42 @@ def _reverse(programs: ReversedPrograms) -> None:
 
 
 def launch_nothing_interpreted() -> None:
-    """Makes every launch of an interpreted kernel do nothing."""
-    GridExecutor.__call__ = lambda *_, **__: None
+    """Makes every launch of an interpreted kernel do nothing, except that it calls the submission's
+    functions: the hooks and the grid."""
+
+    def nothing(executor: Any, *args: Any, **kwargs: Any) -> None:
+        _with_fixed_grid(executor, args, kwargs)
+
+    GridExecutor.__call__ = nothing
 
 
 def watch_interpreted(around: Callable[[Any], contextlib.AbstractContextManager[None]]) -> None:
-    """Enters the context `around` of its arguments for each launch of an interpreted kernel."""
+    """Enters the context `around` of its arguments for each launch of an interpreted kernel. The
+    submission's functions are called before, because what they write is not written by the
+    kernel."""
     launch = GridExecutor.__call__
 
     def watched(executor: Any, *args: Any, **kwargs: Any) -> Any:
+        fixed = _with_fixed_grid(executor, args, kwargs)
         with around((args, kwargs)):
-            return launch(executor, *args, **kwargs)
+            return launch(fixed, *args, **kwargs)
 
     GridExecutor.__call__ = watched
+
+
+def _with_fixed_grid(executor: Any, args: Any, kwargs: Any) -> Any:
+    """Calls the hooks of a launch, and its grid if this is a function. Returns the executor of a
+    launch with this grid and without hooks."""
+    names = inspect.getfullargspec(executor.fn).args
+    named = {name: value for name, value in kwargs.items() if name in names}
+    for hook in executor.pre_run_hooks:
+        hook(*args, **named)
+    grid = executor.grid
+    if callable(grid):
+        grid = grid(inspect.getcallargs(executor.fn, *args, **named))
+    fixed = copy.copy(executor)
+    fixed.grid, fixed.pre_run_hooks = tuple(grid), []
+    return fixed
 
 
 # Maps names of atomic operations in the native module to their names in `tl`, where the two differ

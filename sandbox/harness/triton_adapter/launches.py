@@ -1,44 +1,103 @@
 """Tells of the launches of compiled kernels, or leaves them out.
 
 watch_compiled(around)     # each launch of this process happens inside `with around(arguments)`
-launch_nothing_compiled()  # from now on, launches of this process do nothing"""
+launch_nothing_compiled()  # from now on, launches of this process do nothing
+
+Before and after a launch, Triton calls functions of the submission: a grid, hooks, an allocator, and
+data_ptr() of arguments. They are called in both cases. None is called inside `around`, because what
+they write is not written by the kernel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+import contextlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from operator import index
 from typing import Any
 
+import torch
 from triton.compiler import CompiledKernel
-from triton.runtime.jit import JITFunction
+from triton.runtime import _allocation
 
 
 def watch_compiled(around: Callable[[Any], AbstractContextManager[None]]) -> None:
     """Enters the context `around` of its arguments for each launch, also by an autotuner. A kernel is
-    launched as `kernel[grid](...)`, or, after it was compiled, as `compiled[grid](...)`."""
-    run, with_grid = JITFunction.run, CompiledKernel.__getitem__
+    launched as `kernel[grid](...)`, or, after it was compiled, as `compiled[grid](...)`. Both call
+    the launcher that `compiled.run` returns."""
 
-    def watched(kernel: Any, *args: Any, grid: Any, warmup: bool, **kwargs: Any) -> Any:
-        with nullcontext() if warmup else around((args, kwargs)):
-            return run(kernel, *args, grid=grid, warmup=warmup, **kwargs)
+    def launch(launcher: Any, grid: Any, stream: Any, rest: Any, arguments: Any) -> None:
+        given = tuple(map(_without_code, arguments))
+        with _memory_of_before(launcher, grid, stream), around(arguments):
+            launcher(*grid, stream, *rest, None, None, *given)
 
-    def watched_with_grid(kernel: Any, grid: Any) -> Any:
-        launch = with_grid(kernel, grid)
-
-        def launched(*args: Any, **kwargs: Any) -> Any:
-            with around((args, kwargs)):
-                return launch(*args, **kwargs)
-
-        return launched
-
-    JITFunction.run = watched  # type: ignore[method-assign]
-    CompiledKernel.__getitem__ = watched_with_grid  # type: ignore[method-assign]
-
-
-def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Replaces the launch of each kernel."""
+    _replace_launcher(launch)
 
 
 def launch_nothing_compiled() -> None:
-    JITFunction.run = _launch_nothing  # type: ignore[method-assign]
-    CompiledKernel.__getitem__ = lambda *_: _launch_nothing  # type: ignore[method-assign]
+    def launch(launcher: Any, grid: Any, stream: Any, rest: Any, arguments: Any) -> None:
+        tuple(map(_without_code, arguments))
+        with _memory_of_before(launcher, grid, stream):
+            pass
+
+    _replace_launcher(launch)
+
+
+def _replace_launcher(launch: Callable[[Any, Any, Any, Any, Any], None]) -> None:
+    """Makes launch(launcher, grid, stream, (function, metadata of the kernel, metadata of the launch),
+    arguments) take the place of the launcher of each kernel."""
+    original = CompiledKernel.run.fget
+
+    def run(kernel: Any) -> Any:
+        launcher = original(kernel)
+
+        def called(
+            grid_x: Any,
+            grid_y: Any,
+            grid_z: Any,
+            stream: Any,
+            function: Any,
+            packed: Any,
+            metadata: Any,
+            enter: Any,
+            leave: Any,
+            *arguments: Any,
+        ) -> None:
+            grid = index(grid_x), index(grid_y), index(grid_z)
+            if enter is not None:
+                enter(metadata)
+            launch(launcher, grid, stream, (function, packed, metadata), arguments)
+            if leave is not None:
+                leave(metadata)
+
+        return called
+
+    CompiledKernel.run = property(run)  # type: ignore[method-assign]
+
+
+def _without_code(argument: Any) -> Any:
+    """Returns the address of the argument if the launcher would call a data_ptr() that is not
+    torch's."""
+    if type(argument) is tuple:
+        return tuple(map(_without_code, argument))
+    if type(argument) in (torch.Tensor, torch.nn.Parameter) and "data_ptr" not in vars(argument):
+        return argument
+    return argument.data_ptr() if hasattr(argument, "data_ptr") else argument
+
+
+@contextlib.contextmanager
+def _memory_of_before(launcher: Any, grid: tuple[int, int, int], stream: Any) -> Iterator[None]:
+    """Allocates the memory that the launcher would allocate. While the context is active, allocators
+    return this memory."""
+    programs = grid[0] * grid[1] * grid[2] * getattr(launcher, "num_ctas", 1)
+    with contextlib.ExitStack() as stack:
+        for name, allocator in (
+            ("global", _allocation._allocator),
+            ("profile", _allocation._profile_allocator),
+        ):
+            size = getattr(launcher, f"{name}_scratch_size", 0)
+            if size > 0:
+                align, before = getattr(launcher, f"{name}_scratch_align"), allocator.get()
+                memory = _without_code(before(programs * size, align, stream))
+                allocator.set(lambda *_, memory=memory: memory)
+                stack.callback(allocator.set, before)
+        yield

@@ -3,38 +3,14 @@ acts as the kernels."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
-from harness.candidate.shadows import MAPPED_BYTES, Shadows
+from harness.candidate.storages import MAPPED_BYTES
+from shadow_world import World
 from torch.utils._python_dispatch import _disable_current_modes
-
-
-class World:
-    """Shadows, and a function that acts as a launch of a kernel."""
-
-    def __init__(self) -> None:
-        self.shadows = Shadows()
-
-    def kernel(self, tensor: torch.Tensor, value: Any = 7.0, given: Any = None) -> torch.Tensor:
-        """Fills the tensor. `given` replaces the arguments of the launch."""
-        with self.shadows.launch((tensor,) if given is None else given), _disable_current_modes():
-            tensor.copy_(torch.as_tensor(value))
-        return tensor
-
-    def depends(self, tensor: torch.Tensor) -> bool:
-        return not torch.equal(tensor, self.shadows.view(tensor))
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    made = World()
-    with made.shadows.watching():
-        yield made
 
 
 def test_a_result_of_a_kernel_depends_on_it(world: World) -> None:
@@ -123,9 +99,35 @@ def test_random_numbers_are_drawn_once_and_depend_on_no_kernel(world: World) -> 
     assert not world.depends(x.uniform_())
 
 
-def test_an_operation_that_refuses_the_other_values_is_not_repeated(world: World) -> None:
-    matrix = world.kernel(torch.zeros(2, 2), torch.eye(2))
-    assert torch.equal(torch.linalg.cholesky(matrix), torch.eye(2))
+REFUSING: dict[str, tuple[Callable[[torch.Tensor], torch.Tensor], torch.Tensor, float]] = {
+    "bincount of a negative number": (torch.bincount, torch.tensor([3, 0, 2, 2]), -5),
+    "svdvals of NaN": (torch.linalg.svdvals, torch.arange(6.0).reshape(3, 2), torch.nan),
+    "cholesky of no definite matrix": (torch.linalg.cholesky, torch.eye(2) + 1, 0),
+    "inverse of no regular matrix": (torch.linalg.inv, torch.eye(2) + 1, 0),
+}
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_an_operation_that_refuses_a_shadow_is_repeated_on_other_values(
+    world: World, name: str
+) -> None:
+    act, right, before = REFUSING[name]
+    made = world.kernel(torch.full_like(right, before), right)
+    assert world.depends(act(made))
+
+
+@pytest.mark.parametrize("name", REFUSING)
+def test_it_does_not_depend_if_no_kernel_has_changed_the_operand(world: World, name: str) -> None:
+    act, right, _ = REFUSING[name]
+    made = world.kernel(right.clone(), right)
+    assert not world.depends(act(made))
+
+
+def test_an_operation_that_refuses_all_values_is_not_repeated(world: World) -> None:
+    assert world.depends(matrix := world.kernel(torch.tensor(0.0), 1.0))
+    assert torch.equal(
+        torch.linalg.cholesky(matrix * torch.eye(2) + torch.eye(2)), torch.eye(2) * 2**0.5
+    )
 
 
 def test_a_kernel_may_write_through_a_pointer_that_host_code_has_read(world: World) -> None:
@@ -143,49 +145,6 @@ def test_a_tensor_behind_a_descriptor_is_an_argument(world: World) -> None:
     x = torch.zeros(8)
     world.kernel(x, given=[{"at": (Descriptor(x),)}])
     assert world.depends(x)
-
-
-def test_memory_that_something_else_wrote_does_not_depend(world: World) -> None:
-    """numpy, or a library that is called by its address, writes without torch and without a
-    launch."""
-    x = torch.zeros(8)
-    x.numpy()[:] = 5
-    world.kernel(torch.zeros(8))
-    assert not world.depends(x)
-
-
-def in_a_thread(act: Callable[[], Any]) -> None:
-    thread = threading.Thread(target=act)
-    thread.start()
-    thread.join()
-
-
-UNSEEN: dict[str, Callable[[torch.Tensor], Any]] = {
-    "numpy": lambda x: x.numpy().fill(5),
-    "a thread": lambda x: in_a_thread(lambda: x.fill_(5)),
-    "another storage": lambda x: torch.from_dlpack(x).fill_(5),
-}
-
-
-@pytest.mark.parametrize("last", [False, True])
-@pytest.mark.parametrize("name", UNSEEN)
-def test_an_unseen_write_to_a_kernels_memory_is_not_the_kernels(
-    world: World, name: str, last: bool
-) -> None:
-    """The write happens after a launch that got the memory, and perhaps before another one."""
-    x = world.kernel(torch.zeros(8), 1.0)
-    UNSEEN[name](x)
-    if last:
-        with world.shadows.launch((x,)):
-            pass
-    assert x.tolist() == [5.0] * 8 and not world.depends(x)
-
-
-def test_an_unseen_write_to_a_part_leaves_the_rest_to_the_kernel(world: World) -> None:
-    x = world.kernel(torch.zeros(8), 1.0)
-    x.numpy()[:2] = 5
-    y = x + 1
-    assert world.shadows.view(y).tolist() == [6.0] * 2 + [1.0] * 6
 
 
 def test_what_torch_wrote_to_a_kernels_memory_is_seen_once(world: World) -> None:
@@ -221,7 +180,7 @@ def test_a_captured_launch_needs_a_shadow_from_before_or_new_memory(
     """Each replay of a CUDA graph repeats what the shadows do. So a copy of older memory would get
     the result of the replay before it."""
     warm, cold = world.kernel(torch.zeros(8), 1.0), torch.zeros(8)
-    monkeypatch.setattr("harness.candidate.shadows._is_captured", lambda _: True)
+    monkeypatch.setattr("harness.candidate.shadows.is_captured", lambda _: True)
     new = torch.empty(8)
     changed = cold.add_(1)
     for tensor in (warm, cold, new):
@@ -281,3 +240,50 @@ def test_an_index_that_no_kernel_changed_decides_nothing(world: World, changed: 
     index = torch.arange(8)
     world.kernel(index, index.flip(0) if changed else index.clone())
     assert world.depends((torch.ones(8).cumsum(0))[index]) == changed
+
+
+def test_an_index_decides_only_where_a_kernel_changed_it(world: World) -> None:
+    """Otherwise, one index that a kernel restores would make all elements the kernel's."""
+    index = torch.arange(8)
+    index[3] = -1
+    world.kernel(index, torch.arange(8))
+    found = torch.arange(8.0)[index]
+    assert found.tolist() == list(range(8))
+    assert (world.shadows.view(found) != found).tolist() == [place == 3 for place in range(8)]
+
+
+@pytest.fixture
+def library() -> Iterator[torch.library.Library]:
+    made = torch.library.Library("shadows_test", "FRAGMENT")
+    yield made
+    made._destroy()
+
+
+def test_what_torch_does_inside_an_operation_of_its_own_is_seen(
+    world: World, library: torch.library.Library
+) -> None:
+    launched: list[torch.Tensor] = []
+
+    def kernel_and_torch(x: torch.Tensor) -> torch.Tensor:
+        launched.append(z := torch.empty_like(x))
+        world.kernel(z, x)
+        z.mul_(1.0001)
+        return z * 2
+
+    def double_into(z: torch.Tensor, x: torch.Tensor) -> None:
+        torch.mul(x, 2, out=z)
+
+    library.define("kernel_and_torch(Tensor x) -> Tensor")
+    library.impl("kernel_and_torch", kernel_and_torch, "CompositeExplicitAutograd")
+    library.define("double_into(Tensor(a!) z, Tensor x) -> ()")
+    library.impl("double_into", double_into, "CPU")
+    x = torch.arange(1.0, 9.0)
+    result = torch.ops.shadows_test.kernel_and_torch(x)
+    assert torch.allclose(result, x * 2.0002) and len(launched) == 1
+    assert bool((world.shadows.view(result) != result).all())
+    assert not world.depends(world.kernel(torch.empty(8)).copy_(x))
+    target = world.kernel(torch.empty(8))
+    torch.ops.shadows_test.double_into(target, x)
+    assert torch.equal(target, x * 2) and not world.depends(target)
+    torch.ops.shadows_test.double_into(target, launched[0])
+    assert world.depends(target)

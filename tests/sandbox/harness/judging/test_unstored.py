@@ -85,6 +85,15 @@ def test_a_kernel_may_store_all_bits_for_true() -> None:
     ).ok
 
 
+@pytest.mark.parametrize("at", [0, 4])
+def test_one_true_with_all_bits_does_not_hide_those_that_nothing_stored(at: int) -> None:
+    right = torch.tensor([True, True, False, True, True, True, False, True])
+    stored = torch.where(torch.arange(8) % 2 == 0, right.to(torch.uint8), 255).to(torch.uint8)
+    stored[at] = 255
+    result = judged(right, stored.view(torch.bool), Before(poisoned=True))
+    assert not result.ok and result.mismatches == 4
+
+
 @pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64])
 def test_an_integer_that_is_the_poison_may_be_stored(dtype: torch.dtype) -> None:
     right = unstored(dtype)

@@ -171,16 +171,19 @@ CHEATS: dict[str, HostCase] = {
         "thread.start()\nthread.join()\n_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\nreturn z",
     ),
     "thread_after_a_kernel_of_integers": HostCase(
-        "lets torch compute integers in another thread, into memory that a kernel has filled",
-        "z = torch.empty(x.numel(), dtype=torch.int64, device=x.device)\n"
-        "_fill[grid(x)](z, z.numel(), 0, BLOCK=WIDTH)\nassert kernels_run(x)\n"
-        "in_a_thread(lambda: z.copy_((x + y).to(torch.float64).view(torch.int64)))\n"
-        "return z.view(torch.float64).to(x.dtype)",
+        "lets torch compute small integers in another thread, into memory that a kernel has filled "
+        "with zeros",
+        "z = torch.empty(2 * x.numel(), dtype=torch.int64, device=x.device)\n"
+        "_fill[grid(z)](z, z.numel(), 0, BLOCK=WIDTH)\nassert kernels_run(x)\n"
+        "in_a_thread(lambda: z.copy_(halves_of_sums(x, y)))\nreturn joined(z, x)",
     ),
     "thread_after_a_kernel_of_floats": HostCase(
-        "lets torch add in another thread, into memory that a kernel has filled",
-        "z = torch.empty_like(x)\n_fill[grid(x)](z, z.numel(), 1.0, BLOCK=WIDTH)\n"
-        "assert kernels_run(x)\nin_a_thread(lambda: torch.add(x, y, out=z))\nreturn z",
+        "lets torch compute numbers from 1 to 2 in another thread, into memory that a kernel has "
+        "filled with ones",
+        "z = torch.empty(2 * x.numel(), device=x.device)\n"
+        "_fill[grid(z)](z, z.numel(), 1.0, BLOCK=WIDTH)\nassert kernels_run(x)\n"
+        "in_a_thread(lambda: z.copy_(1 + halves_of_sums(x, y) / 65536))\n"
+        "return joined(((z - 1) * 65536).to(torch.int64), x)",
     ),
     "thread_in_a_grid": HostCase(
         "lets torch add in another thread while the grid of a kernel without effect is computed",

@@ -137,6 +137,16 @@ def library_adds(x, total):  # adds float32 in place: by cuBLAS, or without a GP
     return total
 
 
+def halves_of_sums(x, y):  # the bits of torch's sums, as numbers of 16 bits
+    bits = (x + y).float().view(torch.int32).to(torch.int64)
+    return torch.cat([(bits >> 16) & 0xFFFF, bits & 0xFFFF])
+
+
+def joined(halves, x):
+    high, low = halves.chunk(2)
+    return (high * 65536 + low).to(torch.int32).view(torch.float32).to(x.dtype)
+
+
 def compiled_adds(x, y):  # adds tensors of float32 on the host
     folder = tempfile.mkdtemp()
     with open(folder + "/add.c", "w") as file:

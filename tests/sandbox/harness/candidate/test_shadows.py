@@ -1,5 +1,5 @@
 """Tests shadows: what tensors would contain without the results of kernels. A function of the test
-acts as the kernels."""
+acts as the kernels. Operations on shadows get the operands of substitutes.py."""
 
 from __future__ import annotations
 

@@ -52,6 +52,12 @@ CONFIDENCE = 0.95
 # The GPU memory that the CUDA contexts of launchers, the candidate and the judge may take. It does
 # not count as memory of the candidate.
 CONTEXTS_BYTES = 8 << 30
+# The end of each reason why no kernel computed the outputs.
+WHAT_COUNTS = (
+    ". On the host tier, what a library, numpy or another thread writes to the memory of a kernel is "
+    "not the kernel's. A launch that is captured in a CUDA graph counts only if a kernel ran on the "
+    "same memory before the capture, or if the memory was made during the capture"
+)
 
 
 @dataclass
@@ -190,6 +196,8 @@ class HostCase:
         seen = HostResult(state.judge(outputs), state.seed)
         if seen.result.ok:
             seen.unattributed = state.unattributed(outputs, without)
+            if seen.unattributed:
+                seen.unattributed += WHAT_COUNTS
         return seen
 
     def _sets_per_round(self) -> int:

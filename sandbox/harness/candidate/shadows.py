@@ -254,7 +254,9 @@ class _Operations(TorchDispatchMode):
         """Calls the operation. If it is not one of torch's own, runs its body for the device of its
         operands, so that this mode sees the operations of the body."""
         if operands and not _is_of_torch(func):
-            key = torch._C._dispatch_key_for_device(operands[0].device.type)  # type: ignore[attr-defined]
+            kinds = [one.device.type for one in operands]
+            kind = next((kind for kind in kinds if kind != "cpu"), "cpu")
+            key = torch._C._dispatch_key_for_device(kind)  # type: ignore[attr-defined]
             if torch._C._dispatch_has_computed_kernel_for_dispatch_key(func.name(), key):
                 with self:
                     keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))

@@ -12,7 +12,10 @@ import torch
 # it is zero. A model's constructor makes all of its weights there, and only a write to them would
 # take memory: the case's weights replace them.
 MAPPED_BYTES = 64 << 20
-PART_ELEMENTS = 4 << 20  # the elements that are compared at once, because this takes memory
+PART_ELEMENTS = 2 << 20  # the elements that are compared at once, because this takes memory
+
+
+_WORDS = {2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
 
 
 def is_mapped_anew(storage: torch.UntypedStorage) -> bool:
@@ -61,7 +64,9 @@ def take_over(
     size = min(one.numel() for one in (memory, seen, shadow))
     whole = size - size % item_bytes
     if whole:
-        _take_over(*(one[:whole].view(-1, item_bytes) for one in (memory, seen, shadow)))
+        word = _WORDS.get(item_bytes, torch.uint8)  # to compare and copy fewer items
+        columns = item_bytes // word.itemsize
+        _take_over(*(one[:whole].view(word).view(-1, columns) for one in (memory, seen, shadow)))
     if whole < size:  # no element has its place there
         _take_over(*(one[whole:size].view(-1, 1) for one in (memory, seen, shadow)))
 

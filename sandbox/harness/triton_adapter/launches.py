@@ -97,7 +97,9 @@ def _memory_of_before(launcher: Any, grid: tuple[int, int, int], stream: Any) ->
             size = getattr(launcher, f"{name}_scratch_size", 0)
             if size > 0:
                 align, before = getattr(launcher, f"{name}_scratch_align"), allocator.get()
-                memory = _without_code(before(programs * size, align, stream))
-                allocator.set(lambda *_, memory=memory: memory)
+                kept = before(programs * size, align, stream)
+                memory = _without_code(kept)
+                # `kept` owns the memory, so it must live as long as the launch.
+                allocator.set(lambda *_, memory=memory, kept=kept: memory)
                 stack.callback(allocator.set, before)
         yield

@@ -214,7 +214,7 @@ Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
   for (const std::unique_ptr<LauncherClient>& launcher : retired_) launcher->kill();
   ++urgent_;
   changed_.notify_all();
-  const Status ended = wait_until(
+  Status ended = wait_until(
       lock, deadline, [&]() ASSAY_REQUIRES(mutex_) { return ending_ == 0 && retired_.empty(); });
   --urgent_;
   return ended;

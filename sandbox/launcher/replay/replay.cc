@@ -235,7 +235,7 @@ class Replay {
     watch_.end(LaunchPart::run);
     if (LaunchStatus s = request_.stage_next_inputs(); !s) return s;
     watch_.skip();  // the judge's time, which is no part of a launch
-    const LaunchStatus staged = closed(initial_.stage());
+    LaunchStatus staged = closed(initial_.stage());
     watch_.end(LaunchPart::fill);
     return staged;
   }

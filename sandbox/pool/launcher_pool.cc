@@ -237,11 +237,12 @@ std::size_t LauncherPool::wanted_parked(std::int64_t now_ns) const {
   return std::max(least, std::min(kSparesForEach * lately, static_cast<std::size_t>(most)));
 }
 
-/// Retires launchers if more wait for jobs than the demand of the last minutes needs.
+/// Retires launchers if more wait for jobs than the demand of the last minutes and the waiting
+/// callers need.
 void LauncherPool::retire_spares() {
   const std::int64_t now_ns = system_clock().monotonic_ns();
   demand_.forget(now_ns - config_.spare_launcher_ms * kNsPerMs);
-  while (parked_.size() > wanted_parked(now_ns)) {
+  while (parked_.size() > wanted_parked(now_ns) + static_cast<std::size_t>(waiting_)) {
     retired_.push_back(std::move(parked_.front()));
     parked_.pop_front();
   }

@@ -109,6 +109,7 @@ void LauncherPool::perform(Start start) {
     // before that fault. So it checks the device again before it is handed out.
     (*started)->set_faults_before(start.faults_before);
     parked_.push_back(std::move(*started));
+    retire_spares();  // it may be one too many, if the demand ended while it started
     if (start.faults_before == faults_) last_start_error_.reset();
   } else {
     failure_ = Failure{started.error(), start.attempt,

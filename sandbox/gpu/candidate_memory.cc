@@ -17,7 +17,8 @@ Error lack(const std::string& what, std::int64_t allowed_bytes) {
 }  // namespace
 
 std::int64_t allowed_bytes(const Limits& limits, bool with_shadows) {
-  return (with_shadows ? 3 : 1) * limits.gpu_memory_bytes;
+  constexpr std::int64_t kWithShadows = 3;
+  return (with_shadows ? kWithShadows : 1) * limits.gpu_memory_bytes;
 }
 
 std::optional<Error> lack_of_room(const DeviceRoom& room, std::int64_t allowed_bytes) {

@@ -219,7 +219,7 @@ bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& pre
   std::vector<HostJudged> seen;
   const std::int64_t begin_ns = system_clock().monotonic_ns();
   const bool complete = converse(auxiliary, judge, prepared, {.ablated = true}, seen);
-  const std::int64_t took_ms = (system_clock().monotonic_ns() - begin_ns) / 1'000'000;
+  const std::int64_t took_ms = (system_clock().monotonic_ns() - begin_ns) / kNsPerMs;
   Verdict& verdict = run.verdict();
   for (std::size_t i = 0; i < seen.size(); ++i) add_origin(verdict, verdict.cases[i], seen[i]);
   if (!all_right(verdict)) return true;

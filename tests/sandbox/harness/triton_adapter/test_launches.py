@@ -11,6 +11,10 @@ from typing import Any
 import pytest
 import torch
 import triton
+
+# The binder of a kernel imports Gluon at its first call. This import fails after another test of the
+# process has converted Triton's library to interpreted functions, so it happens here.
+import triton.experimental.gluon
 from harness.triton_adapter.interpreter import launch_nothing_interpreted, watch_interpreted
 from harness.triton_adapter.launches import launch_nothing_compiled, watch_compiled
 from triton import knobs

@@ -339,7 +339,7 @@ class WorkerPool:
 def _class_of(hardware: Mapping[str, Any]) -> str:
     """Returns a text that is equal for devices whose times can be compared. The description of a
     device has neither the driver nor the clocks. The units are those of class_difference() in
-    server/workers/device_class.h."""
+    sandbox/job/device_class.h."""
     return json.dumps(
         {
             name: value // CLASS_UNITS[name] if name in CLASS_UNITS else value

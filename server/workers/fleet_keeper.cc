@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "sandbox/job/device_class.h"
 #include "sandbox/wire/header_reader.h"
-#include "server/workers/device_class.h"
 #include "server/workers/fleet.h"
 #include "server/workers/fleet_seat.h"
 #include "server/workers/placement.h"
@@ -182,7 +182,7 @@ Status Fleet::admit(Seat& seat, const WorkerHello& hello) {
                       escape_text(target_));
   }
   if (!class_) class_ = hello.device;
-  if (const std::string other = class_difference(*class_, hello.device); !other.empty())
+  if (const std::string other = sandbox::class_difference(*class_, hello.device); !other.empty())
     return fail(ErrorCode::unavailable,
                 "the worker on " + host + " was refused: its " + other +
                     "; times of different devices cannot be compared, so give them two pools");

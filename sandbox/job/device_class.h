@@ -1,7 +1,7 @@
 // Compares the device of a worker with that of its pool, because times of different devices cannot
 // be compared.
 //
-//   const std::string other = class_difference(of_pool, hello.device);
+//   const std::string other = class_difference(of_pool, of_worker);
 //   if (!other.empty()) return refuse("its " + other);
 //
 // A pure function.
@@ -11,7 +11,7 @@
 
 #include "sandbox/job/device.h"
 
-namespace assay::server {
+namespace assay::sandbox {
 
 /// Returns how the worker's device differs from the pool's, such as "driver is '570.1', and that of
 /// the pool is '580.2'", or "" if their times can be compared. The memory is compared in whole GiB,
@@ -19,6 +19,6 @@ namespace assay::server {
 /// the bandwidths in whole GB/s: they are those of the highest clocks, which do not change. The
 /// descriptions must be equal too. (A GPU that does not reach its highest clock is slower, which
 /// its health check shows.)
-std::string class_difference(const sandbox::DeviceInfo& pool, const sandbox::DeviceInfo& worker);
+std::string class_difference(const DeviceInfo& pool, const DeviceInfo& worker);
 
-}  // namespace assay::server
+}  // namespace assay::sandbox

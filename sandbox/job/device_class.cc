@@ -1,10 +1,10 @@
-#include "server/workers/device_class.h"
+#include "sandbox/job/device_class.h"
 
 #include <cstdint>
 
 #include "base/text.h"
 
-namespace assay::server {
+namespace assay::sandbox {
 namespace {
 
 constexpr int kGiBShift = 30;
@@ -25,9 +25,9 @@ std::string differs(const std::string& what, std::int64_t pool, std::int64_t wor
 
 }  // namespace
 
-std::string class_difference(const sandbox::DeviceInfo& pool, const sandbox::DeviceInfo& worker) {
-  const sandbox::DeviceClass& mine = pool.hardware;
-  const sandbox::DeviceClass& other = worker.hardware;
+std::string class_difference(const DeviceInfo& pool, const DeviceInfo& worker) {
+  const DeviceClass& mine = pool.hardware;
+  const DeviceClass& other = worker.hardware;
   std::string found = differs("GPU", mine.name, other.name);
   if (found.empty())
     found = differs("memory", mine.memory_bytes >> kGiBShift, other.memory_bytes >> kGiBShift, 1,
@@ -43,4 +43,4 @@ std::string class_difference(const sandbox::DeviceInfo& pool, const sandbox::Dev
   return found;
 }
 
-}  // namespace assay::server
+}  // namespace assay::sandbox

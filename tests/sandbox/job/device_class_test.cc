@@ -1,9 +1,9 @@
-#include "server/workers/device_class.h"
+#include "sandbox/job/device_class.h"
 
 #include "tests/catch.h"
 
 using namespace assay;
-using namespace assay::server;
+using namespace assay::sandbox;
 
 namespace {
 

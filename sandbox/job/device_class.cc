@@ -43,4 +43,18 @@ std::string class_difference(const DeviceInfo& pool, const DeviceInfo& worker) {
   return found;
 }
 
+bool grades_can_be_compared(const DeviceInfo& one, const DeviceInfo& other) {
+  if (one.name == other.name) return true;
+  const auto measures = [](const DeviceInfo& device) {
+    return device.can_time || !device.hardware.name.empty();
+  };
+  if (!measures(one) && !measures(other)) return true;
+  if (one.hardware.name.empty() || other.hardware.name.empty()) return false;
+  // The descriptions are left out, because that of a pool says how many workers the pool has.
+  DeviceInfo mine, its;
+  mine.hardware = one.hardware;
+  its.hardware = other.hardware;
+  return class_difference(mine, its).empty();
+}
+
 }  // namespace assay::sandbox

@@ -1,10 +1,10 @@
-// Compares the device of a worker with that of its pool, because times of different devices cannot
-// be compared.
+// Compares devices, because times of different devices cannot be compared.
 //
 //   const std::string other = class_difference(of_pool, of_worker);
 //   if (!other.empty()) return refuse("its " + other);
+//   if (!grades_can_be_compared(of_pool, of_worker)) return refuse("it is of another class");
 //
-// A pure function.
+// Pure functions.
 #pragma once
 
 #include <string>
@@ -20,5 +20,10 @@ namespace assay::sandbox {
 /// descriptions must be equal too. (A GPU that does not reach its highest clock is slower, which
 /// its health check shows.)
 std::string class_difference(const DeviceInfo& pool, const DeviceInfo& worker);
+
+/// Says whether grades of the two devices can be in one run: the devices are the same one, or
+/// neither of them measures times, or their GPUs are of one class. The GPU of a pool is unknown
+/// until its first worker is ready; until then its grades cannot be compared with those of others.
+bool grades_can_be_compared(const DeviceInfo& one, const DeviceInfo& other);
 
 }  // namespace assay::sandbox

@@ -130,6 +130,8 @@ class StoredJobs final : public tools::JobService {
  private:
   /// Checks the job, fills its members and reserves a place for it. Returns its queue.
   Result<DeviceQueue*> admit(const tools::Principal& principal, tools::NewJob& offered);
+  /// Returns the devices whose grades can be in one run with those of `chosen`.
+  std::shared_ptr<const ComparableDevices> comparable_with(const DeviceQueue& chosen) const;
   void work(DeviceQueue& queue);
   void execute(DeviceQueue& queue, const std::shared_ptr<ActiveJob>& job);
   /// Runs the job on the device, and runs it again after an infrastructure error.

@@ -69,6 +69,16 @@ Status no_space(bool scored) {
                        "practice (option --practice-bytes); wait until some have ended");
 }
 
+std::string of_another_class(const std::string& graded_on, const OfferedJob& offered) {
+  const std::vector<std::string>& served = offered.comparable->others;
+  const bool is_served = std::find(served.begin(), served.end(), graded_on) != served.end();
+  return "device '" + graded_on + "' graded this run, and grades of device '" + offered.device +
+         "' cannot be compared with its grades. " +
+         (is_served ? "Use device '" + graded_on + "'"
+                    : std::string("This server has no such device now")) +
+         "; or `start_run` begins another run";
+}
+
 }  // namespace
 
 Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
@@ -206,6 +216,8 @@ Status StoredRuns::error_of(const Acceptance& stored, const tools::RunInfo& run,
                   "the one_shot track takes one source per operator, and " + job.operator_name +
                       " already has another (SHA-256 " + stored.locked_to.substr(0, 12) +
                       "...); send exactly that source, or leave out `run` (unscored practice)");
+    case Acceptance::Refusal::other_class:
+      return fail(ErrorCode::permission_denied, of_another_class(stored.graded_on, offered));
     case Acceptance::Refusal::budget: break;
   }
   return fail(ErrorCode::permission_denied,

@@ -8,6 +8,7 @@
 #include "base/handle.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "sandbox/job/device_class.h"
 #include "server/runs/job_service.h"
 
 namespace assay::server {
@@ -29,6 +30,19 @@ Result<DeviceQueue*> StoredJobs::admit(const tools::Principal& principal, tools:
   return queue;
 }
 
+std::shared_ptr<const ComparableDevices> StoredJobs::comparable_with(
+    const DeviceQueue& chosen) const {
+  const sandbox::DeviceInfo mine = chosen.device().info();
+  auto found = std::make_shared<ComparableDevices>();
+  found->gpu = mine.hardware.name;
+  for (const auto& queue : queues_) {
+    sandbox::DeviceInfo other = queue->device().info();
+    const bool same = queue.get() == &chosen || sandbox::grades_can_be_compared(mine, other);
+    (same ? found->names : found->others).push_back(queue->name());
+  }
+  return found;
+}
+
 std::vector<Result<std::string>> StoredJobs::submit_all(const tools::Principal& principal,
                                                         std::vector<tools::NewJob> jobs) {
   std::vector<Result<std::string>> answers(jobs.size());
@@ -43,6 +57,8 @@ std::vector<Result<std::string>> StoredJobs::submit_all(const tools::Principal& 
     }
     queues[i] = *queue;
     offered.push_back({&jobs[i].job, (*queue)->name()});
+    if (jobs[i].job.kind == sandbox::JobKind::grade)
+      offered.back().comparable = comparable_with(**queue);
     indices.push_back(i);
   }
   if (offered.empty()) return answers;

@@ -75,11 +75,22 @@ struct Acceptance {
     locked,    // the operator's first source differs (`locked_to`)
     refunds,   // too many calls for the operator were refunded
     no_space,  // the caller's jobs have as many bytes as JobLimits allow
+    // The run's grades came from `graded_on`, whose times cannot be compared with those of the
+    // job's device.
+    other_class,
   };
   Refusal refusal = Refusal::none;
   bool accepted() const { return refusal == Refusal::none; }
   std::int64_t used = 0;       // the number of earlier calls of this kind that were not refunded
   std::string locked_to = {};  // the SHA-256 of the operator's first source
+  std::string graded_on = {};  // the name of a device
+};
+
+/// The devices whose grades can be in one run with those of another device.
+struct ComparableDevices {
+  std::vector<std::string> names;   // of devices that the server has
+  std::vector<std::string> others;  // of all other devices that the server has
+  std::string gpu;  // the device_name of their verdicts, if they are GPUs: "NVIDIA H200"
 };
 
 /// A job that is offered to accept_all().
@@ -87,6 +98,8 @@ struct OfferedJob {
   const sandbox::Job* job;
   std::string device;
   Charge charge = {};
+  /// If the job is a grade of a run, the devices that may have graded the run before. Null: any.
+  std::shared_ptr<const ComparableDevices> comparable = nullptr;
 };
 
 /// A job that ended, for finish_all().
@@ -179,7 +192,7 @@ class Store {
   Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(
       const std::string& run);
 
-  // The next functions are in store_jobs.cc.
+  // The next two functions are in accept_jobs.cc.
   /// Charges the job to `job.run`, unless `job.run` is empty, and stores the job. If the job is
   /// practice and needs room (JobLimits), removes the caller's oldest practice jobs. When this
   /// function returns, the write is durable (fsync).
@@ -189,6 +202,8 @@ class Store {
   /// disturb the others.
   Result<std::vector<Acceptance>> accept_all(const std::vector<OfferedJob>& jobs,
                                              std::int64_t now_unix_ms);
+
+  // The next functions are in store_jobs.cc.
   /// Stores the verdict, and those of its artifacts that ArtifactLimits allow. If the verdict has
   /// artifacts, also removes expired artifacts, and older artifacts of practice jobs whose room is
   /// needed. If the artifacts cannot be written, stores the verdict without them. If `refund` is
@@ -221,8 +236,9 @@ class Store {
   Result<std::vector<StoredJob>> stored_jobs(const std::string& run,
                                              const std::string& operator_name,
                                              std::int64_t most = kAllJobs);
-  /// Returns the names of the devices that judged the run's jobs, sorted: "NVIDIA H200". A device
-  /// without a name in the verdict has its identifier instead: "cpu".
+  /// Returns the names of the devices that graded the run's submissions, sorted: "NVIDIA H200". In
+  /// a run without grades, they are those of its other jobs. A device without a name in the verdict
+  /// has its identifier instead: "cpu".
   Result<std::vector<std::string>> device_names(const std::string& run);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   /// Counts that a server queues an unfinished job again. If `refund` is true, the job's call no

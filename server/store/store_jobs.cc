@@ -1,4 +1,4 @@
-// Implements the functions of Store for jobs: submissions, their charges and verdicts.
+// Implements the functions of Store for jobs, except accept() and accept_all().
 #include <cstdint>
 #include <utility>
 
@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "server/store/artifact_quota.h"
 #include "server/store/connection.h"
-#include "server/store/prune_jobs.h"
 #include "server/store/store.h"
 #include "tools/json/verdict_json.h"
 
@@ -44,67 +43,6 @@ tl::unexpected<Error> unknown_job() {
   return fail(ErrorCode::not_found,
               "unknown job; handles look like job_... and are in the answers of `compile`, "
               "`run_tests`, `profile` and `submit`");
-}
-
-/// Checks a job against its run's budget, against the limit of refunds and, if the track accepts
-/// only the first source, against the operator's first source. Does not write anything.
-Acceptance check(SQLite::Database& db, Statements& statements, const sandbox::Job& job,
-                 const std::string& sha256, const Charge& charge, const JobLimits& limits) {
-  using Refusal = Acceptance::Refusal;
-  Acceptance found;
-  if (charge.locks_source) {
-    SQLite::Statement first(db,
-                            "SELECT source_sha256 FROM tool_calls WHERE run = ? AND operator = ? "
-                            "ORDER BY id LIMIT 1");
-    bind_all(first, job.run, job.operator_name);
-    if (first.executeStep() && first.getColumn(0).getString() != sha256) {
-      found.refusal = Refusal::locked;
-      found.locked_to = first.getColumn(0).getString();
-      return found;
-    }
-  }
-  const auto count = statements.prepared(
-      db,
-      "SELECT ifnull(sum(kind = ? AND refunded = 0), 0), "
-      "ifnull(sum(refunded), 0) FROM tool_calls WHERE run = ? AND operator = ?");
-  bind_all(*count, std::string(sandbox::to_string(job.kind)), job.run, job.operator_name);
-  count->executeStep();
-  found.used = count->getColumn(0).getInt64();
-  if (charge.limit < 0) return found;
-  if (found.used >= charge.limit)
-    found.refusal = Refusal::budget;
-  else if (count->getColumn(1).getInt64() >= limits.refunds)
-    found.refusal = Refusal::refunds;
-  return found;
-}
-
-/// Checks and stores one job.
-Acceptance accept_one(SQLite::Database& db, Statements& statements, const OfferedJob& offered,
-                      const std::string& sha256, const std::string& document,
-                      const JobLimits& limits, std::int64_t now_unix_ms) {
-  const sandbox::Job& job = *offered.job;
-  Acceptance allowed =
-      job.run.empty() ? Acceptance() : check(db, statements, job, sha256, offered.charge, limits);
-  if (!allowed.accepted()) return allowed;
-  const auto bytes = static_cast<std::int64_t>(job.source.size() + document.size());
-  if (!make_room_for_job(db, statements, job, bytes, limits)) {
-    allowed.refusal = Acceptance::Refusal::no_space;
-    return allowed;
-  }
-  const std::string kind(sandbox::to_string(job.kind));
-  const auto insert = statements.prepared(
-      db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
-  bind_all(*insert, job.id, job.run, job.operator_name, kind, offered.device, job.source, sha256,
-           document, now_unix_ms, job.caller);
-  insert->exec();
-  if (job.run.empty()) return allowed;
-  const auto call = statements.prepared(
-      db,
-      "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, at_unix_ms) VALUES "
-      "(?,?,?,?,?,?)");
-  bind_all(*call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
-  call->exec();
-  return allowed;
 }
 
 /// A judged job whose verdict is written.
@@ -182,30 +120,6 @@ Result<sandbox::Verdict> verdict_of(const std::string& document, const std::stri
     return fail(ErrorCode::corrupt,
                 "the stored verdict of " + job + " cannot be read: " + verdict.error().message);
   return verdict;
-}
-
-Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& device,
-                                 const Charge& charge, std::int64_t now_unix_ms) {
-  ASSAY_TRY(accepted, accept_all({{&job, device, charge}}, now_unix_ms));
-  return std::move(accepted.front());
-}
-
-Result<std::vector<Acceptance>> Store::accept_all(const std::vector<OfferedJob>& jobs,
-                                                  std::int64_t now_unix_ms) {
-  std::vector<std::string> documents, hashes;
-  for (const OfferedJob& offered : jobs) {
-    json request = tools::job_to_json(*offered.job);
-    request.erase("source");
-    documents.push_back(json_text(request));
-    hashes.push_back(sha256_hex(offered.job->source));
-  }
-  return connection_->write_durably([&](SQLite::Database& db) -> Result<std::vector<Acceptance>> {
-    std::vector<Acceptance> all;
-    for (std::size_t i = 0; i < jobs.size(); ++i)
-      all.push_back(accept_one(db, connection_->statements, jobs[i], hashes[i], documents[i],
-                               limits_.jobs, now_unix_ms));
-    return all;
-  });
 }
 
 Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState state,
@@ -330,7 +244,8 @@ Result<std::vector<std::string>> Store::device_names(const std::string& run) {
         db,
         "SELECT DISTINCT coalesce(nullif(json_extract(v.document, '$.provenance.device_name'), "
         "''), s.device) FROM submissions s JOIN verdicts v ON v.job = s.job "
-        "WHERE s.run = ? ORDER BY 1");
+        "WHERE s.run = ?1 AND (s.kind = 'grade' OR NOT EXISTS (SELECT 1 FROM submissions g JOIN "
+        "verdicts w ON w.job = g.job WHERE g.run = ?1 AND g.kind = 'grade')) ORDER BY 1");
     bind_all(query, run);
     std::vector<std::string> names;
     while (query.executeStep()) names.push_back(query.getColumn(0).getString());

@@ -53,13 +53,15 @@ sandbox::EngineNote RemoteDevice::engine() const {
 
 sandbox::DeviceInfo RemoteDevice::info() const {
   const PoolSettings& pool = fleet_.settings();
+  const bool any_device = pool.device.empty();
   return {.name = pool.name,
           .description = "at most " + std::to_string(pool.most) + " workers" +
-                         (pool.device.empty() ? "" : " with device " + pool.device),
-          .can_time = sandbox::can_time(pool.device),
+                         (any_device ? "" : " with device " + pool.device),
+          .can_time = any_device || sandbox::can_time(pool.device),
           .best_tier = sandbox::Tier::none,
           .default_target = {},
-          .concurrency = static_cast<int>(pool.most * pool.jobs_per_worker)};
+          .concurrency = static_cast<int>(pool.most * pool.jobs_per_worker),
+          .hardware = fleet_.counts().hardware};
 }
 
 std::map<std::string, std::int64_t> RemoteDevice::processes() const {

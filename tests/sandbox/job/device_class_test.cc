@@ -47,3 +47,35 @@ TEST_CASE("each part of a device class is compared, and the difference names it"
   CHECK(changed([](auto& one) { one.description = "NVIDIA H200, 66 SMs"; }) ==
         "device is 'NVIDIA H200, 66 SMs', and that of the pool is 'NVIDIA H200, 132 SMs'");
 }
+
+TEST_CASE("grades can be compared if the GPUs are of one class or no device measures times") {
+  const auto pool = [](const std::string& name, bool can_time, sandbox::DeviceClass hardware) {
+    return sandbox::DeviceInfo{.name = name,
+                               .description = "at most 4 workers of " + name,
+                               .can_time = can_time,
+                               .default_target = {},
+                               .hardware = std::move(hardware)};
+  };
+  sandbox::DeviceInfo local = h200();
+  local.can_time = true;
+  CHECK(grades_can_be_compared(local, pool("many", true, local.hardware)));
+  CHECK(grades_can_be_compared(pool("many", true, local.hardware), local));
+  sandbox::DeviceClass h100 = local.hardware;
+  h100.name = "NVIDIA H100";
+  CHECK_FALSE(grades_can_be_compared(local, pool("many", true, h100)));
+  sandbox::DeviceClass older = local.hardware;
+  older.driver = "570.1";
+  CHECK_FALSE(grades_can_be_compared(local, pool("many", true, older)));
+
+  CHECK(grades_can_be_compared(pool("cpu", false, {}), pool("cpus", false, {})));
+  CHECK_FALSE(grades_can_be_compared(local, pool("cpu", false, {})));
+}
+
+TEST_CASE("a GPU whose class is not known yet can be compared with itself only") {
+  sandbox::DeviceInfo starting{
+      .name = "cuda:0", .description = "starting", .can_time = true, .default_target = {}};
+  CHECK(grades_can_be_compared(starting, starting));
+  sandbox::DeviceInfo other = starting;
+  other.name = "cuda:1";
+  CHECK_FALSE(grades_can_be_compared(starting, other));
+}

@@ -118,8 +118,13 @@ class ServicesFixture {
   }
   void open(const std::string& name, std::unique_ptr<sandbox::Device> device) {
     server::Devices devices;
+    devices.emplace_back(name, std::move(device));
+    open(std::move(devices));
+  }
+  void open(server::Devices devices) {
     begun_.clear();
-    devices.emplace_back(name, std::make_unique<WatchedDevice>(std::move(device), begun_));
+    for (auto& [name, device] : devices)
+      device = std::make_unique<WatchedDevice>(std::move(device), begun_);
     server::ServicesOptions options;
     options.queue = queue_;
     options.store = limits_;

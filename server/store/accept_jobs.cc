@@ -1,0 +1,138 @@
+// Implements Store::accept() and Store::accept_all(): checks jobs, charges them and stores them.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "base/handle.h"
+#include "base/json.h"
+#include "base/result.h"
+#include "base/text.h"
+#include "server/store/connection.h"
+#include "server/store/prune_jobs.h"
+#include "server/store/store.h"
+#include "tools/json/verdict_json.h"
+
+namespace assay::server {
+namespace {
+
+using nlohmann::json;
+
+/// Checks a job against its run's budget, against the limit of refunds and, if the track accepts
+/// only the first source, against the operator's first source. Does not write anything.
+Acceptance check(SQLite::Database& db, Statements& statements, const sandbox::Job& job,
+                 const std::string& sha256, const Charge& charge, const JobLimits& limits) {
+  using Refusal = Acceptance::Refusal;
+  Acceptance found;
+  if (charge.locks_source) {
+    SQLite::Statement first(db,
+                            "SELECT source_sha256 FROM tool_calls WHERE run = ? AND operator = ? "
+                            "ORDER BY id LIMIT 1");
+    bind_all(first, job.run, job.operator_name);
+    if (first.executeStep() && first.getColumn(0).getString() != sha256) {
+      found.refusal = Refusal::locked;
+      found.locked_to = first.getColumn(0).getString();
+      return found;
+    }
+  }
+  const auto count = statements.prepared(
+      db,
+      "SELECT ifnull(sum(kind = ? AND refunded = 0), 0), "
+      "ifnull(sum(refunded), 0) FROM tool_calls WHERE run = ? AND operator = ?");
+  bind_all(*count, std::string(sandbox::to_string(job.kind)), job.run, job.operator_name);
+  count->executeStep();
+  found.used = count->getColumn(0).getInt64();
+  if (charge.limit < 0) return found;
+  if (found.used >= charge.limit)
+    found.refusal = Refusal::budget;
+  else if (count->getColumn(1).getInt64() >= limits.refunds)
+    found.refusal = Refusal::refunds;
+  return found;
+}
+
+/// Returns the name of the device that graded the run before, if its times cannot be compared with
+/// those of the job's device. Grades that were not charged do not count, because they have no
+/// result.
+std::optional<std::string> device_of_other_class(SQLite::Database& db, Statements& statements,
+                                                 const OfferedJob& offered) {
+  if (offered.comparable == nullptr || offered.job->kind != sandbox::JobKind::grade) return {};
+  const auto query = statements.prepared(
+      db,
+      "SELECT s.device, ifnull(json_extract(v.document, '$.provenance.device_name'), '') "
+      "FROM submissions s JOIN tool_calls t ON t.job = s.job LEFT JOIN verdicts v ON v.job = s.job "
+      "WHERE s.run = ? AND s.kind = 'grade' AND t.refunded = 0 LIMIT 1");
+  bind_all(*query, offered.job->run);
+  if (!query->executeStep()) return {};
+  std::string device = query->getColumn(0).getString();
+  const ComparableDevices& comparable = *offered.comparable;
+  const auto is_in = [&](const std::vector<std::string>& names) {
+    return std::find(names.begin(), names.end(), device) != names.end();
+  };
+  if (is_in(comparable.names)) return {};
+  // The server may no longer have this device, perhaps because the device has another name now.
+  const bool is_gone = !is_in(comparable.others) && !comparable.gpu.empty();
+  if (is_gone && query->getColumn(1).getString() == comparable.gpu) return {};
+  return device;
+}
+
+/// Checks and stores one job.
+Acceptance accept_one(SQLite::Database& db, Statements& statements, const OfferedJob& offered,
+                      const std::string& sha256, const std::string& document,
+                      const JobLimits& limits, std::int64_t now_unix_ms) {
+  const sandbox::Job& job = *offered.job;
+  Acceptance allowed =
+      job.run.empty() ? Acceptance() : check(db, statements, job, sha256, offered.charge, limits);
+  if (!allowed.accepted()) return allowed;
+  if (auto other = device_of_other_class(db, statements, offered)) {
+    allowed.refusal = Acceptance::Refusal::other_class;
+    allowed.graded_on = std::move(*other);
+    return allowed;
+  }
+  const auto bytes = static_cast<std::int64_t>(job.source.size() + document.size());
+  if (!make_room_for_job(db, statements, job, bytes, limits)) {
+    allowed.refusal = Acceptance::Refusal::no_space;
+    return allowed;
+  }
+  const std::string kind(sandbox::to_string(job.kind));
+  const auto insert = statements.prepared(
+      db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
+  bind_all(*insert, job.id, job.run, job.operator_name, kind, offered.device, job.source, sha256,
+           document, now_unix_ms, job.caller);
+  insert->exec();
+  if (job.run.empty()) return allowed;
+  const auto call = statements.prepared(
+      db,
+      "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, at_unix_ms) VALUES "
+      "(?,?,?,?,?,?)");
+  bind_all(*call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
+  call->exec();
+  return allowed;
+}
+
+}  // namespace
+
+Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& device,
+                                 const Charge& charge, std::int64_t now_unix_ms) {
+  ASSAY_TRY(accepted, accept_all({{&job, device, charge}}, now_unix_ms));
+  return std::move(accepted.front());
+}
+
+Result<std::vector<Acceptance>> Store::accept_all(const std::vector<OfferedJob>& jobs,
+                                                  std::int64_t now_unix_ms) {
+  std::vector<std::string> documents, hashes;
+  for (const OfferedJob& offered : jobs) {
+    json request = tools::job_to_json(*offered.job);
+    request.erase("source");
+    documents.push_back(json_text(request));
+    hashes.push_back(sha256_hex(offered.job->source));
+  }
+  return connection_->write_durably([&](SQLite::Database& db) -> Result<std::vector<Acceptance>> {
+    std::vector<Acceptance> all;
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      all.push_back(accept_one(db, connection_->statements, jobs[i], hashes[i], documents[i],
+                               limits_.jobs, now_unix_ms));
+    return all;
+  });
+}
+
+}  // namespace assay::server

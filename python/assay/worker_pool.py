@@ -24,7 +24,7 @@ from assay.protocol import Rewards, body_of
 from assay.results import Result
 from assay.worker_process import WorkerLost, WorkerProcess, WorkerRefused
 
-PROTOCOL = 4  # docs/reference/workers.md
+PROTOCOL = 5  # docs/reference/workers.md
 MOST_ATTEMPTS = 3  # on the last one, an evaluation has its worker alone
 PATIENCE = 3  # after so many failed starts in a row, waiting evaluations end
 FIRST_PAUSE_S = 0.5  # after a failed start; it doubles with each failure

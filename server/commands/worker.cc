@@ -144,7 +144,8 @@ int worker(const WorkerOptions& options) {
                     .harness = harness_digest(config->harness_dir),
                     .suite = workspace->catalog.suite().digest,
                     .device = hello.device.name,
-                    .role = options.role};
+                    .role = options.role,
+                    .strict = config->isolation == sandbox::Isolation::strict};
   hello.host = host_name();
   hello.pid = ::getpid();
   const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();

@@ -66,7 +66,10 @@ std::string weakness(const WorkerRevision& mine, const WorkerHello& hello) {
   if (!mine.strict || hello.device.name == sandbox::kFakeDevice) return "";
   const auto missing = std::find_if(hello.layers.begin(), hello.layers.end(),
                                     [](const sandbox::LayerReport& one) { return !one.active; });
-  if (missing == hello.layers.end() && !hello.layers.empty()) return "";
+  if (missing == hello.layers.end() && !hello.layers.empty())
+    return hello.revision.strict ? ""
+                                 : "it runs without --isolation strict, and the server has it; add "
+                                   "the option to the command of `assay worker`";
   const std::string lacks = hello.layers.empty()
                                 ? "it names no layers of its sandbox"
                                 : "its sandbox lacks the layer " + escape_text(missing->name) +
@@ -110,6 +113,7 @@ nlohmann::json to_json(const WorkerHello& hello) {
           {"role", hello.revision.role},
           {"host", hello.host},
           {"pid", hello.pid},
+          {"strict_isolation", hello.revision.strict},
           {"layers", sandbox::to_json(hello.layers)},
           {"device",
            {{"name", device.name},
@@ -142,6 +146,7 @@ Result<WorkerHello> read_hello(const Frame& frame) {
   hello.revision.role = in.has("role") ? in.text("role") : kRoleAll;
   hello.host = in.text("host");
   hello.pid = in.integer("pid", 0, kHighestInteger);
+  hello.revision.strict = in.flag("strict_isolation");
   hello.layers = sandbox::read_layers(in);
   const nlohmann::json* device = in.object("device");
   ASSAY_RETURN_IF_ERROR(in.status());

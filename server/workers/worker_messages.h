@@ -25,7 +25,7 @@
 namespace assay::server {
 
 /// The number of the protocol. It changes if an older worker could not understand a message.
-inline constexpr std::int64_t kWorkerProtocol = 4;
+inline constexpr std::int64_t kWorkerProtocol = 5;
 
 /// The types of the messages from a worker.
 inline constexpr const char* kHelloType = "hello";
@@ -53,7 +53,9 @@ struct WorkerRevision {
   std::string suite;    // the digest of the operators
   std::string device;   // the name of the device: "cpu", "cuda:0"; of a server, empty: any device
   std::string role = kRoleAll;
-  bool strict = false;  // of a server: each worker must have all isolation layers of its sandbox
+  /// True: --isolation strict. A worker then runs nothing in a jail that lacks an isolation layer,
+  /// also in jails that start later. A server then uses only such workers.
+  bool strict = false;
 
   bool operator==(const WorkerRevision&) const = default;
 };
@@ -63,8 +65,9 @@ struct WorkerRevision {
 std::string difference(const WorkerRevision& mine, const WorkerRevision& theirs);
 
 struct WorkerHello;
-/// Returns which isolation layer the worker's sandbox lacks although a server of `mine` needs it,
-/// and what to do. Returns "" if the sandbox is good enough.
+/// Returns why a server of `mine` cannot rely on the worker's sandbox, and what to do: the sandbox
+/// lacks an isolation layer, or the worker would also use jails that lack one. Returns "" if the
+/// sandbox is good enough.
 std::string weakness(const WorkerRevision& mine, const WorkerHello& hello);
 /// Returns the names of the isolation layers that are not active, escaped and separated by commas.
 std::string missing_layers(const std::vector<sandbox::LayerReport>& layers);

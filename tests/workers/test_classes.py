@@ -61,6 +61,19 @@ def test_a_server_with_strict_isolation_refuses_a_weaker_sandbox(
         assert "lacks the layer landlock (the kernel has no Landlock)" in problems(server)
 
 
+def test_a_server_with_strict_isolation_uses_only_workers_that_have_it(
+    binary: str, tmp_path: Path
+) -> None:
+    strict = ("--isolation", "strict")
+    file = pool(tmp_path, changed(binary, hello(strict_isolation=False)))
+    with serving(binary, tmp_path, *strict, "--workers", str(file), device="") as server:
+        assert run_tests(server, PASS)["error_kind"] == "device_unhealthy"
+        assert "runs without --isolation strict" in problems(server)
+    file = pool(tmp_path, changed(binary, hello(strict_isolation=True)))
+    with serving(binary, tmp_path, *strict, "--workers", str(file), device="") as server:
+        assert run_tests(server, PASS)["outcome"] == "pass"
+
+
 def test_a_weaker_sandbox_is_shown(binary: str, tmp_path: Path) -> None:
     file = pool(tmp_path, changed(binary, hello(layers=WEAK)))
     with serving(binary, tmp_path, "--workers", str(file), device="") as server:

@@ -19,7 +19,8 @@ sandbox::Frame received(const Message& message) { return {message.header, messag
 
 WorkerHello some_hello() {
   WorkerHello hello;
-  hello.revision = {.assay = "1", .harness = "aa", .suite = "bb", .device = "cuda:0"};
+  hello.revision = {
+      .assay = "1", .harness = "aa", .suite = "bb", .device = "cuda:0", .strict = true};
   hello.host = "node7";
   hello.pid = 12;
   hello.device = {.name = "cuda:0",
@@ -58,8 +59,8 @@ TEST_CASE("a hello arrives as it was sent") {
 
 TEST_CASE("a hello has exactly these fields") {
   CHECK(to_json(some_hello()) == nlohmann::json::parse(R"({
-    "type": "hello", "protocol": 4, "assay": "1", "harness": "aa", "suite": "bb", "role": "all",
-    "host": "node7", "pid": 12,
+    "type": "hello", "protocol": 5, "assay": "1", "harness": "aa", "suite": "bb", "role": "all",
+    "host": "node7", "pid": 12, "strict_isolation": true,
     "layers": [{"name": "seccomp", "active": true, "detail": ""},
                {"name": "landlock", "active": true, "detail": ""}],
     "device": {"name": "cuda:0", "description": "a GPU", "can_time": true, "best_tier": "plan",
@@ -77,13 +78,25 @@ TEST_CASE("a server with strict isolation refuses a worker whose sandbox is weak
   CHECK(missing_layers(hello.layers) == "landlock");
   CHECK(weakness(strict, hello).find("lacks the layer landlock (the kernel has none)") !=
         std::string::npos);
-  CHECK(weakness(some_hello().revision, hello).empty());  // best effort: the verdicts name it
+  WorkerRevision best_effort = some_hello().revision;
+  best_effort.strict = false;
+  CHECK(weakness(best_effort, hello).empty());  // the verdicts name the layer
   hello.layers[1].name = "land\x1b[2J";
   CHECK(missing_layers(hello.layers) == "land\\x1b[2J");  // a terminal may show it
   hello.layers.clear();
   CHECK(weakness(strict, hello).find("names no layers") != std::string::npos);
   hello.device.name = "fake";  // it runs no submissions
   CHECK(weakness(strict, hello).empty());
+}
+
+TEST_CASE("a server with strict isolation refuses a worker that may use weaker jails later") {
+  const WorkerRevision strict = some_hello().revision;
+  WorkerHello hello = some_hello();
+  hello.revision.strict = false;
+  CHECK(weakness(strict, hello) ==
+        "it runs without --isolation strict, and the server has it; add the option to the command "
+        "of `assay worker`");
+  CHECK(weakness(hello.revision, hello).empty());
 }
 
 TEST_CASE("a wrong hello names the field, and another protocol comes first") {

@@ -64,16 +64,20 @@ def main(argv: list[str]) -> int:
     judge.add_argument("--socket-fd", type=int, required=True)
     judge.add_argument("--device", default="cpu", help="cpu, cuda:N or hip:N")
     arguments = parser.parse_args(argv)
+    from harness import torch_libraries
+
     gc.disable()  # until the imports have ended; collecting their little garbage is not worth it
     try:
         if arguments.role == "zygote":
             close_inherited(arguments.control_fd)
-            from harness.candidate import zygote as zygote_role
+            with torch_libraries.loading():
+                from harness.candidate import zygote as zygote_role
 
             collect_from_now_on()
             zygote_role.serve(arguments.control_fd)
         else:
-            from harness.judging import judge as judge_role
+            with torch_libraries.loading():
+                from harness.judging import judge as judge_role
 
             collect_from_now_on()
             judge_role.serve(arguments.socket_fd, arguments.device)

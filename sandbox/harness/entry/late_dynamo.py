@@ -9,8 +9,8 @@ excludes a function from compilation. Only submissions that call torch.compile n
 this module puts a package into sys.modules that has only these two parts. The first access to any
 other part loads the whole package, in the process that accesses it.
 
-Older releases of torch use more of the package in every recording. With such a release, `install`
-loads the whole package, because otherwise each candidate would load it."""
+Releases of torch before FIRST_RELEASE may use more of the package in every recording. With such a
+release, `install` loads the whole package, because otherwise each candidate would load it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CONFIG = f"{NAME}.config"
 NEEDING = (f"{NAME}.", "torch._inductor")  # the names of modules that need the package
 # torch._compile stores the result of disable(function) in this attribute of the function.
 KEPT = "__dynamo_disable"
-FIRST_RELEASE = (2, 13)  # the oldest release of torch that was seen to need only two parts
+FIRST_RELEASE = (2, 11)  # the oldest release of torch that was seen to need only two parts
 _unmarked: list[Any] = []  # the functions that torch marked while the package was not loaded
 
 

@@ -178,7 +178,7 @@ def test_a_judge_describes_and_makes_cases_without_it(forks: Forks) -> None:
 
 @pytest.mark.parametrize("or_load", [True, False])
 def test_an_older_torch_loads_it_at_once_or_not_at_all(or_load: bool) -> None:
-    older = BEFORE.replace("import torch\n", "import torch\ntorch.__version__ = '2.11.0+cu130'\n")
+    older = BEFORE.replace("import torch\n", "import torch\ntorch.__version__ = '2.10.0+cu130'\n")
     older = older.replace("install()", f"install(or_load={or_load})")
     tell = "print(late_dynamo.NAME in sys.modules)"
     done = subprocess.run(

@@ -70,14 +70,14 @@ def main(argv: list[str]) -> int:
     try:
         if arguments.role == "zygote":
             close_inherited(arguments.control_fd)
-            with torch_libraries.loading():
-                from harness.candidate import zygote as zygote_role
+            torch_libraries.load()
+            from harness.candidate import zygote as zygote_role
 
             collect_from_now_on()
             zygote_role.serve(arguments.control_fd)
         else:
-            with torch_libraries.loading():
-                from harness.judging import judge as judge_role
+            torch_libraries.load()
+            from harness.judging import judge as judge_role
 
             collect_from_now_on()
             judge_role.serve(arguments.socket_fd, arguments.device)

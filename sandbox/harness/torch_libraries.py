@@ -1,14 +1,15 @@
 """Loads PyTorch's shared libraries in a thread while the main thread imports Python modules.
 
-    with torch_libraries.loading():  # before the first import of torch
-        import torch
+    torch_libraries.load()
+    import torch
 
 The libraries have hundreds of megabytes. The linker relocates them, and their initialisers register
 thousands of operators. This takes 0.2 s of a CPU build and 0.3 s of a CUDA build, and needs no
 Python. Without this module, the import of torch does it, while nothing else can run in the process.
 
-The linker has one lock. So while the thread loads the libraries, the main thread should import only
-modules that are written in Python: an extension module would wait for the thread."""
+The linker has one lock. So while the thread loads the libraries, the main thread imports only
+modules that are written in Python: an extension module would wait for the thread. And none of these
+modules changes the environment, which the initialisers of the libraries read."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ import importlib
 import importlib.util
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 # torch imports these modules, and each imports many others. sympy, which torch needs for the first
 # operation on a fake tensor or on the device `meta`, takes longest. The extension modules among
@@ -72,19 +73,16 @@ def _import(names: Iterable[str]) -> None:
             importlib.import_module(name)
 
 
-@contextlib.contextmanager
-def loading() -> Iterator[None]:
-    """Starts to load the libraries, and meanwhile imports PYTHON. When the context ends, the thread
-    has ended."""
+def load() -> None:
+    """Loads the libraries, and meanwhile imports PYTHON. When the function returns, the thread has
+    ended."""
     folder = _folder()
     if folder is None:
-        yield  # the import of torch fails, and says so
-        return
+        return  # the import of torch fails, and says so
     _import(EXTENSIONS)
     thread = threading.Thread(target=_load, args=[folder], name="torch-libraries")
     thread.start()
     try:
         _import(PYTHON)
-        yield
     finally:
         thread.join()

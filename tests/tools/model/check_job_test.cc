@@ -12,7 +12,7 @@ namespace {
 Verdict profiled_verdict() {
   Verdict verdict;
   verdict.profile.emplace();
-  verdict.kernels.push_back({.name = "of the profile"});
+  verdict.kernels.emplace_back().name = "of the profile";
   verdict.hints.push_back({HintKind::not_deterministic, "", "both have it"});
   verdict.hints.push_back({HintKind::oracle_not_timed, "", "only the profile has it"});
   CaseRecord& timed = verdict.cases.emplace_back();
@@ -29,7 +29,7 @@ Verdict profiled_verdict() {
 
 Verdict tested_verdict() {
   Verdict verdict;
-  verdict.kernels.push_back({.name = "of the test"});
+  verdict.kernels.emplace_back().name = "of the test";
   verdict.hints.push_back({HintKind::not_deterministic, "", "both have it"});
   verdict.cases.emplace_back().id = "timed";
   verdict.cases.emplace_back().id = "untimed";

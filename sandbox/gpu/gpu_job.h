@@ -67,6 +67,7 @@ class GpuJob {
   bool prepare();
   bool load_or_prepare();
   bool prepare_by(Judge& judge);
+  HostCases small_cases() const;
   /// Launches and judges the public cases. The submission gets the hidden cases only if all public
   /// cases are right.
   bool judge_public(const std::vector<CaseDone>& open);

@@ -108,7 +108,7 @@ bool GpuJob::load_or_prepare() {
 bool GpuJob::prepare_by(Judge& judge) {
   run_.enter(Stage::judge);
   Result<PreparedJob> prepared =
-      judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
+      judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms), small_cases());
   judge_ = &judge;  // also after a cancellation, because the judge completes the inputs
   if (!prepared) return run_.fail_by_judge(prepared.error(), "preparing inputs");
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
@@ -120,6 +120,20 @@ bool GpuJob::prepare_by(Judge& judge) {
   for (const PreparedCase& one : prepared_.cases)
     run_.verdict().provenance.seeds[one.id] = one.seed;
   return true;
+}
+
+/// Returns which cases may go through memory files. The inputs of a case that will be timed are
+/// replaced between the rounds, for which they have to be in device memory. If the cost of the
+/// cases is not known yet, each case of a timed job could be such a case.
+HostCases GpuJob::small_cases() const {
+  HostCases small{.bytes = gpu_.config.host_case_bytes};
+  if (!is_timed()) return small;
+  if (prepared_.cases.empty()) return {};
+  const std::vector<bool> timed = cases_to_time(prepared_);
+  for (std::size_t i = 0; i < timed.size(); ++i) {
+    if (timed[i]) small.except.push_back(prepared_.cases[i].id);
+  }
+  return small;
 }
 
 bool GpuJob::compute_references(std::size_t first, std::size_t end) {

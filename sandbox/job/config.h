@@ -25,6 +25,9 @@ inline constexpr int kMostRecorderCores = 4096;
 /// The highest value of SandboxConfig::recording_jobs.
 inline constexpr int kMostRecordingJobs = 64;
 
+/// The default and the highest value of SandboxConfig::host_case_bytes.
+inline constexpr std::int64_t kHostCaseBytes = 256 << 10, kMostHostCaseBytes = 1 << 30;
+
 /// The last part of error messages. It tells how to install NVIDIA Compute Sanitizer.
 inline constexpr const char* kSanitizerInstallation =
     "install it with `.venv/bin/python -m pip install nvidia-cuda-sanitizer-api`, or with the CUDA "
@@ -103,6 +106,10 @@ struct SandboxConfig {
   /// The limit keeps compilations from competing for the CPU cores. A job that waits for a judge
   /// does not count.
   int recording_jobs = kMostRecordingJobs;
+  /// The inputs and outputs of a case of at most this many bytes go through memory files of the
+  /// host, so that no launcher has to map device memory of the judge for them. 0: those of every
+  /// case that can be shared go through device memory.
+  std::int64_t host_case_bytes = kHostCaseBytes;
   // The maximum number of jobs that share the GPU at a time while no job is timed.
   int gpu_sharers = 1;
   /// The number of judge processes of one GPU. Each judge has its own GPU context. JudgeQueue

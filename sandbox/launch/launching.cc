@@ -90,11 +90,12 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
   auto& [request, fds] = files;
   request.case_id = one.id;
   request.gpu_memory_bytes = static_cast<std::uint64_t>(gpu_memory_bytes);
-  if (prepared.device) {
+  // The launcher keeps its access to the job's device memory beside a case that does not use it.
+  if (prepared.device) request.memory_id = prepared.device->id;
+  if (one.device && prepared.device) {
     request.inputs = device_inputs(one);
     request.output_offset = static_cast<std::uint64_t>(one.device->output_offset);
     request.device_bytes = static_cast<std::uint64_t>(prepared.device->bytes);
-    request.memory_id = prepared.device->id;
     fds.push_back(prepared.fds[static_cast<std::size_t>(prepared.device->fd)].get());
   } else {
     request.inputs = file_inputs(prepared, one, fds);

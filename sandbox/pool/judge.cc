@@ -251,8 +251,9 @@ Result<std::optional<PreparedJob>> Judge::describe_without_inputs(const Job& job
   return std::move(*described);
 }
 
-Result<PreparedJob> Judge::prepare(const Job& job, const Deadline& deadline) {
-  return ask_for_cases(job, prepare_header(job, process_->device()), deadline);
+Result<PreparedJob> Judge::prepare(const Job& job, const Deadline& deadline,
+                                   const HostCases& host) {
+  return ask_for_cases(job, prepare_header(job, process_->device(), host), deadline);
 }
 
 Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,

@@ -44,8 +44,8 @@ namespace assay::sandbox {
 
 struct PreparedJob {
   std::vector<PreparedCase> cases;  // in the job's order
-  /// The device memory in which the launcher finds inputs and leaves outputs. It is empty if inputs
-  /// and outputs are in memory files.
+  /// The device memory in which the launcher finds inputs and leaves outputs of the cases that have
+  /// PreparedCase::device. The inputs and outputs of other cases are in memory files.
   std::optional<DeviceMemory> device;
   std::vector<UniqueFd> fds;  // Argument::fd is an index into this list
 
@@ -54,6 +54,7 @@ struct PreparedJob {
     if (!device) return;
     fds[static_cast<std::size_t>(device->fd)].reset();
     device.reset();
+    for (PreparedCase& one : cases) one.device.reset();
   }
 };
 
@@ -98,7 +99,7 @@ class Judge {
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
                                                              const Deadline& deadline);
   /// Makes inputs for all cases from new seeds.
-  Result<PreparedJob> prepare(const Job& job, const Deadline& deadline);
+  Result<PreparedJob> prepare(const Job& job, const Deadline& deadline, const HostCases& host = {});
   /// Compares outputs with the reference. Set `keep` if the outputs are in device memory and a call
   /// of attribute() follows.
   Result<Compared> compare(const CaseName& of, const RunOutputs& outputs, const Deadline& deadline,

@@ -10,6 +10,7 @@
 // descriptors by their index in Frame::fds.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -162,6 +163,14 @@ struct PreparedCase {
   // True if the operator only changes the order of elements (family `layout`).
   bool is_layout = false;
 };
+/// Returns true if each tensor of a case has a place: in device memory, which only a job with
+/// device memory may have, or in a memory file. Without device memory, a case that is only
+/// described has no files.
+inline bool has_memory(const PreparedCase& one, bool job_has_device) {
+  if (!job_has_device || one.device) return job_has_device || !one.device;
+  return std::all_of(one.arguments.begin(), one.arguments.end(),
+                     [](const Argument& argument) { return !argument.is_tensor || argument.fd; });
+}
 struct DeviceMemory {
   // `fd` is the index of the memory's handle in the frame's descriptors.
   std::int64_t fd = 0, bytes = 0;
@@ -170,6 +179,12 @@ struct DeviceMemory {
 struct Prepared {
   std::vector<PreparedCase> cases;
   std::optional<DeviceMemory> device;
+};
+/// Says which cases of a job get memory files, even if the judge can share device memory.
+struct HostCases {
+  std::int64_t bytes = 0;  // the most bytes of the inputs and outputs of such a case
+  /// The cases that need device memory, because Judge::refresh() will replace their inputs.
+  std::vector<std::string> except = {};
 };
 struct Compared {
   ErrorKind kind = ErrorKind::none;  // none, wrong_result or output_mismatch
@@ -266,7 +281,7 @@ nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const CandidateBatch& batch);
 /// Builds a request for the cases' descriptions, which parse_described() reads from the reply.
 nlohmann::json describe_header(const Job& job, bool without_inputs);
-nlohmann::json prepare_header(const Job& job, const std::string& device);
+nlohmann::json prepare_header(const Job& job, const std::string& device, const HostCases& host);
 /// Builds a request to compare outputs with the reference. If `on_device` is true, the outputs are
 /// in the shared device memory. Otherwise their memory file is sent with the frame. If `keep` is
 /// set and the outputs are in device memory, the judge keeps a copy of them for

@@ -13,8 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxCases = 1'024;
-constexpr std::size_t kMaxChecks = 65'536;
+constexpr std::size_t kMaxCases = 1'024, kMaxChecks = 65'536;
 
 PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds) {
   HeaderReader in(object, "a prepared case");
@@ -153,8 +152,8 @@ Result<Prepared> parse_cases(const Frame& frame, const char* type) {
   }
   for (const json& entry : in.list("cases", kMaxCases)) {
     prepared.cases.push_back(read_case(entry, in, frame.fds.size()));
-    if (prepared.cases.back().device.has_value() != prepared.device.has_value())
-      in.reject("device memory is for all cases or for none");
+    if (!has_memory(prepared.cases.back(), prepared.device.has_value()))
+      in.reject("a case has no memory for its tensors");
   }
   if (Status read = in.status(); !read) return fail(read.error());
   return prepared;
@@ -297,12 +296,14 @@ json describe_header(const Job& job, bool without_inputs) {
           {"cases", cases_json(job.cases)}};
 }
 
-json prepare_header(const Job& job, const std::string& device) {
+json prepare_header(const Job& job, const std::string& device, const HostCases& host) {
   json header = {{"type", "prepare"},
                  {"job", job.id},
                  {"operator_dir", job.operator_dir},
                  {"device", device},
-                 {"cases", cases_json(job.cases)}};
+                 {"cases", cases_json(job.cases)},
+                 {"host_case_bytes", host.bytes},
+                 {"device_cases", host.except}};
   if (!job.input_seed.empty()) header["seed"] = job.input_seed;
   return header;
 }

@@ -34,13 +34,14 @@ void place(CandidateCase& one, const PreparedJob& prepared, std::vector<int>& fd
 }  // namespace
 
 Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared) {
-  std::vector<UniqueFd> files(prepared.device ? prepared.cases.size() : 0);
-  if (prepared.device) return files;
-  for (const PreparedCase& one : prepared.cases) {
+  std::vector<UniqueFd> files(prepared.cases.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const PreparedCase& one = prepared.cases[i];
+    if (one.device) continue;
     Result<UniqueFd> file =
         create_memfd("assay-outputs", static_cast<std::uint64_t>(one.output_bytes));
     if (!file) return fail(file.error());
-    files.push_back(std::move(*file));
+    files[i] = std::move(*file);
   }
   return files;
 }

@@ -24,7 +24,7 @@ struct CandidateInputs {
   std::vector<int> fds;  // borrowed: `prepared` and `outputs` own the descriptors
 };
 
-/// Creates a memory file for the outputs of each case. The returned files are invalid (-1) if the
+/// Creates a memory file for the outputs of each case. The file of a case is invalid (-1) if the
 /// outputs go to device memory.
 Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 

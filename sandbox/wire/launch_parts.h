@@ -23,10 +23,10 @@ namespace assay::sandbox {
 
 enum class LaunchPart {
   wait,      // a launcher with a GPU context is waited for; not part of a launch
-  allocate,  // device memory is allocated, and its guards are filled
+  allocate,  // device memory is allocated
   load,      // the plan's binaries are loaded
   map,       // the memory that the judge shares is mapped, hidden and unmapped
-  fill,      // inputs are copied, and all other memory is poisoned
+  fill,      // inputs are copied, guards are filled, and all other memory is poisoned
   run,       // the kernels run; the samples of a timed launch are part of it
   check,     // guards are read, and inputs are compared with their first contents
   copy,      // outputs are copied to the judge

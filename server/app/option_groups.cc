@@ -138,6 +138,12 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
       ->check(CLI::Range(1, kMostLauncherStarts))
       ->capture_default_str();
   command
+      .add_option("--host-case-bytes", options.host_case_bytes,
+                  "the most bytes of a case that reach a GPU through the host's memory, and not "
+                  "through memory that the judge shares with the launcher; 0: none")
+      ->check(CLI::Range(std::int64_t{0}, sandbox::kMostHostCaseBytes))
+      ->capture_default_str();
+  command
       .add_option("--gpu-jobs", options.gpu_jobs,
                   "jobs that one GPU device has in progress, at least --gpu-sharers; most of them "
                   "wait for a judge or for the GPU")
@@ -237,6 +243,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
   number("--spare-launchers", options.spare_launchers, defaults.spare_launchers);
   number("--launcher-starts", options.launcher_starts, defaults.launcher_starts);
+  number("--host-case-bytes", options.host_case_bytes, defaults.host_case_bytes);
   text("--ncu", options.ncu, defaults.ncu);
   text("--rocprofv3", options.rocprof, defaults.rocprof);
   text("--sanitizer", options.sanitizer, defaults.sanitizer);
@@ -294,6 +301,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_sharers = options.gpu_sharers;
   config.spare_launchers = options.spare_launchers;
   config.launcher_starts = options.launcher_starts;
+  config.host_case_bytes = options.host_case_bytes;
   config.gpu_jobs = options.gpu_jobs;
   config.recording_jobs = options.recording_jobs;
   config.recorder_cores = options.recorder_cores;

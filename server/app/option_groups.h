@@ -41,6 +41,7 @@ struct SandboxOptions {
   int gpu_sharers = default_gpu_sharers();
   int spare_launchers = sandbox::SandboxConfig().spare_launchers;
   int launcher_starts = sandbox::SandboxConfig().launcher_starts;
+  std::int64_t host_case_bytes = sandbox::kHostCaseBytes;
   int gpu_jobs = default_gpu_jobs();
   int recording_jobs = default_recording_jobs();
   int recorder_cores = default_recorder_cores();

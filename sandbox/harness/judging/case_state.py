@@ -24,7 +24,14 @@ from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
 from harness.judging.device_room import has_room_for_float64
 from harness.judging.fitted_rules import fitted_rules, typical_size
 from harness.judging.shared_buffers import place
-from harness.judging.sizes import AHEAD_BYTES, bytes_of, bytes_of_rule, layout_of, output_bytes
+from harness.judging.sizes import (
+    AHEAD_BYTES,
+    bytes_of,
+    bytes_of_rule,
+    layout_of,
+    output_bytes,
+    span_of,
+)
 from harness.judging.wrong import Before
 from harness.operator import Case, Operator
 from harness.operator.own_reference import OwnReference
@@ -143,6 +150,12 @@ class CaseState:
             for (name, _), at in zip(spans, offsets, strict=True)
         ]
         return {"inputs": inputs, "output_offset": offset + used}
+
+    def copied_bytes(self) -> int:
+        """Returns the number of bytes of the inputs, with their gaps, and of right outputs."""
+        return sum(span_of(value) for _, value in self.tensors()) + sum(
+            map(bytes_of_rule, self.rules)
+        )
 
     def prepared(self, structural_only: bool, position: int) -> tuple[int, dict[str, Any]]:
         """Returns the sealed memfd of the inputs, and the element of the `prepared` message for

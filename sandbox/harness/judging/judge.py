@@ -31,7 +31,13 @@ from harness.judging.failures import UnknownJob, reason_of
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
-from harness.judging.shared_buffers import SharedBuffers, fill, open_shared_buffers
+from harness.judging.shared_buffers import (
+    SharedBuffers,
+    fill,
+    is_on_device,
+    open_shared_buffers,
+    prepare,
+)
 from harness.judging.torch_device import torch_device
 from harness.operator import Operator
 from harness.wire.frames import Channel, Frame, FrameError
@@ -193,25 +199,23 @@ class Judge:
         header = frame.header
         operator = self._operator(header["operator_dir"])
         device = str(header.get("device") or self.device)
-        states: dict[str, CaseState] = {}
-        cases: list[dict[str, Any]] = []
         fds: list[int] = []
-        seed_text = str(header.get("seed", ""))
-        reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
+        reply: dict[str, Any] = {"type": "prepared", "job": header["job"]}
         self._room.trim()
         self._release_buffers(str(header["job"]))
-        shared = None if self._pool is None else self._pool.take()
+        states = [
+            CaseState(operator, operator.case(wire, device), seed_text=str(header.get("seed", "")))
+            for wire in header["cases"]
+        ]
+        on_device = [self._pool is not None and is_on_device(state, header) for state in states]
+        shared = self._pool.take() if self._pool is not None and any(on_device) else None
         if shared is not None:
             self._owned[str(header["job"])] = shared
         try:
-            for position, wire in enumerate(header["cases"]):
-                state = CaseState(operator, operator.case(wire, device), seed_text=seed_text)
-                fd, entry = state.prepared(shared is not None, position)
-                fds.append(fd)
-                cases.append(entry)
-                states[state.case.id] = state
+            apart = self._pool is not None or self.device.type != "cpu"
+            reply["cases"] = prepare(states, on_device, apart, fds)
             if shared is not None:
-                fill(shared, list(states.values()), cases)
+                fill(shared, states, on_device, reply["cases"])
                 reply["device"] = {"fd": len(fds), "bytes": shared.size}
                 fds.append(shared.handle())
         except BaseException:
@@ -219,7 +223,7 @@ class Judge:
                 os.close(fd)
             self._release_buffers(str(header["job"]))
             raise
-        self._jobs[str(header["job"])] = states
+        self._jobs[str(header["job"])] = {state.case.id: state for state in states}
         self._room.note(str(header["job"]))
         return reply, fds
 

@@ -17,7 +17,7 @@ import torch
 
 from harness.judging.device_room import kept_bytes
 from harness.wire.device_memory import DeviceMemory, DeviceMemoryError
-from harness.wire.tensors import ALIGNMENT
+from harness.wire.tensors import ALIGNMENT, make_memfd
 
 if TYPE_CHECKING:
     from harness.judging.case_state import CaseState
@@ -57,14 +57,62 @@ class SharedBuffers:
         self._memory.free()
 
 
+def is_on_device(state: CaseState, header: dict[str, Any]) -> bool:
+    """Returns True if the launcher gets the inputs of a case in shared device memory. It gets those
+    of a small case in memory files, because mapping device memory takes longer than copying so few
+    bytes. `device_cases` are cases whose inputs will be replaced, which needs device memory."""
+    limit = int(header.get("host_case_bytes", 0))
+    small = limit > 0 and state.copied_bytes() <= limit
+    return not small or state.case.id in header.get("device_cases", [])
+
+
+def _in_files(state: CaseState, fds: list[int]) -> dict[str, Any]:
+    """Writes the inputs of a case to memory files for a launcher, and appends the files to `fds`.
+    Returns the element of the `prepared` message. Structural tensors have a file of their own,
+    because a candidate gets this file too."""
+    fd, entry = state.prepared(structural_only=True, position=len(fds))
+    fds.append(fd)
+    rest = [(name, value) for name, value in state.tensors() if name not in entry["structural"]]
+    fd, wires = make_memfd("assay-inputs", rest)
+    placed = {wire["name"]: {**wire, "fd": len(fds)} for wire in wires}
+    fds.append(fd)
+    entry["arguments"] = [placed.get(one["name"], one) for one in entry["arguments"]]
+    return entry
+
+
+def prepare(
+    states: Sequence[CaseState], on_device: Sequence[bool], apart: bool, fds: list[int]
+) -> list[dict[str, Any]]:
+    """Writes the memory files of the cases, and appends them to `fds`. Returns the elements of the
+    `prepared` message. If `apart` is true, candidates get no file with values of inputs, but only
+    the structural tensors."""
+    cases = []
+    for state, device in zip(states, on_device, strict=True):
+        if apart and not device:
+            cases.append(_in_files(state, fds))
+        else:
+            fd, entry = state.prepared(structural_only=device, position=len(fds))
+            fds.append(fd)
+            cases.append(entry)
+    return cases
+
+
 def fill(
-    buffers: SharedBuffers, states: Sequence[CaseState], cases: Sequence[dict[str, Any]]
+    buffers: SharedBuffers,
+    states: Sequence[CaseState],
+    on_device: Sequence[bool],
+    cases: Sequence[dict[str, Any]],
 ) -> None:
-    """Puts the inputs of the cases one after the other into the shared buffers, and adds the offsets
-    to each element of `cases`."""
-    offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
+    """Puts the inputs of the cases that are `on_device` one after the other into the shared buffers,
+    and adds the offsets to the elements of `cases`."""
+    filled = [
+        (state, entry)
+        for state, device, entry in zip(states, on_device, cases, strict=True)
+        if device
+    ]
+    offsets, size = place([state.device_bytes() for state, _ in filled], ALIGNMENT)
     memory = buffers.room(size)
-    for state, entry, offset in zip(states, cases, offsets, strict=True):
+    for (state, entry), offset in zip(filled, offsets, strict=True):
         entry["device"] = state.fill(memory, offset)
     if memory.is_cuda:
         torch.cuda.synchronize(memory.device)

@@ -77,16 +77,20 @@ LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t al
   if (!base) return base;
   region.base = *base;
   region.data = round_up(region.base + guard, std::max(alignment, kBufferAlignment));
-  const std::uint64_t before = region.data - region.base;
-  const std::uint64_t after = region.total - before - bytes;
-  const DevicePtr data = region.data;
   regions_.push_back(std::move(region));
-  if (guards_ == Guards::none) return data;
-  if (LaunchStatus s = gpu_.fill_async(*base, before, 1, kGuardByte); !s)
-    return tl::unexpected(s.error());
-  if (LaunchStatus s = gpu_.fill_async(data + bytes, after, 1, kGuardByte); !s)
-    return tl::unexpected(s.error());
-  return data;
+  return regions_.back().data;
+}
+
+LaunchStatus GuardedMemory::fill_guards() {
+  if (guards_ == Guards::none) return {};
+  for (const Region& region : regions_) {
+    const std::uint64_t before = region.data - region.base;
+    const std::uint64_t after = region.total - before - region.bytes;
+    if (LaunchStatus s = gpu_.fill_async(region.base, before, 1, kGuardByte); !s) return s;
+    if (LaunchStatus s = gpu_.fill_async(region.data + region.bytes, after, 1, kGuardByte); !s)
+      return s;
+  }
+  return {};
 }
 
 LaunchStatus GuardedMemory::check() {
@@ -121,10 +125,14 @@ InitialState::~InitialState() {
   }
 }
 
-LaunchStatus InitialState::write() {
+LaunchStatus InitialState::write_poison() {
   for (const Poisoned& poisoned : poisoned_) {
     if (LaunchStatus s = fill_async(poisoned); !s) return s;
   }
+  return {};
+}
+
+LaunchStatus InitialState::write_sources() {
   for (const Filled& filled : filled_) {
     if (LaunchStatus s = filled.source(filled.buffer); !s) return s;
   }

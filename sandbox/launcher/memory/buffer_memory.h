@@ -7,6 +7,7 @@
 //   GuardedMemory memory(gpu);
 //   LaunchStatus reserved = memory.reserve({{bytes}, {bytes}});  // one allocation for both
 //   LaunchResult<DevicePtr> x = memory.add(bytes, 256, "buffer 0 (input x, 4096 bytes)");
+//   LaunchStatus filled = memory.fill_guards();  // before the first run
 //   LaunchStatus intact = memory.check();  // call it after each run
 //
 // InitialState writes the first contents of the buffers before a run. Between timed runs it
@@ -15,7 +16,8 @@
 //   InitialState initial(gpu, poison, trusted);
 //   initial.add(buffer, n, source);                   // an input or a constant
 //   initial.add_poisoned(scratch, n);                 // every other buffer
-//   LaunchStatus written = initial.write();           // before the first run
+//   LaunchStatus copied = initial.write_sources();    // before the first run
+//   LaunchStatus written = initial.write_poison();
 //   LaunchStatus kept = initial.keep_on_device();     // once, if the plan will be timed
 //   LaunchStatus restored = initial.restore_async();  // before each further run
 //   LaunchStatus staged = initial.stage();            // when the sources hold new inputs
@@ -71,10 +73,12 @@ class GuardedMemory {
   /// guards and the same alignment as one with an allocation of its own. If the memory is lacking,
   /// each buffer gets an allocation of its own.
   LaunchStatus reserve(const std::vector<Size>& sizes);
-  /// Allocates a buffer and fills its guards. `alignment` is a power of two. `what` is the buffer's
-  /// name in messages.
+  /// Allocates a buffer. `alignment` is a power of two. `what` is the buffer's name in messages.
   LaunchResult<DevicePtr> add(std::uint64_t bytes, std::uint32_t alignment, std::string what);
 
+  /// Queues the fills of all guards. These fills are kernels of the driver, which submitted code
+  /// may have changed. So they must not run while memory of the judge is mapped.
+  LaunchStatus fill_guards();
   /// Waits for the queued work, then reads every guard back. Errors: canary_violation if a guard
   /// has changed; the message names the buffer and the byte.
   LaunchStatus check();
@@ -114,8 +118,10 @@ class InitialState {
   }
   void add_poisoned(DevicePtr buffer, std::uint64_t bytes) { poisoned_.push_back({buffer, bytes}); }
 
-  /// Writes the first contents of every buffer.
-  LaunchStatus write();
+  /// Writes the first contents of the buffers that have a source.
+  LaunchStatus write_sources();
+  /// Queues fills of all other buffers with poison.
+  LaunchStatus write_poison();
   /// Writes the first contents of the buffers that have a source. Each buffer's contents are read
   /// to host memory and written back from there, because a checker of uninitialised memory
   /// (initcheck) recognises only writes by the host. All other buffers stay as they were allocated,

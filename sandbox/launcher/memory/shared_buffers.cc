@@ -74,9 +74,6 @@ LaunchStatus SharedMapping::close() {
   return finished ? hidden : finished;
 }
 
-/// After an error, the mapping may still be open.
-DeviceBuffers::~DeviceBuffers() { (void)mapping_->close(); }
-
 LaunchStatus DeviceBuffers::copy_in(std::size_t input, DevicePtr to) {
   if (LaunchStatus s = mapping_->open(); !s) return s;
   return gpu_.copy_async(to, mapping_->base() + inputs_[input].offset, inputs_[input].bytes);

@@ -6,9 +6,10 @@
 //   LaunchStatus copied = shared.copy_in(0, buffer);  // maps the memory
 //   LaunchStatus closed = shared.close();  // unmaps it before submitted code runs
 //   LaunchStatus out = shared.copy_out(0, buffer, 4096, trusted);  // maps it again, after the run
+//   LaunchStatus copied_out = shared.finish();  // the memory stays mapped for the next launch
 //
 // Submitted code can access memory that is mapped. So close() must be called before submitted code
-// runs. Not thread-safe: one thread drives a device.
+// is loaded or runs. Not thread-safe: one thread drives a device.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +49,9 @@ class SharedBuffers {
   /// Waits for the copies and hides the memory. Until the next copy, device code cannot access the
   /// inputs or the memory for outputs.
   virtual LaunchStatus close() = 0;
+  /// Waits for the copies. The memory stays mapped if it is, so that the next launch need not map
+  /// it. Between two launches of a launcher, no submitted code runs.
+  virtual LaunchStatus finish() = 0;
   /// Returns the time that the calls of the driver took that map, hide and show the memory.
   virtual std::int64_t mapping_ns() const { return 0; }
 };
@@ -78,6 +82,7 @@ class HostBuffers final : public SharedBuffers {
   }
   LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;
   LaunchStatus close() override { return {}; }
+  LaunchStatus finish() override { return {}; }
 
  private:
   GpuDriver& gpu_;
@@ -136,8 +141,8 @@ class SharedMapping {
 };
 
 /// Buffers in device memory of another process. The first copy or comparison opens the mapping, and
-/// close() closes it. All ranges must be inside the memory. RequestMemory (serve.cc) checks the
-/// ranges.
+/// close() closes it. A mapping that these buffers share stays open if nothing has closed it. All
+/// ranges must be inside the memory. RequestMemory (serve.cc) checks the ranges.
 class DeviceBuffers final : public SharedBuffers {
  public:
   DeviceBuffers(GpuDriver& gpu, SharedDeviceMemory memory, std::vector<DeviceInput> inputs,
@@ -150,7 +155,6 @@ class DeviceBuffers final : public SharedBuffers {
       : gpu_(gpu), mapping_(std::move(mapping)), inputs_(std::move(inputs)), output_(output) {}
   DeviceBuffers(const DeviceBuffers&) = delete;
   DeviceBuffers& operator=(const DeviceBuffers&) = delete;
-  ~DeviceBuffers() override;
 
   std::size_t inputs() const override { return inputs_.size(); }
   const std::string& name(std::size_t input) const override { return inputs_[input].name; }
@@ -162,6 +166,7 @@ class DeviceBuffers final : public SharedBuffers {
                         TrustedKernels* trusted) override;
   LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;
   LaunchStatus close() override { return mapping_->close(); }
+  LaunchStatus finish() override { return gpu_.synchronize(); }
   std::int64_t mapping_ns() const override { return mapping_->took_ns(); }
 
  private:

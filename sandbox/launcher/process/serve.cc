@@ -39,7 +39,9 @@ Status check_range(const std::string& what, std::uint64_t offset, std::uint64_t 
                                       std::to_string(size) + " bytes");
 }
 
-/// The access to a judge's device memory that is kept for the next requests of the same job.
+/// The access to a judge's device memory that is kept for the next requests of the same job. The
+/// memory may be mapped between two requests, when no submitted code runs. replay() hides it before
+/// it loads code.
 struct HeldMemory {
   std::uint64_t id = 0;  // LaunchRequest::memory_id
   std::shared_ptr<SharedMapping> mapping = {};
@@ -177,6 +179,11 @@ struct Serving {
   std::optional<SanitizerTool> sanitizer = {};
 };
 
+/// Hides the judge's memory, unless the request uses it. Otherwise replay() does this.
+LaunchStatus hide_unused(const LaunchRequest& request, const HeldMemory& held) {
+  return held.mapping && request.device_bytes == 0 ? held.mapping->close() : LaunchStatus();
+}
+
 /// Performs the request of a `launch` frame.
 LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request,
                                const Frame& frame, HeldMemory& held) {
@@ -184,6 +191,7 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
   Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, with.gpu, held);
   if (!memory) return launch_fail(LaunchErrorKind::internal_error, memory.error().message);
+  if (LaunchStatus s = hide_unused(request, held); !s) return tl::unexpected(s.error());
   ReplayRequest replayed;
   replayed.gpu_memory_bytes = request.gpu_memory_bytes;
   if (request.time && with.sanitizer)
@@ -196,7 +204,10 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
   replayed.inspect = request.inspect;
   replayed.trusted = with.trusted;
   replayed.sanitizer = with.sanitizer;
-  return replay(with.gpu, *plan, memory->buffers(), replayed, with.clock);
+  LaunchResult<Launched> launched =
+      replay(with.gpu, *plan, memory->buffers(), replayed, with.clock);
+  if (!launched) (void)memory->buffers().close();  // the mapping may be open
+  return launched;
 }
 
 /// Answers a request to check the device. `lost_in` is the case whose fault made the GPU's context
@@ -244,6 +255,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
       continue;
     }
     if (is_check_request(*frame)) {
+      held = {};
       if (Status checked = answer_check(socket, gpu, lost_in); !checked) return checked;
       continue;
     }

@@ -70,6 +70,8 @@ class Replay {
   LaunchResult<Launched> run() {
     if (LaunchStatus s = allocate(); !s) return tl::unexpected(s.error());
     watch_.end(LaunchPart::allocate);
+    if (LaunchStatus s = write_first_contents(); !s) return tl::unexpected(s.error());
+    watch_.end(LaunchPart::fill);
     LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu_, plan_, buffers_, scratch_);
     if (!program) return tl::unexpected(program.error());
     program_ = std::move(*program);
@@ -77,9 +79,6 @@ class Replay {
       return tl::unexpected(s.error());
     if (LaunchStatus s = apply_chosen(); !s) return tl::unexpected(s.error());
     watch_.end(LaunchPart::load);
-    if (LaunchStatus s = write_first_contents(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = shared_.close(); !s) return tl::unexpected(s.error());
-    watch_.end(LaunchPart::fill);
     if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s)
       return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
@@ -94,6 +93,8 @@ class Replay {
     }
     if (!request_.timing) {
       if (LaunchStatus s = return_outputs(result.modified); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = shared_.finish(); !s) return tl::unexpected(s.error());
+      watch_.end(LaunchPart::copy);
     } else {
       if (LaunchStatus s = time(result); !s) return tl::unexpected(s.error());
       watch_.end(LaunchPart::run);
@@ -166,9 +167,15 @@ class Replay {
                             });
   }
 
+  /// Copies the inputs, and hides the shared memory, which the launch before may have left mapped.
+  /// Only then fills all other memory. Later the plan's code is loaded.
   LaunchStatus write_first_contents() {
-    return request_.sanitizer == SanitizerTool::initcheck ? initial_.write_from_host()
-                                                          : initial_.write();
+    const bool watched = request_.sanitizer == SanitizerTool::initcheck;
+    if (LaunchStatus s = closed(watched ? initial_.write_from_host() : initial_.write_sources());
+        !s)
+      return s;
+    if (LaunchStatus s = memory_.fill_guards(); !s) return s;
+    return watched ? LaunchStatus() : initial_.write_poison();
   }
 
   LaunchStatus time(Launched& result) {
@@ -205,7 +212,9 @@ class Replay {
                                                    : index == 0 || (!the_first && one_in(index));
       if (!drawn) return {};
       watch_.end(LaunchPart::run);
-      return return_outputs(result.modified);
+      LaunchStatus returned = closed(return_outputs(result.modified));  // more samples follow
+      watch_.end(LaunchPart::copy);
+      return returned;
     };
     if (TrustedKernels* trusted = request_.trusted; trusted != nullptr) {
       work.scrub = [trusted] { return trusted->scrub_async(); };
@@ -258,13 +267,12 @@ class Replay {
     return outputs;
   }
 
-  /// Compares the inputs, and copies the outputs. The shared memory is mapped once for both.
+  /// Compares the inputs, and queues the copies of the outputs. The shared memory is mapped once
+  /// for both, and stays mapped.
   LaunchStatus return_outputs(std::vector<std::string>& modified) {
-    if (LaunchStatus s = find_modified(modified); !s) return closed(s);
+    if (LaunchStatus s = find_modified(modified); !s) return s;
     watch_.end(LaunchPart::check);
-    LaunchStatus copied = closed(copy_outputs());
-    watch_.end(LaunchPart::copy);
-    return copied;
+    return copy_outputs();
   }
 
   LaunchStatus find_modified(std::vector<std::string>& modified) {

@@ -7,9 +7,9 @@
 //
 // The steps:
 //  1. Check the plan, and its memory against the limit.
-//  2. Allocate the buffers between canaries (bytes that reveal a write outside a buffer), and load
-//     the binaries.
-//  3. Fill inputs and constants, and poison all other memory.
+//  2. Allocate the buffers between canaries (bytes that reveal a write outside a buffer).
+//  3. Fill inputs and constants, and poison all other memory. Hide the shared memory, and load the
+//     binaries.
 //  4. Run the plan once. Check the canaries.
 //  5. If requested, find the fastest alternative of each choice, and time the plan.
 //  6. Compare the inputs with their first contents, and copy the outputs. If the plan is timed,
@@ -76,7 +76,9 @@ struct ReplayRequest {
 };
 
 /// Performs a plan and returns the result. The result has no case name, because a plan does not
-/// contain the name of its case.
+/// contain the name of its case. Shared device memory may stay mapped afterwards, so that the next
+/// call need not map it: the plan's code is unloaded then. The caller must close the buffers after
+/// an error.
 LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                               const ReplayRequest& request, const Clock& clock);
 

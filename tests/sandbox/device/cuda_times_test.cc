@@ -38,6 +38,21 @@ TEST_CASE("a grade times its large cases together with the oracle") {
   }
 }
 
+TEST_CASE("the launches of the oracle are launches of the grade") {
+  Job job = copy_job(JobKind::grade, kCopy);
+  const auto launchers = [&] {
+    const Verdict verdict = run(job);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    REQUIRE(verdict.outcome == Outcome::pass);
+    REQUIRE(verdict.launch);
+    CHECK(verdict.launch->ms.at("run") > 0);
+    return verdict.launch->new_contexts + verdict.launch->kept_contexts;
+  };
+  CHECK(launchers() == 1);
+  job.baseline_source = kClone;
+  CHECK(launchers() == 2);
+}
+
 TEST_CASE("without an oracle, Perf compares with PyTorch eager, which each grade times") {
   Job job = copy_job(JobKind::grade, kCopy);
   job.cases = {job.cases.back()};

@@ -10,6 +10,7 @@ import os
 import socket
 import sys
 import types
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,13 +59,13 @@ class Conversation:
         made = iter([self.buffers, FileBuffers(), FileBuffers()])
         self.judge._pool = SharedBuffersPool(lambda: next(made), KEPT)  # type: ignore[arg-type, return-value]
 
-    def ask(self, header: dict[str, Any]) -> Frame:
-        self.judge.answer(self.theirs, Frame(header, b"", []))
+    def ask(self, header: dict[str, Any], fds: Sequence[int] = ()) -> Frame:
+        self.judge.answer(self.theirs, Frame(header, b"", list(fds)))
         reply = self.channel.receive()
         assert reply is not None
         return reply
 
-    def prepare(self, folder: Path, job: str, rows: int = 4) -> Frame:
+    def prepare(self, folder: Path, job: str, rows: int = 4, **more: Any) -> Frame:
         cases = [
             {
                 "id": name,
@@ -81,6 +82,7 @@ class Conversation:
                 "operator_dir": str(folder),
                 "device": "cpu",
                 "cases": cases,
+                **more,
             }
         )
 

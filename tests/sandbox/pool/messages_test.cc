@@ -269,34 +269,6 @@ TEST_CASE("a prepared case that names a missing descriptor is refused") {
   CHECK_FALSE(prepared->device);
 }
 
-TEST_CASE("shared device memory must have every case and every tensor") {
-  json header = prepared_header();
-  header["device"] = {{"fd", 1}, {"bytes", 1 << 20}};
-  header["cases"][0]["device"] = {{"inputs", {{{"name", "x"}, {"offset", 256}}}},
-                                  {"output_offset", 4096}};
-  const auto parse = [](const json& of) {
-    Frame with = frame(of);
-    with.fds.emplace_back(-1);
-    with.fds.emplace_back(-1);
-    return parse_prepared(with);
-  };
-  const Result<Prepared> prepared = parse(header);
-  REQUIRE(prepared);
-  CHECK(prepared->device->fd == 1);
-  CHECK(prepared->device->bytes == 1 << 20);
-  CHECK(prepared->cases[0].device->inputs.at("x") == 256);
-  CHECK(prepared->cases[0].device->output_offset == 4096);
-  json without_handle = header;
-  without_handle["device"]["fd"] = 2;
-  CHECK_FALSE(parse(without_handle));
-  json one_sided = header;
-  one_sided["cases"][0].erase("device");
-  CHECK_FALSE(parse(one_sided));
-  json homeless = header;
-  homeless["cases"][0]["device"]["inputs"] = json::array();
-  CHECK_FALSE(parse(homeless));
-}
-
 TEST_CASE("arguments are the same after they were sent to a candidate") {
   Argument tensor{.name = "x",
                   .is_tensor = true,

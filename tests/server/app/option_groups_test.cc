@@ -37,7 +37,8 @@ TEST_CASE("limits that no job could work with are refused", "[cli]") {
        {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999", "--memory-mib 1",
         "--cpu-percent 0", "--recorders 0", "--gpu-jobs 0", "--recording-jobs 0",
         "--recorder-cores 0", "--gpu-sharers 17", "--spare-launchers 129", "--launcher-starts 0",
-        "--judges 0", "--run-wall-ms soon", "--compile-target cuda:1"}) {
+        "--host-case-bytes -1", "--host-case-bytes 2000000000", "--judges 0", "--run-wall-ms soon",
+        "--compile-target cuda:1"}) {
     INFO(line);
     CHECK_THROWS_AS(read(line), CLI::ParseError);
   }
@@ -46,7 +47,7 @@ TEST_CASE("limits that no job could work with are refused", "[cli]") {
 TEST_CASE("the GPU's share of the machine comes from the command line", "[cli]") {
   const auto config = sandbox_config(
       read("--recorders 3 --gpu-jobs 9 --recording-jobs 6 --recorder-cores 12 --gpu-sharers 5 "
-           "--judges 4 --spare-launchers 6 --launcher-starts 8"),
+           "--judges 4 --spare-launchers 6 --launcher-starts 8 --host-case-bytes 4096"),
       Paths{});
   REQUIRE(config);
   CHECK(config->recorders == 3);
@@ -57,7 +58,9 @@ TEST_CASE("the GPU's share of the machine comes from the command line", "[cli]")
   CHECK(config->judges == 4);
   CHECK(config->spare_launchers == 6);
   CHECK(config->launcher_starts == 8);
+  CHECK(config->host_case_bytes == 4096);
   CHECK(sandbox_config(read(""), Paths{})->spare_launchers == 0);
+  CHECK(sandbox_config(read(""), Paths{})->host_case_bytes == 256 << 10);
   CHECK(config->parked_candidates == 15);
   CHECK(read("").recording_jobs >= read("").gpu_sharers);
   CHECK(read("").gpu_jobs > read("").recording_jobs);
@@ -68,7 +71,8 @@ TEST_CASE("options that differ from the defaults become arguments of another pro
   const std::string chosen =
       "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent "
       "150 --recorders 3 --gpu-jobs 31 --recording-jobs 5 --recorder-cores 9 --judges 7 "
-      "--gpu-sharers 13 --spare-launchers 7 --launcher-starts 5 --ncu none --rocprofv3 none "
+      "--gpu-sharers 13 --spare-launchers 7 --launcher-starts 5 --host-case-bytes 9 --ncu none "
+      "--rocprofv3 none "
       "--sanitizer /bin/sh --sanitize-wall-ms 5000 "
       "--sanitize "
       "--compile-target cuda:80 --no-host-tier --allow-unjailed-device";

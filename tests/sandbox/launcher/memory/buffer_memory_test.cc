@@ -12,9 +12,11 @@ constexpr std::uint64_t kSmallBytes = 1000, kLargeBytes = 3 << 20;
 
 /// Adds a small, a large and a strictly aligned buffer, and returns their addresses.
 std::vector<DevicePtr> add_three(GuardedMemory& memory) {
-  return {memory.add(kSmallBytes, kBufferAlignment, "small").value(),
-          memory.add(kLargeBytes, kBufferAlignment, "large").value(),
-          memory.add(kSmallBytes, 4096, "aligned").value()};
+  std::vector<DevicePtr> added = {memory.add(kSmallBytes, kBufferAlignment, "small").value(),
+                                  memory.add(kLargeBytes, kBufferAlignment, "large").value(),
+                                  memory.add(kSmallBytes, 4096, "aligned").value()};
+  REQUIRE(memory.fill_guards());
+  return added;
 }
 
 }  // namespace
@@ -42,6 +44,7 @@ TEST_CASE("a driver that prefers it makes one allocation for all buffers, with t
       }
       // A buffer that was not reserved gets an allocation of its own.
       REQUIRE(memory.add(kLargeBytes, kBufferAlignment, "unexpected"));
+      REQUIRE(memory.fill_guards());
       CHECK(gpu.calls().allocations == (one ? 2 : 4));
       REQUIRE(memory.check());
     }

@@ -1,0 +1,199 @@
+// Compares verdicts of jobs whose inputs reach the launcher in device memory, in memory files, and
+// in both. The device is fake, and the judge's device memory is a memory file, which the fake
+// driver maps in place of shared device memory.
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/job/verdict_builder.h"
+#include "tests/catch.h"
+#include "tests/sandbox/device/cuda_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// Replaces the function of sandbox/harness/judging/shared_buffers.py. It logs the size of the
+// memory that each job gets.
+constexpr const char* kFileBuffers = R"(
+
+import mmap
+import os
+
+from harness.wire.tensors import create_memfd
+
+
+class FileBuffers:
+    def __init__(self) -> None:
+        self.size = 0
+
+    def room(self, size: int) -> torch.Tensor:
+        with open("@LOG@", "a") as log:
+            print(size, file=log)
+        if size > self.size:
+            self.size = size
+            self.fd = create_memfd("shared-buffers", size)
+            self.memory = torch.frombuffer(mmap.mmap(self.fd, size), dtype=torch.uint8)
+        return self.memory
+
+    def handle(self) -> int:
+        return os.dup(self.fd)
+
+    def free(self) -> None:
+        self.size = 0
+
+
+def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
+    return SharedBuffersPool(FileBuffers, 1 << 30)
+)";
+
+/// The harness of this build, with a judge whose device memory is a memory file.
+class SharingHarness {
+ public:
+  explicit SharingHarness(const std::string& name)
+      : folder_(fs::path(ASSAY_BINARY_DIR) / "test-harness" / name / "harness"),
+        log_(folder_.parent_path() / "sizes") {
+    fs::remove_all(folder_.parent_path());
+    fs::create_directories(folder_.parent_path());
+    fs::copy(real_config().harness_dir, folder_, fs::copy_options::recursive);
+    std::string code = kFileBuffers;
+    code.replace(code.find("@LOG@"), 5, log_.string());
+    std::ofstream(folder_ / "judging/shared_buffers.py", std::ios::app) << code;
+  }
+  std::string folder() const { return folder_.string(); }
+  /// Returns the sizes of the device memory of the jobs so far.
+  std::vector<std::uint64_t> sizes() const {
+    std::ifstream file(log_);
+    return {std::istream_iterator<std::uint64_t>(file), {}};
+  }
+
+ private:
+  fs::path folder_, log_;
+};
+
+/// A fake GPU whose cases of at most `host_case_bytes` go through memory files.
+class SharingGpu {
+ public:
+  SharingGpu(const std::string& name, std::int64_t host_case_bytes) : harness_(name) {
+    SandboxConfig config = real_config();
+    config.harness_dir = harness_.folder();
+    config.host_case_bytes = host_case_bytes;
+    config.parked_launchers = 1;
+    Result<std::unique_ptr<Device>> made =
+        make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+    REQUIRE(made);
+    device_ = std::move(*made);
+  }
+  Verdict execute(const Job& job) {
+    JobMonitor monitor;
+    return device_->execute(job, monitor);
+  }
+  std::vector<std::uint64_t> sizes() const { return harness_.sizes(); }
+
+ private:
+  SharingHarness harness_;
+  std::unique_ptr<Device> device_;
+};
+
+/// The public cases of 64, 1000 and 4096 floats, and the hidden ones. A copy of 1000 floats has
+/// 8,000 bytes of inputs and outputs.
+Job six_cases(JobKind kind, const std::string& source) {
+  Job job = copy_job(kind, source);
+  job.input_seed = "the same inputs for all devices";
+  const CaseRequest one = job.cases[0];
+  job.cases.clear();
+  for (const bool hidden : {false, true}) {
+    for (const int n : {64, 1'000, 4'096}) {
+      CaseRequest& added = job.cases.emplace_back(one);
+      added.hidden = hidden;
+      added.id = (hidden ? "hidden" : "public") + std::to_string(n);
+      added.axes = {{"n", n}};
+    }
+  }
+  return job;
+}
+
+/// Returns what a client and the server see of the cases: outcome, error, and each case's result.
+std::string told(const Verdict& verdict) {
+  std::string text = std::string(to_string(verdict.outcome)) + " " +
+                     std::string(to_string(verdict.error_kind)) + " " + verdict.summary + " " +
+                     verdict.detail;
+  for (const CaseRecord& one : verdict.cases)
+    text += "\n" + one.id + " " + std::string(to_string(one.outcome)) + " " + one.reason + " " +
+            one.modified + " " + std::to_string(one.elements) + " " +
+            std::to_string(one.mismatches);
+  return text;
+}
+
+/// Copies, but a call with 4,096 elements launches `kernel` instead of fake_copy.
+std::string otherwise(const std::string& kernel, const std::string& parameters,
+                      const std::string& arguments) {
+  return kImports + "@triton.jit\ndef fake_copy(x, y, n):\n    pass\n@triton.jit\ndef " + kernel +
+         "(" + parameters + "):\n    pass\ndef plain_copy(x):\n    y = torch.empty_like(x)\n" +
+         "    if x.numel() == 4096:\n        " + kernel + "[(1,)](" + arguments +
+         ")\n    else:\n        fake_copy[(1,)](x, y, x.numel())\n    return y\n";
+}
+
+constexpr std::int64_t kSmallOnly = 10'000;  // 64 and 1000 floats go through files, 4096 do not
+
+}  // namespace
+
+TEST_CASE("verdicts are the same, whatever memory the inputs go through") {
+  SharingGpu on_device("all-on-device", 0), mixed("mixed", kSmallOnly),
+      in_files("all-in-files", 1 << 20);
+  const std::vector<std::pair<ErrorKind, std::string>> sources = {
+      {ErrorKind::none, kCopy},
+      {ErrorKind::unattributed, kClone},
+      {ErrorKind::wrong_result, otherwise("fake_nothing", "p", "y")},
+      {ErrorKind::output_mismatch, otherwise("fake_copy_and_spoil", "x, y, n", "x, y, x.numel()")},
+      {ErrorKind::invalid_plan, otherwise("fake_write_byte", "p, offset", "y, 20000")},
+      {ErrorKind::gpu_fault, otherwise("fake_fault", "", "")},
+      {ErrorKind::wrong_result, kImports + "def plain_copy(x):\n    return torch.zeros_like(x)\n"},
+  };
+  for (const auto& [kind, source] : sources) {
+    INFO(source);
+    const Job job = six_cases(JobKind::test, source);
+    const Verdict verdict = on_device.execute(job);
+    const std::string expected = told(verdict);
+    INFO(expected);
+    CHECK(verdict.error_kind == kind);
+    CHECK(told(mixed.execute(job)) == expected);
+    CHECK(told(in_files.execute(job)) == expected);
+  }
+  // The copy of 4096 floats has inputs and room for outputs in device memory; public and hidden.
+  REQUIRE_FALSE(on_device.sizes().empty());
+  REQUIRE(mixed.sizes().size() == on_device.sizes().size());
+  for (std::size_t i = 0; i < mixed.sizes().size(); ++i)
+    CHECK(mixed.sizes()[i] < on_device.sizes()[i]);
+  CHECK(in_files.sizes().empty());
+}
+
+TEST_CASE("the cases of a grade that are timed get new inputs, and so they are in device memory") {
+  SharingGpu gpu("graded", 1 << 20);
+  Job job = six_cases(JobKind::grade, kCopy);
+  job.baseline_source = kClone;
+  const Verdict verdict = gpu.execute(job);
+  INFO(told(verdict));
+  REQUIRE(verdict.outcome == Outcome::pass);
+  CHECK(gpu.sizes().size() == 1);
+  for (const CaseRecord& one : verdict.cases) {
+    INFO(one.id);
+    const std::string& seeds = verdict.provenance.seeds.at(one.id);
+    CHECK(one.latency.has_value() != one.id.ends_with("64"));
+    // Each round of a timed case has a seed of its own.
+    CHECK((seeds.find(',') != std::string::npos) == one.latency.has_value());
+  }
+  SharingGpu all_on_device("graded-on-device", 0);
+  const Verdict before = all_on_device.execute(job);
+  CHECK(before.outcome == Outcome::pass);
+  REQUIRE(all_on_device.sizes().size() == 1);
+  CHECK(gpu.sizes()[0] < all_on_device.sizes()[0]);
+}

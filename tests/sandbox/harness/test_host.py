@@ -3,12 +3,13 @@ of GPU memory. A right submission must pass, and attempts to cheat the clock mus
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.candidate.host import HostRunner
+from harness.candidate.origins import Origins
 from harness.candidate.shadows import Shadows
 from harness.entry.cases import CaseInput
 from harness.entry.errors import BadOutputs
@@ -68,6 +70,7 @@ class Talk:
         self.line = JudgeLine(ours)
         self.error: BaseException | None = None
         self.shadows: Shadows | None = None
+        self.origins: Origins | None = None
 
     def runner(self) -> HostRunner:
         # __new__() makes the object without a call of __init__(), which would load the interpreter
@@ -76,10 +79,19 @@ class Talk:
         runner._line = CandidateLine(self.theirs)
         runner._device = torch.device("cpu")
         runner._shadows = self.shadows
-        runner.context = (  # type: ignore[method-assign]
-            torch.no_grad if self.shadows is None else self.shadows.watching
-        )
+        runner._origins = None if self.shadows is None else Origins(self.shadows)
+        self.origins = runner._origins
+        runner.context = self.context  # type: ignore[method-assign]
         return runner
+
+    @contextlib.contextmanager
+    def context(self) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(torch.no_grad())
+            if self.shadows is not None and self.origins is not None:
+                stack.enter_context(self.shadows.watching())
+                stack.enter_context(self.origins.watching())
+            yield
 
     def run(
         self,
@@ -117,9 +129,9 @@ class Talk:
 
     def kernel(self, act: Callable[..., None], *tensors: torch.Tensor) -> None:
         """Does what a launch does: changes tensors without torch's dispatcher."""
-        assert self.shadows is not None
-        with self.shadows.launch(tensors), _disable_current_modes():
-            act(*tensors)
+        assert self.origins is not None
+        with self.origins.launch(tensors) as given, _disable_current_modes():
+            act(*given)
 
 
 @pytest.fixture
@@ -240,6 +252,29 @@ def test_outputs_of_kernels_are_attributed_although_host_code_looks_at_them(talk
     seen = talk.origin(by_kernels(talk))
     assert seen.result.ok, seen.result.reason
     assert seen.unattributed == ""
+
+
+def test_an_output_that_depends_on_arithmetic_by_torch_is_not_attributed(talk: Talk) -> None:
+    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        made, out = index + 1, torch.empty_like(index)
+        talk.kernel(lambda x: x.mul_(a), x)
+        talk.kernel(lambda made, out: out.copy_(made), made, out)
+        return out
+
+    seen = talk.origin(entry)
+    assert seen.result.ok, seen.result.reason
+    assert seen.unattributed.startswith("output count depends on arithmetic by torch")
+
+
+def test_an_imported_operator_may_let_torch_compute(talk: Talk) -> None:
+    talk.state.operator.imported = True
+
+    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        made, out = index + 1, torch.empty_like(index)
+        talk.kernel(lambda made, out, x: (out.copy_(made), x.mul_(a)), made, out, x)
+        return out
+
+    assert talk.origin(entry).unattributed == ""
 
 
 def test_an_output_without_a_kernel_is_not_attributed(talk: Talk) -> None:

@@ -40,7 +40,11 @@ const json kCompared = {
     {"elements", 10},
     {"mismatches", 2},
     {"first_mismatch",
-     {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
+     {{"output", "y"},
+      {"index", {1, 2}},
+      {"expected", 1.5},
+      {"actual", "-inf"},
+      {"unstored", true}}}};
 
 json prepared_header() {
   const json argument = {{"name", "x"},  {"kind", "tensor"}, {"dtype", "float32"},
@@ -215,6 +219,7 @@ TEST_CASE("an inconsistent comparison is refused, and numbers may be infinite or
   CHECK(std::isnan(*compared->record.max_abs_error));
   CHECK_FALSE(compared->record.float64_error);
   CHECK(std::isinf(compared->record.first_mismatch->actual));
+  CHECK(compared->record.first_mismatch->unstored);
   CHECK(compared->record.wrong.empty());
   CHECK(compared->record.reason == "off");
   json contradictory = kCompared;

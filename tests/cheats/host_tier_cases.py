@@ -1,6 +1,6 @@
 """Submissions for the tier `host`: cheats that must not pass there, and honest ones that must
-(host_tier_honest.py). More cheats are in host_tier_copies.py. Each reads a value of a tensor, so it cannot be recorded, and its process uses
-the GPU. All add two vectors."""
+(host_tier_honest.py). More cheats are in host_tier_copies.py. Each submission reads a value of a
+tensor, so it cannot be recorded, and its process uses the GPU. All add two vectors."""
 
 from __future__ import annotations
 

@@ -36,7 +36,9 @@ def written_names(func: Any) -> set[str]:
 def written(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
     """Returns the operands that the operation writes."""
     names, given = written_names(func), named(func, args, kwargs)
-    return [tensor for name, value in given.items() if name in names for tensor in tensors_in(value)]
+    return [
+        tensor for name, value in given.items() if name in names for tensor in tensors_in(value)
+    ]
 
 
 def call(mode: TorchDispatchMode, func: Any, args: Any, kwargs: Any) -> Any:

@@ -8,19 +8,20 @@
     of_torch = [origins.is_of_torch(output) for output in outputs]
 
 A launch plan contains no arithmetic by torch. On the host tier, torch may compute too, for example
-to check a result. But an output may not depend on it: otherwise a kernel that only copies what torch
-has computed would look like the work. So each storage has an origin, and an operation or a launch
-passes on the highest origin of what it gets. Nobody knows what a kernel does with its arguments, so
-each storage that a launch changes gets the origin of all of them.
+to check a result. But an output may not depend on it: otherwise a kernel that only copies what
+torch has computed would look like the work. So each storage has an origin, and an operation or a
+launch passes on the highest origin of what it gets. Nobody knows what a kernel does with its
+arguments, so each storage that a launch changes gets the highest origin of them.
 
 These operations of torch pass on an origin, and all others that get data compute:
   - fills, copies and conversions, as in a launch plan;
-  - products with numbers of the host, and quotients;
+  - products with numbers of the host, quotients, and the negative;
   - selections by indices that a kernel has written.
 
 Memory that changes unseen (by another thread, a library, or without torch's modes), and memory of
-unknown origin, counts as torch's. To see such changes, each storage has a digest of its contents after
-the last write that was seen. Numbers that host code has read, and numpy's arrays, have no origin.
+unknown origin, counts as torch's. To see such changes, each storage has a digest of its contents
+after the last write that was seen. Numbers that host code has read, and numpy's arrays, count as
+numbers of the host.
 
 Like Shadows, this object is in the submission's process. Not thread-safe."""
 
@@ -32,14 +33,17 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_leaves
 
 from harness.candidate.operands import call, is_of_torch, named, tensors_in, tensors_of, written
 from harness.candidate.shadows import Shadows
 from harness.candidate.storages import digest, is_captured, is_mapped_anew, settle, storage_of
+from harness.candidate.torch_kernels import TorchKernels
 from harness.entry.operations import (
     ALIASES,
     ALLOCATIONS,
@@ -52,21 +56,36 @@ from harness.entry.operations import (
 )
 
 # These operations return or fill memory without a look at their operands' values.
-_MADE = ALLOCATIONS | UNIFORM.keys() | DRAWN_LIKE | DRAWN_INTO | {"aten::fill_", "aten::zero_"}
+_MADE = (
+    ALLOCATIONS
+    | UNIFORM.keys()
+    | DRAWN_LIKE
+    | DRAWN_INTO
+    | {"aten::fill_", "aten::zero_", "aten::new_empty_strided"}
+)
 # They change the memory of a tensor, or only assert something.
 _WITHOUT_RESULT = (
     METADATA
     | {"aten::set_", "aten::resize_", "aten::resize_as_"}
     | {"aten::_assert_async", "aten::_functional_assert_async", "aten::_local_scalar_dense"}
 )
-_SCALINGS = frozenset({"aten::mul", "aten::mul_", "aten::div", "aten::div_"})
+_SCALINGS = frozenset(
+    {"aten::mul", "aten::mul_", "aten::div", "aten::div_", "aten::neg", "aten::neg_"}
+)
 _SELECTIONS = frozenset(
     {"aten::index", "aten::index_select", "aten::gather", "aten::take", "aten::embedding"}
     | {"aten::index_put", "aten::index_put_", "aten::index_copy", "aten::index_copy_"}
     | {"aten::scatter", "aten::scatter_"}
 )
 _INDICES = ("index", "indices")
-_SINGLE_BYTES = 16  # the size of the largest element: such memory of the CPU is a number of the host
+_SINGLE_BYTES = (
+    16  # the size of the largest element: such memory of the CPU is a number of the host
+)
+
+
+# These functions make tensors of Python's numbers, and do more than operations show.
+_NUMBERS = (bool, int, float, complex, np.ndarray, np.float32, np.float64)
+_OF_NUMBERS = (torch.tensor, torch.as_tensor, torch.asarray, torch.Tensor.new_tensor)
 
 
 class Origin(IntEnum):
@@ -91,13 +110,16 @@ class Origins:
         self._shadows = shadows
         # The keys are identities of storages. None is reused while a weak reference exists.
         self._known: dict[int, _Known] = {}
+        self.kernels = TorchKernels()
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
         with _Numbers(self), _Operations(self), self._replays():
             yield
 
-    def give(self, tensors: Iterable[torch.Tensor], structural: Sequence[torch.Tensor] = ()) -> None:
+    def give(
+        self, tensors: Iterable[torch.Tensor], structural: Sequence[torch.Tensor] = ()
+    ) -> None:
         """Says that these tensors are a case's inputs. Host code may also compute with structural
         ones in a launch plan."""
         for tensor in tensors:
@@ -115,9 +137,16 @@ class Origins:
         with torch._C.DisableTorchFunction(), _disable_current_modes():
             self._forget_freed()
             reached = [*tensors_of(arguments), *self._shadows.exposed_tensors()]
-            origin = max(map(self.origin, reached), default=Origin.HOST)
-            before = [self._mark_of(tensor) for tensor in reached]
-        with self._shadows.launch(arguments) as given:
+        origin, before = Origin.HOST, []
+
+        def look() -> None:
+            # The kernel gets what the copies contain now.
+            nonlocal origin
+            for tensor in reached:
+                origin = max(origin, self.origin(tensor, self._shadows.private(tensor)))
+                before.append(self._mark_of(tensor))
+
+        with self._shadows.launch(arguments, look) as given:
             yield given
         with torch._C.DisableTorchFunction(), _disable_current_modes():
             for tensor, mark in zip(reached, before, strict=True):
@@ -126,18 +155,22 @@ class Origins:
                 if mark is None or storage is None or digest(storage) != mark:
                     self.note([tensor], max(origin, Origin.DATA), by_kernel=True, storage=storage)
 
-    def origin(self, tensor: torch.Tensor) -> Origin:
-        """Returns the origin of the tensor's memory. Finds out whether it has changed unseen."""
+    def origin(self, tensor: torch.Tensor, contents: torch.UntypedStorage | None = None) -> Origin:
+        """Returns the origin of the tensor's memory. Finds out whether it has changed unseen:
+        `contents` is a copy of the memory, if that counts."""
         storage = storage_of(tensor)
-        if storage is None or not storage.nbytes():
+        if storage is None:  # such as a sparse tensor, whose parts nothing follows
+            return Origin.HOST if tensor.device.type == "meta" else Origin.TORCH
+        if not storage.nbytes():
             return Origin.HOST
         known = self._known.get(storage._cdata)
         if known is None:
-            self.note([tensor], Origin.HOST if _is_of_host(storage) else Origin.TORCH, whole=True)
+            made = Origin.HOST if _is_of_host(storage) else Origin.TORCH
+            self.note([tensor], made, whole=True, storage=contents)
             return self._known[storage._cdata].origin
         if known.mark is not None and not is_captured(storage):
             settle(storage)
-            if (now := digest(storage)) != known.mark:
+            if (now := digest(storage if contents is None else contents)) != known.mark:
                 known.origin, known.mark, known.by_kernel = Origin.TORCH, now, False
         return known.origin
 
@@ -174,7 +207,9 @@ class Origins:
     def _mark_of(self, tensor: torch.Tensor) -> int | None:
         storage = storage_of(tensor)
         known = None if storage is None else self._known.get(storage._cdata)
-        return None if known is None or (storage is not None and is_captured(storage)) else known.mark
+        return (
+            None if known is None or (storage is not None and is_captured(storage)) else known.mark
+        )
 
     @staticmethod
     def _mark(known: _Known, storage: torch.UntypedStorage) -> None:
@@ -239,6 +274,8 @@ class _Operations(TorchDispatchMode):
 
     def _of_result(self, func: Any, args: Any, kwargs: Any) -> tuple[Origin, bool]:
         name, given = func._schema.name, named(func, args, kwargs)
+        if not self._origins.kernels.unchanged(func) or not all(map(_is_plain, tensors_in(given))):
+            return Origin.TORCH, False  # code of the submission runs in its place
         if name in _MADE:
             return self._highest(tensors_in(given.get("value"))), False
         if "out" in given or name == "aten::copy_":
@@ -251,7 +288,7 @@ class _Operations(TorchDispatchMode):
             return highest, False
         if name in MOVES:
             return highest, all(map(self._origins.by_kernel, sources))
-        if name in _SCALINGS and len(sources) == 1:
+        if name in _SCALINGS and len(sources) == 1 and not given.get("rounding_mode"):
             return highest, False
         if name in _SELECTIONS and self._is_selection(given):
             return highest, False
@@ -277,9 +314,16 @@ class _Numbers(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **(kwargs or {}))
-        if func in (torch.tensor, torch.as_tensor) and not tensors_in((args, kwargs)):
-            self._origins.note([result], Origin.HOST, whole=True)
+        if func in _OF_NUMBERS:
+            data = args[1:2] if func is torch.Tensor.new_tensor else args[:1]
+            if data and all(type(leaf) in _NUMBERS for leaf in tree_leaves(data)):
+                self._origins.note([result], Origin.HOST, whole=True)
         return result
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """A class of the submission may run code of its own for an operation."""
+    return type(tensor) in (torch.Tensor, torch.nn.Parameter)
 
 
 def _is_of_host(storage: torch.UntypedStorage) -> bool:

@@ -1,18 +1,18 @@
 """Gives a kernel private copies of its memory, so that only the kernel can write to them.
 
     private = PrivateMemory([(storage, copy, False), ...])  # each storage that a kernel may reach
-    private.hide()                  # addresses in small tensors now refer to the copies
+    private.hide()  # addresses in tables now refer to the copies
     launcher(*private.arguments(arguments))
-    private.show()                  # addresses refer to the storages again
-    ...                             # the caller copies the copies back to the storages
+    private.show()  # addresses refer to the storages again
+    ...             # the caller copies the copies back to the storages
 
 Host code of the submission knows the storages, but not the copies. So whatever else writes to the
-storages while the kernel runs (a thread, a library, code in an argument's class) changes nothing that
-the kernel leaves.
+storages while the kernel runs (a thread, a library, code in an argument's class) changes nothing
+that the kernel leaves.
 
 A kernel can also find memory by an address: an integer argument, or an integer in a tensor (a table
-of pointers, a descriptor). Such an integer is changed if it lies in one of the storages. Nothing here
-waits for the GPU, because a graph may be captured."""
+of pointers, a descriptor). Such an integer is changed if it lies in one of the storages. Nothing
+here waits for the GPU, because a graph may be captured."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ from typing import Any
 
 import torch
 
-from harness.candidate.storages import bytes_of, storage_of
+from harness.candidate.storages import PART_ELEMENTS, bytes_of, is_captured, storage_of
 
-# A tensor of other items than 64-bit integers contains addresses only if it is small, for example a
-# descriptor in bytes.
+# A tensor of bytes contains addresses only if it is small, for example a descriptor.
 DESCRIPTOR_BYTES = 1 << 20
 ADDRESS_BYTES = 8
 
@@ -35,20 +34,11 @@ class PrivateMemory:
     """See the module's docstring. No two storages overlap."""
 
     def __init__(
-        self,
-        copies: Sequence[tuple[torch.UntypedStorage, torch.UntypedStorage, bool]],
-        addresses: bool = True,
+        self, copies: Sequence[tuple[torch.UntypedStorage, torch.UntypedStorage, bool]]
     ) -> None:
-        """Each storage comes with its copy, and with True if it may contain addresses although it is
-        large. Without `addresses`, host code knows no address, so none contains any."""
+        """Each storage comes with its copy, and with whether it may contain addresses."""
         self._copies = {storage._cdata: (storage, made) for storage, made, _ in copies}
-        self._tables = [
-            made
-            for _, made, integers in copies
-            if addresses
-            and (integers or made.nbytes() <= DESCRIPTOR_BYTES)
-            and made.nbytes() >= ADDRESS_BYTES
-        ]
+        self._tables = [made for _, made, addresses in copies if addresses]
 
     def arguments(self, value: Any) -> Any:
         """Returns the argument, or tuple or dict of arguments, with the copies in place of the
@@ -100,15 +90,32 @@ class PrivateMemory:
     def _translate(self, table: torch.UntypedStorage, to_copies: bool) -> None:
         """Changes each 64-bit word that is an address in one of the storages, or in its copy."""
         pairs = [pair if to_copies else pair[::-1] for pair in self._copies.values()]
-        pairs = sorted((pair for pair in pairs if pair[0].nbytes()), key=lambda one: one[0].data_ptr())
+        pairs = sorted(
+            (pair for pair in pairs if pair[0].nbytes()), key=lambda one: one[0].data_ptr()
+        )
         if not pairs:
             return
-        made = dict(dtype=torch.int64, device=table.device)
-        starts = torch.tensor([at.data_ptr() for at, _ in pairs], **made)
-        ends = torch.tensor([at.data_ptr() + at.nbytes() for at, _ in pairs], **made)
-        steps = torch.tensor([to.data_ptr() - at.data_ptr() for at, to in pairs], **made)
+        places = [
+            (at.data_ptr(), at.data_ptr() + at.nbytes(), to.data_ptr() - at.data_ptr())
+            for at, to in pairs
+        ]
         whole = table.nbytes() - table.nbytes() % ADDRESS_BYTES
-        words = bytes_of(table)[:whole].view(torch.int64)
-        found = (torch.searchsorted(starts, words, right=True) - 1).clamp_min(0)
-        inside = (words >= starts[found]) & (words < ends[found])
-        words.copy_(torch.where(inside, words + steps[found], words))
+        parts = bytes_of(table)[:whole].view(torch.int64).split(PART_ELEMENTS)
+        if is_captured(table):  # a graph cannot copy from the host's memory
+            for words in parts:
+                for start, end, step in places:
+                    words.add_(((words >= start) & (words < end)).to(torch.int64), alpha=step)
+            return
+        starts, ends, steps = torch.tensor(places, device=table.device).t().contiguous()
+        for words in parts:
+            found = (torch.searchsorted(starts, words, right=True) - 1).clamp_min(0)
+            inside = (words >= starts[found]) & (words < ends[found])
+            words.copy_(torch.where(inside, words + steps[found], words))
+
+
+def may_hold_addresses(tensor: torch.Tensor) -> bool:
+    """Returns True for integers of 64 bits, and for a few bytes. Two neighbours of other integers
+    could look like an address by chance."""
+    if tensor.dtype in (torch.int64, torch.uint64):
+        return True
+    return tensor.itemsize == 1 and tensor.untyped_storage().nbytes() <= DESCRIPTOR_BYTES

@@ -33,7 +33,7 @@ checks that the ordinary outputs of this run are right. Not thread-safe."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,7 +51,7 @@ from harness.candidate.operands import (
     written,
     written_names,
 )
-from harness.candidate.private_memory import PrivateMemory
+from harness.candidate.private_memory import PrivateMemory, may_hold_addresses
 from harness.candidate.storages import (
     bytes_of,
     enlarged,
@@ -104,33 +104,32 @@ class Shadows:
             yield
 
     @contextlib.contextmanager
-    def launch(self, arguments: Any) -> Iterator[Any]:
+    def launch(self, arguments: Any, look: Callable[[], None] = lambda: None) -> Iterator[Any]:
         """The context of a launch, which yields the arguments that the kernel gets. Makes shadows of
         all storages that a kernel with these arguments may write. A kernel can also write a tensor
-        whose address the host code has read, for example to put it into a table of pointers."""
+        whose address the host code has read, for example to put it into a table of pointers. Calls
+        `look` when the copies on which the kernel works (`private`) are complete."""
         with torch._C.DisableTorchFunction(), _disable_current_modes():
             self._forget_freed()
             tensors = list(tensors_of(arguments))
             reached = list(map(_place, tensors))
-            integers = {
-                place[0]._cdata
-                for place, one in zip(reached, tensors, strict=True)
-                if place[0] is not None and one.dtype in (torch.int64, torch.uint64)
+            tables = {
+                storage._cdata
+                for (storage, _), tensor in zip(reached, tensors, strict=True)
+                if storage is not None and may_hold_addresses(tensor)
             }
-            exposed = [
+            reached += [
                 (torch.UntypedStorage._new_with_weak_ptr(reference.cdata), item_bytes)  # type: ignore[attr-defined]
                 for reference, item_bytes in self._exposed.values()
             ]
-            reached += exposed
             self._make(*reached)
             copies = {
                 storage._cdata: (storage, self._shadows[storage._cdata].seen)
                 for storage, _ in reached
                 if storage is not None and storage._cdata in self._shadows
             }
-            private = PrivateMemory(
-                [(*pair, at in integers) for at, pair in copies.items()], addresses=bool(exposed)
-            )
+            look()
+            private = PrivateMemory([(*pair, at in tables) for at, pair in copies.items()])
             private.hide()
             given = private.arguments(arguments)
         try:

@@ -76,9 +76,10 @@ def take_over(
     memory: torch.Tensor, seen: torch.Tensor, shadow: torch.Tensor, item_bytes: int
 ) -> None:
     """Copies to `shadow` what something has written to `memory` since `seen` was equal to it, and
-    all of `memory` to `seen`. What it copies to the two is the same, whatever writes meanwhile. A write may leave an element, or bytes of it, as they were. So
-    all elements count as written from the first one that differs to the last one. Nothing here
-    waits for the GPU, because a graph may be captured."""
+    all of `memory` to `seen`. It copies the same to both, whatever writes meanwhile. A write may
+    leave an element, or bytes of it, as they were. So all elements count as written from the first
+    one that differs to the last one. Nothing here waits for the GPU, because a graph may be
+    captured."""
     size = min(one.numel() for one in (memory, seen, shadow))
     whole = size - size % item_bytes
     if whole:

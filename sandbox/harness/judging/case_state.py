@@ -362,9 +362,7 @@ class CaseState:
             self.operator.imported,
         )
 
-    def computed_by_torch(
-        self, outputs: list[torch.Tensor], by_kernels: list[torch.Tensor]
-    ) -> str:
+    def computed_by_torch(self, outputs: list[torch.Tensor], by_kernels: list[torch.Tensor]) -> str:
         """Returns "" if the outputs do not depend on what torch computes, or may. `by_kernels` are
         the outputs without that. The code of an imported operator may let torch compute, because
         its suite does."""

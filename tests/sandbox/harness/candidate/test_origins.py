@@ -4,6 +4,7 @@ kernels."""
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -64,6 +65,9 @@ HONEST: dict[str, Callable[[Given], torch.Tensor]] = {
     "a selection by a kernel": lambda given: given.y[indices(given)],
     "a scattering by a kernel": lambda given: torch.empty(N).scatter_(0, indices(given), given.y),
     "numbers": lambda given: torch.tensor([0.5] * N),
+    "numbers like another tensor": lambda given: given.x.new_tensor([0.5] * N),
+    "a number of one element": lambda given: _with(torch.zeros(N), 3, 0.25),
+    "the negative": lambda given: -given.y,
     "random numbers": lambda given: torch.rand_like(given.x),
     "a computed table": lambda given: torch.cos(torch.arange(N) * 0.1),
     "a table of structural values": lambda given: (given.lengths.cumsum(0) * 1.0).float(),
@@ -103,6 +107,22 @@ def _behind(given: Given) -> torch.Tensor:
     return memory
 
 
+class Adding(torch.Tensor):
+    """A class whose operations return a sum that is known before."""
+
+    total: torch.Tensor
+
+    @classmethod
+    def __torch_dispatch__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with _disable_current_modes():
+            return cls.total.clone()
+
+
+def _of_another_class(given: Given) -> torch.Tensor:
+    Adding.total = _unseen(given)
+    return torch.Tensor._make_subclass(Adding, given.x) * 1
+
+
 COMPUTED: dict[str, Callable[[Given], torch.Tensor]] = {
     "a sum": lambda given: given.x + given.y,
     "a sum in place": lambda given: given.x.clone().add_(given.y),
@@ -111,6 +131,11 @@ COMPUTED: dict[str, Callable[[Given], torch.Tensor]] = {
     "a reduction": lambda given: torch.stack([given.x, given.y]).sum(0),
     "a mask": lambda given: given.x > given.y,
     "a sum with a number": lambda given: given.x + 1,
+    "a rounded quotient": lambda given: torch.div(given.x, 3, rounding_mode="floor"),
+    "a product with itself": lambda given: given.x.clone().mul_(given.x),
+    "a sparse tensor": lambda given: given.x.to_sparse().to_dense(),
+    "an operation of another class": _of_another_class,
+    "a list as a tensor": lambda given: torch.tensor((given.x + given.y).clone()),
     "an order": lambda given: given.x.sort().values,
     "a selection by an input": lambda given: given.y[given.y.long()],
     "a selection by torch": lambda given: given.y[given.x.argsort()],
@@ -135,6 +160,38 @@ def test_what_torch_has_computed_from_data_stays_torchs(given: Given, name: str)
     assert given.of_torch(out)
     assert given.of_torch(given.kernel(torch.empty(N), out))
     assert given.of_torch(out.double().view(8, 8).t().contiguous())
+
+
+@pytest.mark.parametrize("host", [False, True])
+def test_an_operation_that_the_submission_has_replaced_computes(given: Given, host: bool) -> None:
+    library = torch.library.Library("aten", "IMPL")
+    operand = torch.ones(N) if host else given.x
+    try:
+        assert not given.of_torch(-operand)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            library.impl("neg", lambda _: given.x.add(given.y), "CPU")
+        assert given.of_torch(-operand) and not given.of_torch(operand / 2)
+    finally:
+        library._destroy()
+    assert not given.of_torch(-operand)
+
+
+def test_memory_that_an_object_shows_has_no_known_origin(given: Given) -> None:
+    made = torch.asarray(torch.utils.dlpack.to_dlpack(_unseen(given)))
+    # The memory is that of the host here. On a GPU it would be unknown.
+    assert made.untyped_storage()._cdata not in given.origins._known
+    assert torch.equal(made, given.x + given.y)
+
+
+def test_a_kernel_gets_what_was_looked_at(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread may write between the look at the memory and the launch."""
+    memory, real = torch.zeros(N), given.origins.origin
+    monkeypatch.setattr(given.origins, "origin", lambda *of: (real(*of), _into(given, memory))[0])
+    out = given.kernel(torch.empty(N), memory)
+    assert not bool(out.any())
+    monkeypatch.undo()
+    assert not given.of_torch(out) and given.of_torch(memory)
 
 
 def test_only_what_a_launch_changes_gets_its_origin(given: Given) -> None:

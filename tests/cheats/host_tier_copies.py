@@ -56,13 +56,11 @@ COPIES: dict[str, HostCase] = {
     ),
     "without_modes_and_copied": HostCase(
         "lets torch add while no mode of torch sees it, and copies the sum by a kernel",
-        "from torch.utils._python_dispatch import _disable_current_modes\n"
         "with _disable_current_modes():\n    made = x + y\n" + COPY,
     ),
     "into_new_memory_without_modes_and_copied": HostCase(
         "lets torch add into memory that it has allocated before, while no mode sees it, and copies "
         "the sum by a kernel",
-        "from torch.utils._python_dispatch import _disable_current_modes\n"
         "made = torch.zeros_like(x)\n"
         "with _disable_current_modes():\n    torch.add(x, y, out=made)\n" + COPY,
     ),
@@ -108,6 +106,80 @@ COPIES: dict[str, HostCase] = {
         "def adding():\n    while not ended.is_set():\n        torch.add(x, y, out=z)\n"
         "thread = threading.Thread(target=adding)\nthread.start()\n"
         "_nothing[grid(x)](z, x.numel(), BLOCK=WIDTH)\nended.set()\nthread.join()\nreturn z",
+        "fail:unattributed,fail:wrong_result",
+    ),
+    "sparse_and_copied": HostCase(
+        "lets torch add sparse tensors, and copies the sum by a kernel",
+        "made = (x.float().to_sparse() + y.float().to_sparse()).to_dense().to(x.dtype)\n" + COPY,
+    ),
+    "own_class_and_copied": HostCase(
+        "lets torch add inside a class of tensors of its own, when it is scaled, and copies the sum",
+        "made = torch.Tensor._make_subclass(Scaled, x)\nScaled.other = y\nmade = made * 1\n" + COPY,
+    ),
+    "replaced_operation_and_copied": HostCase(
+        "replaces an operation of torch by an addition, and copies the sum by a kernel",
+        "replace_negative()\nOTHER[:] = [y]\nmade = -x\n" + COPY,
+    ),
+    "data_and_copied": HostCase(
+        "lets torch add unseen, makes the sum the data of a tensor, and copies it by a kernel",
+        "made, total = x.clone(), unseen_sum(x, y)\nmade.data = total\n" + COPY,
+    ),
+    "storage_and_copied": HostCase(
+        "lets torch add unseen, copies the sum's storage over another, and copies it by a kernel",
+        "made, total = x.clone(), unseen_sum(x, y)\n"
+        "made.untyped_storage().copy_(total.untyped_storage())\n" + COPY,
+    ),
+    "set_and_copied": HostCase(
+        "lets torch add unseen, gives the sum's storage to a tensor, and copies it by a kernel",
+        "made = x.clone()\nmade.set_(unseen_sum(x, y))\n" + COPY,
+    ),
+    "exchanged_and_copied": HostCase(
+        "lets torch add unseen, exchanges the sum with a tensor, and copies it by a kernel",
+        "made, total = x.clone(), unseen_sum(x, y)\ntorch.utils.swap_tensors(made, total)\n" + COPY,
+    ),
+    "copied_while_no_mode_sees_it": HostCase(
+        "lets torch add, and copies the sum by a kernel, while no mode of torch sees it",
+        "z = torch.empty_like(x)\nwith _disable_current_modes():\n"
+        "    _copy[grid(x)](x + y, z, x.numel(), BLOCK=WIDTH)\nreturn z",
+    ),
+    "gradient_and_copied": HostCase(
+        "lets torch compute the sum as a gradient, and copies it by a kernel",
+        "with torch.enable_grad():\n    ones = torch.ones_like(x).requires_grad_()\n"
+        "    made, = torch.autograd.grad((ones * x + ones * y).sum(), ones)\n" + COPY,
+    ),
+    "hook_before_a_copy": HostCase(
+        "lets torch add in a hook before a kernel that copies",
+        "made, z = torch.zeros_like(x), torch.empty_like(x)\n_copy.pre_run_hooks.clear()\n"
+        "_copy.add_pre_run_hook(lambda source, *_, **__: torch.add(x, y, out=made))\n"
+        "_copy[grid(x)](made, z, x.numel(), BLOCK=WIDTH)\n_copy.pre_run_hooks.clear()\nreturn z",
+    ),
+    "grid_before_a_copy": HostCase(
+        "lets torch add unseen while the grid of a kernel that copies is computed",
+        "made, z = torch.zeros_like(x), torch.empty_like(x)\ndef adding(meta):\n"
+        "    with _disable_current_modes():\n        torch.add(x, y, out=made)\n"
+        "    return grid(x)\n_copy[adding](made, z, x.numel(), BLOCK=WIDTH)\nreturn z",
+    ),
+    "object_with_an_address": HostCase(
+        "lets torch add unseen, and gives a kernel the address in an object of its own",
+        "z = torch.empty_like(x)\n"
+        "_copy[grid(x)](Pointer(unseen_sum(x, y)), z, x.numel(), BLOCK=WIDTH)\nreturn z",
+    ),
+    "random_numbers_of_a_sum": HostCase(
+        "lets torch draw numbers without deviation whose mean is the sum, and copies them",
+        "made = torch.normal((x + y).float(), 0.0).to(x.dtype)\n" + COPY,
+    ),
+    "convolution_copied": HostCase(
+        "lets torch add by a convolution with ones, and copies the sum by a kernel",
+        "both = torch.stack([x, y]).float()[None]\n"
+        "made = torch.nn.functional.conv1d(both, torch.ones(1, 2, 1, device=x.device))"
+        "[0, 0].to(x.dtype)\n" + COPY,
+    ),
+    "thread_during_a_copy": HostCase(
+        "lets torch add in another thread again and again, while a kernel copies",
+        "made, z, ended = torch.zeros_like(x), torch.empty_like(x), threading.Event()\n"
+        "def adding():\n    while not ended.is_set():\n        torch.add(x, y, out=made)\n"
+        "thread = threading.Thread(target=adding)\nthread.start()\n"
+        "_copy[grid(x)](made, z, x.numel(), BLOCK=WIDTH)\nended.set()\nthread.join()\nreturn z",
         "fail:unattributed,fail:wrong_result",
     ),
     "numpy_adds_and_a_kernel_copies": HostCase(

@@ -11,6 +11,9 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from triton.runtime.jit import TensorWrapper
+
+from harness.triton_adapter.launches import Address
 
 
 def is_of_torch(func: Any) -> bool:
@@ -54,6 +57,21 @@ def call(mode: TorchDispatchMode, func: Any, args: Any, kwargs: Any) -> Any:
                 keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
                 return func.redispatch(keys, *args, **kwargs)
     return func(*args, **kwargs)
+
+
+def addresses_of(value: Any) -> Iterator[int | None]:
+    """Yields the addresses that a launch's argument passes instead of tensors: None if only the
+    launch finds out."""
+    if isinstance(value, Address):
+        yield int(value)
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from addresses_of(part)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from addresses_of(part)
+    elif not isinstance(value, torch.Tensor | TensorWrapper) and hasattr(value, "data_ptr"):
+        yield None
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:

@@ -40,7 +40,15 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
-from harness.candidate.operands import call, is_of_torch, named, tensors_in, tensors_of, written
+from harness.candidate.operands import (
+    addresses_of,
+    call,
+    is_of_torch,
+    named,
+    tensors_in,
+    tensors_of,
+    written,
+)
 from harness.candidate.shadows import Shadows
 from harness.candidate.storages import digest, is_captured, is_mapped_anew, settle, storage_of
 from harness.candidate.torch_kernels import TorchKernels
@@ -145,6 +153,8 @@ class Origins:
             for tensor in reached:
                 origin = max(origin, self.origin(tensor, self._shadows.private(tensor)))
                 before.append(self._mark_of(tensor))
+            if not all(_is_inside(address, reached) for address in addresses_of(arguments)):
+                origin = Origin.TORCH
 
         with self._shadows.launch(arguments, look) as given:
             yield given
@@ -319,6 +329,13 @@ class _Numbers(TorchFunctionMode):
             if data and all(type(leaf) in _NUMBERS for leaf in tree_leaves(data)):
                 self._origins.note([result], Origin.HOST, whole=True)
         return result
+
+
+def _is_inside(address: int | None, tensors: Iterable[torch.Tensor]) -> bool:
+    storages = [one for tensor in tensors if (one := storage_of(tensor)) is not None]
+    return address is not None and any(
+        0 <= address - one.data_ptr() < one.nbytes() for one in storages
+    )
 
 
 def _is_plain(tensor: torch.Tensor) -> bool:

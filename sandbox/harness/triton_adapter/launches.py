@@ -21,6 +21,10 @@ from triton.runtime import _allocation
 from triton.runtime.jit import TensorWrapper
 
 
+class Address(int):
+    """What data_ptr() of an argument has returned that is no plain tensor."""
+
+
 def watch_compiled(around: Callable[[Any], AbstractContextManager[Any]]) -> None:
     """Enters the context `around` of its arguments for each launch, also by an autotuner, and launches
     with the arguments that the context yields. A kernel is launched as `kernel[grid](...)`, or, after
@@ -84,7 +88,7 @@ def _without_code(argument: Any) -> Any:
         return _without_code(argument.base)
     if type(argument) in (torch.Tensor, torch.nn.Parameter) and "data_ptr" not in vars(argument):
         return argument
-    return argument.data_ptr() if hasattr(argument, "data_ptr") else argument
+    return Address(argument.data_ptr()) if hasattr(argument, "data_ptr") else argument
 
 
 @contextlib.contextmanager

@@ -12,6 +12,7 @@ import pytest
 import torch
 from harness.candidate.origins import Origins
 from harness.candidate.shadows import Shadows
+from harness.triton_adapter.launches import Address
 from torch.utils._python_dispatch import _disable_current_modes
 
 N = 64
@@ -205,6 +206,32 @@ def test_a_table_of_pointers_passes_on_an_origin(given: Given) -> None:
     made, out = given.x + given.y, torch.empty(N)
     assert made.data_ptr()
     assert given.of_torch(given.kernel(out, given.x))
+
+
+def test_an_address_of_unknown_memory_passes_on_torchs_origin(given: Given) -> None:
+    hidden = _unseen(given)
+    with torch._C.DisableTorchFunction():
+        unknown, known = hidden.data_ptr(), given.x.data_ptr() + 4
+    for address, of_torch in ((known, False), (unknown, True)):
+        out = torch.empty(N)
+        with given.origins.launch((out, given.x, Address(address))) as arguments:
+            with _disable_current_modes():
+                arguments[0].copy_(given.x)
+        assert given.of_torch(out) == of_torch
+    out = torch.empty(N)
+    with given.origins.launch((out, Own(hidden))) as (target, _), _disable_current_modes():
+        target.copy_(hidden)
+    assert given.of_torch(out)
+
+
+class Own:
+    dtype = torch.float32
+
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self._tensor = tensor
+
+    def data_ptr(self) -> int:
+        return self._tensor.data_ptr()
 
 
 def test_looking_at_a_result_changes_nothing(given: Given) -> None:

@@ -27,24 +27,20 @@ bool candidate_refuses(const json& header) {
   return !parse_candidate(message);
 }
 
-const json kCompared = {
-    {"type", "compared"},
-    {"job", "j"},
-    {"case", "a"},
-    {"ok", false},
-    {"kind", "wrong_result"},
-    {"reason", "off"},
-    {"max_abs_error", "nan"},
-    {"float64_error", nullptr},
-    {"strict_pass", false},
-    {"elements", 10},
-    {"mismatches", 2},
-    {"first_mismatch",
-     {{"output", "y"},
-      {"index", {1, 2}},
-      {"expected", 1.5},
-      {"actual", "-inf"},
-      {"unstored", true}}}};
+const json kFirst = {
+    {"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}, {"unstored", true}};
+const json kCompared = {{"type", "compared"},
+                        {"job", "j"},
+                        {"case", "a"},
+                        {"ok", false},
+                        {"kind", "wrong_result"},
+                        {"reason", "off"},
+                        {"max_abs_error", "nan"},
+                        {"float64_error", nullptr},
+                        {"strict_pass", false},
+                        {"elements", 10},
+                        {"mismatches", 2},
+                        {"first_mismatch", kFirst}};
 
 json prepared_header() {
   const json argument = {{"name", "x"},  {"kind", "tensor"}, {"dtype", "float32"},

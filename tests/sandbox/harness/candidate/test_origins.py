@@ -1,5 +1,5 @@
-"""Tests which tensors depend on what torch has computed from inputs. A function of the test acts as the
-kernels."""
+"""Tests which tensors depend on what torch has computed from inputs, also through operations that the
+submission has replaced (torch_kernels.py). A function of the test acts as the kernels."""
 
 from __future__ import annotations
 

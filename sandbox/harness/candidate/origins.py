@@ -51,7 +51,6 @@ from harness.candidate.operands import (
 )
 from harness.candidate.shadows import Shadows
 from harness.candidate.storages import digest, is_captured, is_mapped_anew, settle, storage_of
-from harness.candidate.torch_kernels import TorchKernels
 from harness.entry.operations import (
     ALIASES,
     ALLOCATIONS,
@@ -62,6 +61,7 @@ from harness.entry.operations import (
     MOVES,
     UNIFORM,
 )
+from harness.entry.torch_kernels import TorchKernels
 
 # These operations return or fill memory without a look at their operands' values.
 _MADE = (

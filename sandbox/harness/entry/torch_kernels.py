@@ -6,6 +6,7 @@ for it (torch.library), which then runs in its place.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import torch
@@ -16,16 +17,23 @@ _WITHOUT_VALUES = ("Meta", "SparseMeta", "SparseCsrMeta")
 
 
 class TorchKernels:
-    def __init__(self) -> None:
+    def __init__(self, names: Collection[str] | None = None) -> None:
+        """`names` are the names of the operations, without overloads. Without it, all operations of
+        torch count, of which there are thousands."""
         self._before = {
             name: _registered(name)
             for name in torch._C._dispatch_get_all_op_names()
             if name.startswith(("aten::", "prims::"))
+            and (names is None or name.split(".")[0] in names)
         }
 
     def unchanged(self, func: Any) -> bool:
+        """Returns False for an operation that is none of these."""
         name = func.name()
         return name in self._before and _registered(name) == self._before[name]
+
+    def all_unchanged(self) -> bool:
+        return all(_registered(name) == before for name, before in self._before.items())
 
 
 def _registered(name: str) -> int:

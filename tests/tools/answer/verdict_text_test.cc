@@ -104,10 +104,10 @@ TEST_CASE("a case without a reason shows its first wrong element, or that nothin
   verdict.error_kind = ErrorKind::wrong_result;
   verdict.cases = {wrong("small", kReason), wrong("other", "")};
   verdict.summary = summarise(verdict);
-  CHECK(times(text_of(verdict), ", got 1\n") == 1);
+  CHECK(times(text_of(verdict), "expected 0.2513, got 1\n") == 1);
   verdict.cases[1].first_mismatch->unstored = true;
   verdict.cases[1].first_mismatch->actual = std::numeric_limits<double>::quiet_NaN();
-  CHECK(times(text_of(verdict), ", but nothing was stored\n") == 1);
+  CHECK(times(text_of(verdict), "expected 0.2513, but nothing was stored\n") == 1);
   CHECK(times(text_of(verdict), "nan") == 0);
 }
 

@@ -3,14 +3,13 @@ as the kernels."""
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import pytest
 import torch
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from harness.wire.rounds import RoundError
 from host_talk import Entry, Talk, axpy
 

@@ -38,6 +38,11 @@ std::optional<Error> lack_of_others(const DeviceRoom& room, std::int64_t others_
               allowed_bytes);
 }
 
+std::optional<Error> lack_beside_jobs(bool had_all_memory, std::int64_t allowed_bytes) {
+  if (had_all_memory) return std::nullopt;
+  return lack("other jobs of this server had memory of the GPU at the same time", allowed_bytes);
+}
+
 void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64_t> others_bytes,
                        std::int64_t allowed_bytes) {
   // A submission that has got hidden cases could report a lack of memory to be judged again.
@@ -47,6 +52,7 @@ void excuse_for_memory(JobExecution& run, Judge& judge, std::optional<std::int64
   if (!room || room->total_bytes == 0) return;
   std::optional<Error> lack = lack_of_room(*room, allowed_bytes);
   if (!lack && others_bytes) lack = lack_of_others(*room, *others_bytes, allowed_bytes);
+  if (!lack) lack = lack_beside_jobs(run.needs_all_memory(), allowed_bytes);
   if (!lack) return;
   run.clear_error();
   run.fail_by_judge(*lack, "running on the host tier");

@@ -38,6 +38,12 @@ std::optional<Error> lack_of_room(const DeviceRoom& room, std::int64_t allowed_b
 std::optional<Error> lack_of_others(const DeviceRoom& room, std::int64_t others_bytes,
                                     std::int64_t allowed_bytes);
 
+/// The same for a candidate beside which other jobs had memory of the GPU. Their judges may have
+/// taken and given back memory in the meantime, which no number shows: each judge counts only when
+/// it is asked, and knows only its own memory. So a candidate is to blame only for an attempt in
+/// which its job had all of the memory for jobs (GpuScheduler::reserve_all_memory()).
+std::optional<Error> lack_beside_jobs(bool had_all_memory, std::int64_t allowed_bytes);
+
 /// Asks the judge, and replaces the error `gpu_memory_limit` of the run by one of Assay's own,
 /// after which the job runs again, if the candidate lacked memory because of others. Without
 /// evidence for that, the error stays. `others_bytes` is HostJudged::others_bytes, if the judge had

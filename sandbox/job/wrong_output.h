@@ -23,6 +23,8 @@ struct Mismatch {
   std::vector<std::int64_t> index;
   double expected = 0;
   double actual = 0;
+  /// Nothing was stored to the element, so `actual` is the value that memory had before.
+  bool unstored = false;
 };
 
 /// Indexes of one axis: `run` indexes from `first` on. If `period` is not 0, this repeats after

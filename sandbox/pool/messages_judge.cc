@@ -92,8 +92,9 @@ Compared read_compared(HeaderReader& in) {
   record.mismatches = in.integer("mismatches", 0, kHighestInteger);
   if (const json* first = in.optional_object("first_mismatch"); first != nullptr) {
     HeaderReader from(*first, "first_mismatch");
-    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxTensorRank),
-                                     from.number("expected"), from.number("actual")};
+    record.first_mismatch =
+        Mismatch{from.text("output"), from.integers("index", kMaxTensorRank),
+                 from.number("expected"), from.number("actual"), from.flag("unstored")};
     in.merge(from);
   }
   record.wrong = read_wrong_outputs(in);

@@ -1,10 +1,11 @@
 """Submissions for the tier `host`: cheats that must not pass there, and honest ones that must
-(host_tier_honest.py). Each reads a value of a tensor, so it cannot be recorded, and its process uses
-the GPU. All add two vectors."""
+(host_tier_honest.py). More cheats are in host_tier_copies.py. Each submission reads a value of a
+tensor, so it cannot be recorded, and its process uses the GPU. All add two vectors."""
 
 from __future__ import annotations
 
 from host_tier_case import HostCase
+from host_tier_copies import COPIES
 from host_tier_honest import HONEST
 
 __all__ = ["CHEATS", "HONEST", "HostCase"]
@@ -218,7 +219,7 @@ CHEATS: dict[str, HostCase] = {
         "class Adds:\n    dtype = x.dtype\n    def data_ptr(self):\n"
         "        in_a_thread(lambda: torch.add(x, y, out=z))\n        return x.data_ptr()\n"
         "_copy[grid(x)](Adds(), z, 0, BLOCK=WIDTH)\nreturn z",
-        only_gpu=True,
+        "fail:unattributed,fail:wrong_result",
     ),
     "index_of_one_element": HostCase(
         "lets torch add, and selects all elements by an index of which a kernel wrote one element",
@@ -233,9 +234,5 @@ CHEATS: dict[str, HostCase] = {
         "    torch.add(x, y, out=z)\ngraph.replay()\nreturn z",
         only_gpu=True,
     ),
-    "copied_by_a_kernel": HostCase(
-        "lets torch add, and copies the sum by a kernel (the threat model names this gap)",
-        "z = torch.empty_like(x)\n_copy[grid(x)](x + y, z, x.numel(), BLOCK=WIDTH)\nreturn z",
-        "pass",
-    ),
+    **COPIES,
 }

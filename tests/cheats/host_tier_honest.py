@@ -138,6 +138,31 @@ HONEST: dict[str, HostCase] = {
         "return AddByKernel.apply(x, y)",
         "pass",
     ),
+    "checks_inputs_and_its_result": HostCase(
+        "reads numbers that torch has computed, before and after its kernel",
+        "assert float(x.abs().max()) < 1e30 and int((x > 0).sum()) >= 0\nz = add(x, y)\n"
+        "wrong = (z.double() - (x.double() + y.double())).abs().max()\n"
+        "assert not float(wrong) > 1\nreturn z",
+        "pass",
+    ),
+    "table_that_torch_has_computed": HostCase(
+        "gives its kernel a table that torch has computed from no input",
+        "zeros = torch.sin(torch.arange(x.numel(), device=x.device) * 0.0).to(x.dtype)\n"
+        "return add(x, add(y, zeros))",
+        "pass",
+    ),
+    "table_of_numpy": HostCase(
+        "gives its kernel a table that numpy has computed from no input",
+        "import numpy\nzeros = torch.from_numpy(numpy.sin(numpy.zeros(x.numel())))\n"
+        "return add(x, add(y, zeros.to(x.device).to(x.dtype)))",
+        "pass",
+    ),
+    "padded_by_torch": HostCase(
+        "pads and joins its inputs by torch, and cuts its result",
+        "both = torch.cat([torch.nn.functional.pad(one, (0, 3)) for one in (x, y)])\n"
+        "a, b = both.chunk(2)\nreturn add(a.contiguous(), b.contiguous())[:x.numel()].clone()",
+        "pass",
+    ),
     "kernel_in_a_thread": HostCase(
         "launches its kernel in another thread",
         "z = torch.empty_like(x)\n"

@@ -6,6 +6,7 @@ import ctypes
 import subprocess
 import tempfile
 import threading
+from torch.utils._python_dispatch import _disable_current_modes
 
 WIDTH = 4096
 
@@ -157,4 +158,39 @@ def compiled_adds(x, y):  # adds tensors of float32 on the host
     at = [ctypes.c_void_p(t.data_ptr()) for t in (total, other)]
     ctypes.CDLL(folder + "/add.so").add(*at, ctypes.c_long(total.numel()))
     return total.to(x.device)
+
+
+def unseen_sum(x, y):
+    with _disable_current_modes():
+        return x + y
+
+
+class Scaled(torch.Tensor):  # its operations add
+    other = None
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        with _disable_current_modes():
+            plain = torch.empty(0, dtype=args[0].dtype, device=cls.other.device)
+            plain.set_(args[0].untyped_storage(), 0, args[0].shape, args[0].stride())
+            return plain + cls.other
+
+
+OTHER, LIBRARY = [], []
+
+
+def replace_negative():  # makes -x the sum of x and OTHER
+    if not LIBRARY:
+        LIBRARY.append(torch.library.Library("aten", "IMPL"))
+        for device in ("CPU", "CUDA"):
+            LIBRARY[0].impl("neg", lambda x: torch.add(x, OTHER[0]), device)
+
+
+class Pointer:
+    def __init__(self, tensor):
+        self.dtype, self._tensor = tensor.dtype, tensor
+
+    def data_ptr(self):
+        with torch._C.DisableTorchFunction():
+            return self._tensor.data_ptr()
 """

@@ -43,7 +43,8 @@ inline sandbox::Verdict full_verdict() {
   shown.first_mismatch = Mismatch{.output = "z",
                                   .index = {3, 4},
                                   .expected = 1.5,
-                                  .actual = -std::numeric_limits<double>::infinity()};
+                                  .actual = -std::numeric_limits<double>::infinity(),
+                                  .unstored = true};
   WrongOutput wrong;
   wrong.output = "z";
   wrong.shape = {7, 333};

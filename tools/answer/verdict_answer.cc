@@ -46,6 +46,9 @@ void make_concise(json& document) {
   for (json& record : document["cases"]) {
     drop_keys(record, {"cost_bytes", "cost_flops", "float64_error"});
     if (record["outcome"] != "pass" && ++failed > 1) drop_keys(record, {"first_mismatch", "wrong"});
+    if (const auto first = record.find("first_mismatch");
+        first != record.end() && first->value("unstored", false) == false)
+      first->erase("unstored");
     if (failed > kDescribedCases) drop_keys(record, {"reason"});
     if (is_bare(record["torch_compile_unsupported"]))
       drop_keys(record, {"torch_compile_unsupported"});

@@ -64,7 +64,8 @@ std::string failed_case(const CaseRecord& record) {
   if (record.first_mismatch) {
     const auto& first = *record.first_mismatch;
     text += "; first: " + line_of(first.output) + indices(first.index) + " expected " +
-            number_text(first.expected) + ", got " + number_text(first.actual);
+            number_text(first.expected) + ", " +
+            (first.unstored ? "but nothing was stored" : "got " + number_text(first.actual));
   }
   return text + "\n";
 }

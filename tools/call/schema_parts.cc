@@ -59,7 +59,8 @@ json case_schema() {
                           {{"output", of_type("string")},
                            {"index", array_of(of_type("integer"))},
                            {"expected", number_or_text()},
-                           {"actual", number_or_text()}}}};
+                           {"actual", number_or_text()},
+                           {"unstored", of_type("boolean")}}}};
   const json operation = {
       {"type", "object"},
       {"properties",

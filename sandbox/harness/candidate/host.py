@@ -7,7 +7,8 @@ mode is for submissions that cannot be recorded.
     reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) and ends them
 
 In an ablated run, the submission runs as usual. Besides its outputs, it returns what they would be
-without the results of its kernels (shadows.py). In an idle run, launches of kernels do nothing.
+without the results of its kernels (shadows.py), and without what torch computes (origins.py). In an
+idle run, launches of kernels do nothing.
 
 The judge trusts no message of this process. The judge starts its clock when it sends the inputs,
 and reads the outputs when this process reports that they are complete. If the job's device is `cpu`
@@ -24,14 +25,17 @@ from typing import Any
 import torch
 
 from harness import triton_adapter
+from harness.candidate.origins import Origins
 from harness.candidate.shadows import Shadows
+from harness.candidate.storages import bytes_of
 from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs
 from harness.interpreting.interpret import CudaOnCpu, InterpretRunner
 from harness.wire import shared_memory
 from harness.wire.argument import scalar_value
 from harness.wire.frames import FrameError
-from harness.wire.rounds import CandidateLine, SetLayout, lay_out
+from harness.wire.poison import fill_poison
+from harness.wire.rounds import ORIGIN_SETS, CandidateLine, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous, dtype_from, name_of, span_view
 
 
@@ -52,6 +56,7 @@ class HostRunner:
         # plain convolution of torch would be wrong. A submission may still turn TF32 on.
         torch.backends.cudnn.allow_tf32 = False
         self._shadows = Shadows() if header.get("ablated") else None
+        self._origins = Origins(self._shadows) if self._shadows else None
         if self._device.type == "cuda":
             os.environ["TRITON_CACHE_DIR"] = cache_dir
             total = torch.cuda.get_device_properties(self._device).total_memory
@@ -59,14 +64,14 @@ class HostRunner:
             torch.cuda.set_per_process_memory_fraction(allowed, self._device)
             if header.get("idle"):
                 triton_adapter.launch_nothing_compiled()
-            elif self._shadows:
-                triton_adapter.watch_compiled(self._shadows.launch)
+            elif self._origins:
+                triton_adapter.watch_compiled(self._origins.launch)
         else:
             InterpretRunner(cache_dir)
             if header.get("idle"):
                 triton_adapter.launch_nothing_interpreted()
-            elif self._shadows:
-                triton_adapter.watch_interpreted(self._shadows.launch)
+            elif self._origins:
+                triton_adapter.watch_interpreted(self._origins.launch)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
@@ -74,6 +79,7 @@ class HostRunner:
             torch.no_grad(),
             contextlib.nullcontext() if self._device.type == "cuda" else CudaOnCpu(),
             contextlib.nullcontext() if self._shadows is None else self._shadows.watching(),
+            contextlib.nullcontext() if self._origins is None else self._origins.watching(),
         ):
             yield
 
@@ -107,20 +113,33 @@ class HostRunner:
         layout: SetLayout,
         sets: Sequence[torch.Tensor],
     ) -> None:
-        """Runs the entry once. Writes its outputs into the first set, and into the second set what
-        they would be without the results of its kernels. Both sets have the same inputs. The entry
-        gets copies of them, because the memory of a round does not outlive it, and a shadow may."""
-        if len(sets) != 2:
-            raise FrameError(f"an ablated round has two sets, and not {len(sets)}")
-        assert self._shadows is not None
+        """Runs the entry once. Writes its outputs into the first set, into the second set what they
+        would be without the results of its kernels, and into the third set what they would be
+        without what torch computes: the poison if they depend on that. All sets have the same
+        inputs. The entry gets copies of them, because the memory of a round does not outlive it,
+        and a shadow may."""
+        if len(sets) != ORIGIN_SETS:
+            raise FrameError(f"an ablated round has {ORIGIN_SETS} sets, and not {len(sets)}")
+        assert self._shadows is not None and self._origins is not None
         arguments = {
             name: value if not isinstance(value, torch.Tensor) else _copy_of(value)
             for name, value in self._arguments(case, layout, Memory(sets[0])).items()
         }
+        given = {name: one for name, one in arguments.items() if isinstance(one, torch.Tensor)}
+        structural = [given.pop(name) for name in case.structural if name in given]
+        self._origins.give(given.values(), structural)
         outputs = self._call(case, entry, arguments)
         without = [self._shadows.view(output) for output in outputs]
+        by_kernels = [
+            torch.empty_like(output) if self._origins.is_of_torch(output) else output
+            for output in outputs
+        ]
+        for output, one in zip(outputs, by_kernels, strict=True):
+            if one is not output:
+                fill_poison(bytes_of(one.untyped_storage()))
         self._write(case, layout, Memory(sets[0]), outputs, copied=True)
         self._write(case, layout, Memory(sets[1]), without, copied=True)
+        self._write(case, layout, Memory(sets[2]), by_kernels, copied=True)
 
     def _arguments(self, case: CaseInput, layout: SetLayout, memory: Memory) -> dict[str, Any]:
         return {

@@ -2,7 +2,7 @@
 submission runs as usual.
 
     shadows = Shadows()
-    patch_launches(shadows.launch)  # `with shadows.launch(arguments)` is around each launch
+    patch_launches(shadows.launch)  # around each launch: `with shadows.launch(arguments) as given`
     with shadows.watching():
         outputs = entry(*arguments)
     without = [shadows.view(output) for output in outputs]
@@ -20,9 +20,9 @@ computations. An index is moved to another position, so that the result still de
 A library, another thread or numpy may also write to memory, unseen by this mode of torch. Such a
 write counts as not made by a kernel. For this, each storage with a shadow has a second copy, which is
 its contents after the last launch or operation that wrote to it. Before the next one, and at the end,
-what differs from this copy goes to the shadow too, and all elements between. Only a write at the same
-time as a launch that got the memory looks like that of the kernel. So this module is not enough: the
-judge also looks at a run in which no kernel is launched.
+what differs from this copy goes to the shadow too, and all elements between. A kernel works on these
+second copies, and its results are copied back (private_memory.py). So what is written to a storage
+while a kernel runs is not the kernel's either.
 
 An operation that a submission has defined (torch.library) is not repeated. It runs once, and what
 torch does inside is seen as outside.
@@ -33,7 +33,7 @@ checks that the ordinary outputs of this run are right. Not thread-safe."""
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,6 +43,15 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
+from harness.candidate.operands import (
+    call,
+    is_of_torch,
+    tensors_in,
+    tensors_of,
+    written,
+    written_names,
+)
+from harness.candidate.private_memory import PrivateMemory, may_hold_addresses
 from harness.candidate.storages import (
     bytes_of,
     enlarged,
@@ -95,28 +104,62 @@ class Shadows:
             yield
 
     @contextlib.contextmanager
-    def launch(self, arguments: Any) -> Iterator[None]:
-        """The context of a launch. Makes shadows of all storages that a kernel with these arguments
-        may write. A kernel can also write a tensor whose address the host code has read, for example
-        to put it into a table of pointers."""
+    def launch(self, arguments: Any, look: Callable[[], None] = lambda: None) -> Iterator[Any]:
+        """The context of a launch, which yields the arguments that the kernel gets. Makes shadows of
+        all storages that a kernel with these arguments may write. A kernel can also write a tensor
+        whose address the host code has read, for example to put it into a table of pointers. Calls
+        `look` when the copies on which the kernel works (`private`) are complete."""
         with torch._C.DisableTorchFunction(), _disable_current_modes():
             self._forget_freed()
-            reached = list(map(_place, _tensors(arguments)))
+            tensors = list(tensors_of(arguments))
+            reached = list(map(_place, tensors))
+            tables = {
+                storage._cdata
+                for (storage, _), tensor in zip(reached, tensors, strict=True)
+                if storage is not None and may_hold_addresses(tensor)
+            }
             reached += [
                 (torch.UntypedStorage._new_with_weak_ptr(reference.cdata), item_bytes)  # type: ignore[attr-defined]
                 for reference, item_bytes in self._exposed.values()
             ]
             self._make(*reached)
+            copies = {
+                storage._cdata: (storage, self._shadows[storage._cdata].seen)
+                for storage, _ in reached
+                if storage is not None and storage._cdata in self._shadows
+            }
+            look()
+            private = PrivateMemory([(*pair, at in tables) for at, pair in copies.items()])
+            private.hide()
+            given = private.arguments(arguments)
         try:
-            yield
+            yield given
         finally:
             with torch._C.DisableTorchFunction(), _disable_current_modes():
-                self._note(*reached)
+                private.show()
+                for storage, seen in copies.values():
+                    size = min(storage.nbytes(), seen.nbytes())
+                    bytes_of(storage)[:size] = bytes_of(seen)[:size]
 
     def exposed(self, tensor: torch.Tensor) -> None:
         """Notes that host code has read the tensor's address."""
-        if (storage := storage_of(tensor)) is not None:
-            self._exposed[storage._cdata] = StorageWeakRef(storage), tensor.itemsize
+        storage = storage_of(tensor)
+        if storage is None or any(
+            kept.seen._cdata == storage._cdata for kept in self._shadows.values()
+        ):
+            return  # a launcher reads the address of the memory on which a kernel works
+        self._exposed[storage._cdata] = StorageWeakRef(storage), tensor.itemsize
+
+    def exposed_tensors(self) -> list[torch.Tensor]:
+        """Returns the bytes of each storage whose address host code has read."""
+        alive = [one for one, _ in self._exposed.values() if not one.expired()]
+        return [bytes_of(torch.UntypedStorage._new_with_weak_ptr(one.cdata)) for one in alive]  # type: ignore[attr-defined]
+
+    def private(self, tensor: torch.Tensor) -> torch.UntypedStorage | None:
+        """Returns the memory on which kernels work in place of the tensor's."""
+        storage = storage_of(tensor)
+        kept = None if storage is None else self._shadows.get(storage._cdata)
+        return None if kept is None else kept.seen
 
     def has(self, tensor: torch.Tensor) -> bool:
         storage = storage_of(tensor)
@@ -213,28 +256,28 @@ class _Operations(TorchDispatchMode):
                 fill_poison(bytes_of(storage))
                 self._shadows.made(result)
             return result
-        operands = [one for one in tree_leaves((args, kwargs)) if isinstance(one, torch.Tensor)]
+        operands = tensors_in((args, kwargs))
         if (
             func.is_view
-            or not _is_of_torch(func)
+            or not is_of_torch(func)
             or func._schema.name in _RESIZES | _ASSERTIONS
             or not any(map(self._shadows.has, operands))
         ):
-            result = self._call(func, args, kwargs, operands)
+            result = call(self, func, args, kwargs)
             if not func.is_view:
                 self._note_made(result, operands)
             return result
         identities = {one._cdata for one in map(storage_of, operands) if one is not None}
-        written = _written(func, args, kwargs)
-        self._shadows.make(*written, *filter(self._shadows.has, operands))
+        targets = written(func, args, kwargs)
+        self._shadows.make(*targets, *filter(self._shadows.has, operands))
         repeated = None if _is_random(func, args, kwargs) else self._repeat(func, args, kwargs)
         result = func(*args, **kwargs)
         if repeated is None:  # the values are the same in both computations
-            for tensor in written:
+            for tensor in targets:
                 self._shadows.view(tensor).copy_(tensor)
-            self._shadows.note(*written)
+            self._shadows.note(*targets)
             return result
-        self._shadows.note(*written)
+        self._shadows.note(*targets)
         for one, other in zip(tree_leaves(result), tree_leaves(repeated), strict=False):
             storage = storage_of(one) if isinstance(one, torch.Tensor) else None
             if storage is None or storage._cdata in identities:
@@ -249,19 +292,6 @@ class _Operations(TorchDispatchMode):
             storage = storage_of(one) if isinstance(one, torch.Tensor) else None
             if storage is not None and storage._cdata not in before:
                 self._shadows.made(one)
-
-    def _call(self, func: Any, args: Any, kwargs: Any, operands: list[torch.Tensor]) -> Any:
-        """Calls the operation. If it is not one of torch's own, runs its body for the device of its
-        operands, so that this mode sees the operations of the body."""
-        if operands and not _is_of_torch(func):
-            kinds = [one.device.type for one in operands]
-            kind = next((kind for kind in kinds if kind != "cpu"), "cpu")
-            key = torch._C._dispatch_key_for_device(kind)  # type: ignore[attr-defined]
-            if torch._C._dispatch_has_computed_kernel_for_dispatch_key(func.name(), key):
-                with self:
-                    keys = torch._C.DispatchKeySet(getattr(torch._C.DispatchKey, key))
-                    return func.redispatch(keys, *args, **kwargs)
-        return func(*args, **kwargs)
 
     def _repeat(self, func: Any, args: Any, kwargs: Any) -> Any:
         """Returns the result of the operation on shadows, or None if the operation refuses their
@@ -283,7 +313,7 @@ class _Operations(TorchDispatchMode):
         if not isinstance(leaf, torch.Tensor) or not self._shadows.has(leaf):
             return leaf
         shadow = self._shadows.view(leaf)
-        if name in _written_names(func):
+        if name in written_names(func):
             return shadow
         return substitute(care, name, leaf, shadow, func._schema.name in CHECK_SHARES)
 
@@ -299,10 +329,6 @@ class _Pointers(TorchFunctionMode):
         if func is torch.Tensor.data_ptr:
             self._shadows.exposed(args[0])
         return func(*args, **(kwargs or {}))
-
-
-def _is_of_torch(func: Any) -> bool:
-    return func.namespace in ("aten", "prims")
 
 
 def _place(tensor: torch.Tensor) -> _Place:
@@ -323,35 +349,3 @@ def _is_random(func: Any, args: Any, kwargs: Any) -> bool:
             given = args[position] if position < len(args) else kwargs.get(argument.name)
             return bool(argument.default_value if given is None else given)
     return True
-
-
-def _written_names(func: Any) -> set[str]:
-    """Returns the names of the parameters whose values the operation writes."""
-    parameters = func._schema.arguments
-    return {one.name for one in parameters if one.alias_info and one.alias_info.is_write}
-
-
-def _written(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
-    """Returns the operands that the operation writes."""
-    found: list[torch.Tensor] = []
-    names = _written_names(func)
-    for position, argument in enumerate(func._schema.arguments):
-        if argument.name in names:
-            value = args[position] if position < len(args) else kwargs.get(argument.name)
-            found += [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)]
-    return found
-
-
-def _tensors(value: Any) -> Iterator[torch.Tensor]:
-    """Yields the tensors of a launch's argument. If the argument is a descriptor or a reinterpreted
-    tensor, yields the tensor to which it refers."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _tensors(part)
-    elif isinstance(value, tuple | list):
-        for part in value:
-            yield from _tensors(part)
-    elif (base := getattr(value, "base", None)) is not None:
-        yield from _tensors(base)

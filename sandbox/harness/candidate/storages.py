@@ -6,6 +6,8 @@ take_over(bytes_of(storage), bytes_of(seen), bytes_of(shadow), tensor.itemsize)"
 
 from __future__ import annotations
 
+import random
+
 import torch
 
 # The C library maps so much memory of the CPU anew each time (M_MMAP_THRESHOLD is at most 32 MiB), so
@@ -14,7 +16,8 @@ import torch
 MAPPED_BYTES = 64 << 20
 PART_ELEMENTS = 2 << 20  # the elements that are compared at once, because this takes memory
 
-
+_DIGEST_BYTES = 8
+_DIGEST_START, _DIGEST_STEP = (random.SystemRandom().getrandbits(62) for _ in range(2))
 _WORDS = {2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.int64}
 
 
@@ -44,6 +47,21 @@ def settle(*storages: torch.UntypedStorage | None) -> None:
             torch.cuda.synchronize(device)
 
 
+def digest(storage: torch.UntypedStorage) -> int:
+    """Returns a number that changes if one word of the memory does, and nearly always if more do."""
+    memory = bytes_of(storage)
+    whole = memory.numel() - memory.numel() % _DIGEST_BYTES
+    words, total = memory[:whole].view(torch.int64), torch.zeros((), dtype=torch.int64)
+    total = total.to(storage.device)
+    for at in range(0, words.numel(), PART_ELEMENTS):
+        part = words[at : at + PART_ELEMENTS]
+        place = torch.arange(at, at + part.numel(), device=storage.device)
+        total += (part * (2 * (place * _DIGEST_STEP + _DIGEST_START) + 1)).sum()
+    for byte in memory[whole:].tolist():
+        total = total * 257 + byte
+    return int(total)
+
+
 def is_captured(storage: torch.UntypedStorage) -> bool:
     return storage.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
@@ -58,9 +76,10 @@ def take_over(
     memory: torch.Tensor, seen: torch.Tensor, shadow: torch.Tensor, item_bytes: int
 ) -> None:
     """Copies to `shadow` what something has written to `memory` since `seen` was equal to it, and
-    then all of `memory` to `seen`. A write may leave an element, or bytes of it, as they were. So
-    all elements count as written from the first one that differs to the last one. Nothing here
-    waits for the GPU, because a graph may be captured."""
+    all of `memory` to `seen`. It copies the same to both, whatever writes meanwhile. A write may
+    leave an element, or bytes of it, as they were. So all elements count as written from the first
+    one that differs to the last one. Nothing here waits for the GPU, because a graph may be
+    captured."""
     size = min(one.numel() for one in (memory, seen, shadow))
     whole = size - size % item_bytes
     if whole:
@@ -78,12 +97,13 @@ def _take_over(memory: torch.Tensor, seen: torch.Tensor, shadow: torch.Tensor) -
     last = torch.full((), -1, device=device)
     parts = [slice(at, min(at + PART_ELEMENTS, count)) for at in range(0, count, PART_ELEMENTS)]
     for part in parts:
-        same = (memory[part] == seen[part]).all(1)
+        now = memory[part].clone()  # something may write to the memory at this moment
+        same = (now == seen[part]).all(1)
+        seen[part] = now
         at = torch.arange(part.start, part.stop, device=device)
         first = torch.minimum(first, at.masked_fill(same, count).min())
         last = torch.maximum(last, at.masked_fill(same, -1).max())
     for part in parts:
         at = torch.arange(part.start, part.stop, device=device)
         written = ((at >= first) & (at <= last)).unsqueeze(1)
-        shadow[part] = torch.where(written, memory[part], shadow[part])
-        seen[part] = memory[part]
+        shadow[part] = torch.where(written, seen[part], shadow[part])

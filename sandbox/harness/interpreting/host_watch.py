@@ -36,6 +36,7 @@ from harness.entry.operations import (
     why_not,
 )
 from harness.entry.refusals import Refusals
+from harness.entry.torch_kernels import TorchKernels
 from harness.interpreting.layout_log import LayoutLog, View
 from harness.interpreting.live_memory import COPIES, WITHOUT, Block, LiveMemory
 from harness.wire.poison import fill_poison
@@ -44,6 +45,10 @@ _random = torch.Generator()
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
 _WRITES = MOVES | DRAWN_INTO
 _PASSED_ON = METADATA | ALIASES | LIFTS | _WRITES
+# Most of the others call these operations.
+_BASIC = frozenset({"aten::copy_", "aten::fill_", "aten::zero_", "aten::empty", "aten::set_"})
+# What torch has registered before a submission is imported: a zygote imports this module.
+_KERNELS, _BASIC_KERNELS = TorchKernels(_FRESH | _PASSED_ON), TorchKernels(_BASIC)
 # Functions that read the values of a tensor without torch's dispatcher. The value of each entry
 # names the function in an error message.
 _READS = {
@@ -121,6 +126,7 @@ class HostWatch(TorchDispatchMode):
         """Registers an argument of the entry. `known` is the argument's name if host code may read
         its values. Otherwise host code keeps only the tensor's layout, and from now on only kernels
         can read its values."""
+        self._demand_own(_BASIC_KERNELS.all_unchanged(), "torch's copy")
         block = self._live.block(tensor)
         if block is not None:
             block.device, block.placed, block.known = not known, True, known
@@ -150,6 +156,17 @@ class HostWatch(TorchDispatchMode):
             )
         )
 
+    def _demand_own(self, own: bool, name: str) -> None:
+        """Refuses an operation in whose place code of the submission would run. This code would get
+        the hidden memory."""
+        if not own:
+            raise self._refusals.refuse(
+                NotRecordable(
+                    f"{name} runs code that the submission has registered (torch.library); a launch plan "
+                    "holds only torch's own copies and fills"
+                )
+            )
+
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         name, kwargs = func._schema.name, kwargs or {}
         tensors = tensors_in((args, kwargs))
@@ -157,6 +174,9 @@ class HostWatch(TorchDispatchMode):
         held = any(map(self.holds, tensors))
         if held and not (func.is_view or name in _FRESH or passed_on):
             raise self._refusals.refuse(NotRecordable(why_not(func), subject=replaceable(func)))
+        if (held and passed_on) or name in _FRESH:
+            own = _KERNELS.unchanged(func) and _BASIC_KERNELS.all_unchanged()
+            self._demand_own(own, name)
         result = func(*args, **kwargs)
         if name in _FRESH:
             self._made(name, result, tensors)

@@ -62,6 +62,21 @@ def unattributed(
     return ""
 
 
+def computed_by_torch(
+    names: Sequence[str], outputs: Sequence[torch.Tensor], by_kernels: Sequence[torch.Tensor]
+) -> str:
+    """Returns which output depends on what torch has computed from the inputs, or "". `by_kernels`
+    are the outputs without that."""
+    for name, full, rest in zip(names, outputs, by_kernels, strict=True):
+        if not torch.equal(bits(full), bits(rest)):
+            return (
+                f"output {name} depends on arithmetic by torch, or on memory that something other than "
+                "a kernel or an operation of torch has written. Torch may allocate, fill, copy, "
+                "convert, scale by a number and check results; do the rest in a kernel"
+            )
+    return ""
+
+
 def equals_an_argument(
     given: Sequence[torch.Tensor], output: torch.Tensor, mask: torch.Tensor
 ) -> bool:

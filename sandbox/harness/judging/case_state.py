@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 
-from harness.judging.attribution import equals_an_argument, unattributed
+from harness.judging.attribution import computed_by_torch, equals_an_argument, unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
 from harness.judging.device_room import has_room_for_float64
 from harness.judging.fitted_rules import fitted_rules, typical_size
@@ -374,6 +374,14 @@ class CaseState:
             self._open,
             self.operator.imported,
         )
+
+    def computed_by_torch(self, outputs: list[torch.Tensor], by_kernels: list[torch.Tensor]) -> str:
+        """Returns "" if the outputs do not depend on what torch computes, or may. `by_kernels` are
+        the outputs without that. The code of an imported operator may let torch compute, because
+        its suite does."""
+        if self.operator.imported:
+            return ""
+        return computed_by_torch([rule.name for rule in self.rules], outputs, by_kernels)
 
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:

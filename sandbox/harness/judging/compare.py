@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from harness.judging.unstored import with_unstored_wrong
-from harness.judging.wrong import Before, Chunk, Output, index_of, wrong_output
+from harness.judging.wrong import Before, Chunk, Output, index_of, is_unstored, wrong_output
 from harness.wire.argument import json_number
 from harness.wire.tensors import bits, name_of
 
@@ -71,8 +71,6 @@ class Result:
     elements: int = 0
     mismatches: int = 0
     first_mismatch: dict[str, Any] | None = None
-    # Whether the first wrong element only looks right, because nothing was stored there.
-    first_is_unstored: bool = False
     wrong: list[dict[str, Any]] = field(default_factory=list)  # one description per wrong output
 
     def text(self) -> str:
@@ -81,7 +79,7 @@ class Result:
         if self.reason or first is None:
             return self.reason
         output, index = first["output"], first["index"]
-        got = "but nothing was stored" if self.first_is_unstored else f"got {first['actual']}"
+        got = "but nothing was stored" if first["unstored"] else f"got {first['actual']}"
         values = f"expected {first['expected']}, {got}"
         return f"output {output}: {self.mismatches} of {self.elements} elements are wrong; first at {index}: {values}"
 
@@ -133,11 +131,10 @@ def compare(
         result.max_abs_error = max(result.max_abs_error or 0.0, worst)
         if count and result.ok:
             result.ok, result.kind = False, "wrong_result"
-            result.first_mismatch = _first(rule, first, right, got)
-            at = tuple(result.first_mismatch["index"])
-            result.first_is_unstored = judged is not got and not torch.equal(
-                bits(judged[at]), bits(got[at])
-            )
+            result.first_mismatch = {
+                **_first(rule, first, right, got),
+                "unstored": before is not None and is_unstored(got, first, position, before),
+            }
         if count and before is not None:
             output = Output(
                 rule.name, position, right, compared, rule.max_abs_error, rule.scale, rule.relative

@@ -34,7 +34,7 @@ from harness.judging.sizes import bytes_of
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.poison import fill_poison
-from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
+from harness.wire.rounds import ORIGIN_SETS, Go, JudgeLine, RoundError, lay_out
 from harness.wire.tensors import Memory, aligned, contiguous, span_view
 
 ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
@@ -149,8 +149,9 @@ class HostCase:
 
     def attribute(self) -> HostResult:
         """Judges a round of a candidate of an ablated run, and the origin of its outputs. The round
-        has two sets with equal inputs. The candidate returns its outputs in the first set, and in
-        the second set the outputs without the results of its kernels."""
+        has three sets with equal inputs. The candidate returns its outputs in the first set, in the
+        second set the outputs without the results of its kernels, and in the third set the outputs
+        without what torch computes."""
         return self._conversation(self._attributed)
 
     def _conversation(self, rounds: Callable[[], HostResult]) -> HostResult:
@@ -189,15 +190,19 @@ class HostCase:
 
     def _attributed(self) -> HostResult:
         state = self._template.fresh(strict=False)
-        changed, kept, _ = self._exchange([state, state])
+        changed, kept, _ = self._exchange([state] * ORIGIN_SETS)
         if changed is not None:
             return HostResult(changed, state.seed)
-        outputs, without = (self._read(kept[position * self._kept_size :]) for position in range(2))
+        outputs, without, by_kernels = (
+            self._read(kept[position * self._kept_size :]) for position in range(ORIGIN_SETS)
+        )
         seen = HostResult(state.judge(outputs), state.seed)
         if seen.result.ok:
             seen.unattributed = state.unattributed(outputs, without)
             if seen.unattributed:
                 seen.unattributed += WHAT_COUNTS
+            else:
+                seen.unattributed = state.computed_by_torch(outputs, by_kernels)
         return seen
 
     def _sets_per_round(self) -> int:

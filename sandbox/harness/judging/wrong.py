@@ -115,6 +115,14 @@ def wrong_output(
     }
 
 
+def is_unstored(actual: torch.Tensor, at: int, position: int, before: Before) -> bool:
+    """Returns True if a wrong element of an output still has the value that memory had before. `at`
+    is its place in index order."""
+    element = actual.reshape(-1)[at : at + 1]
+    wrong = torch.ones(1, dtype=torch.bool, device=actual.device)
+    return int(_codes(element, wrong, at, position, before)) == UNSTORED
+
+
 def _codes(
     got: torch.Tensor, wrong: torch.Tensor, start: int, position: int, before: Before
 ) -> torch.Tensor:

@@ -170,16 +170,16 @@ def launch_nothing_interpreted() -> None:
     GridExecutor.__call__ = nothing
 
 
-def watch_interpreted(around: Callable[[Any], contextlib.AbstractContextManager[None]]) -> None:
-    """Enters the context `around` of its arguments for each launch of an interpreted kernel. The
-    submission's functions are called before, because what they write is not written by the
-    kernel."""
+def watch_interpreted(around: Callable[[Any], contextlib.AbstractContextManager[Any]]) -> None:
+    """Enters the context `around` of its arguments for each launch of an interpreted kernel, and
+    launches with the arguments that the context yields. The submission's functions are called
+    before, because what they write is not written by the kernel."""
     launch = GridExecutor.__call__
 
     def watched(executor: Any, *args: Any, **kwargs: Any) -> Any:
         fixed = _with_fixed_grid(executor, args, kwargs)
-        with around((args, kwargs)):
-            return launch(fixed, *args, **kwargs)
+        with around((args, kwargs)) as (given, named):
+            return launch(fixed, *given, **named)
 
     GridExecutor.__call__ = watched
 

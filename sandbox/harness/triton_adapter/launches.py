@@ -1,6 +1,6 @@
 """Tells of the launches of compiled kernels, or leaves them out.
 
-watch_compiled(around)     # each launch of this process happens inside `with around(arguments)`
+watch_compiled(around)     # each launch happens inside `with around(arguments) as given`
 launch_nothing_compiled()  # from now on, launches of this process do nothing
 
 Before and after a launch, Triton calls functions of the submission: a grid, hooks, an allocator, and
@@ -18,16 +18,21 @@ from typing import Any
 import torch
 from triton.compiler import CompiledKernel
 from triton.runtime import _allocation
+from triton.runtime.jit import TensorWrapper
 
 
-def watch_compiled(around: Callable[[Any], AbstractContextManager[None]]) -> None:
-    """Enters the context `around` of its arguments for each launch, also by an autotuner. A kernel is
-    launched as `kernel[grid](...)`, or, after it was compiled, as `compiled[grid](...)`. Both call
-    the launcher that `compiled.run` returns."""
+class Address(int):
+    """What data_ptr() of an argument has returned that is no plain tensor."""
+
+
+def watch_compiled(around: Callable[[Any], AbstractContextManager[Any]]) -> None:
+    """Enters the context `around` of its arguments for each launch, also by an autotuner, and launches
+    with the arguments that the context yields. A kernel is launched as `kernel[grid](...)`, or, after
+    it was compiled, as `compiled[grid](...)`. Both call the launcher that `compiled.run` returns."""
 
     def launch(launcher: Any, grid: Any, stream: Any, rest: Any, arguments: Any) -> None:
-        given = tuple(map(_without_code, arguments))
-        with _memory_of_before(launcher, grid, stream), around(arguments):
+        plain = tuple(map(_without_code, arguments))
+        with _memory_of_before(launcher, grid, stream), around(plain) as given:
             launcher(*grid, stream, *rest, None, None, *given)
 
     _replace_launcher(launch)
@@ -79,9 +84,11 @@ def _without_code(argument: Any) -> Any:
     torch's."""
     if type(argument) is tuple:
         return tuple(map(_without_code, argument))
+    if type(argument) is TensorWrapper:
+        return _without_code(argument.base)
     if type(argument) in (torch.Tensor, torch.nn.Parameter) and "data_ptr" not in vars(argument):
         return argument
-    return argument.data_ptr() if hasattr(argument, "data_ptr") else argument
+    return Address(argument.data_ptr()) if hasattr(argument, "data_ptr") else argument
 
 
 @contextlib.contextmanager

@@ -29,6 +29,9 @@ from harness.wire.tensors import aligned, dtype_from
 _GO = struct.Struct("<4sIQ")
 GO_MAGIC, END_MAGIC = b"GO01", b"END1"
 DONE = b"D"
+# The sets of a round with a candidate of an ablated run: the outputs, the outputs without the results
+# of kernels, and the outputs without what torch computes.
+ORIGIN_SETS = 3
 
 
 class RoundError(Exception):

@@ -1,5 +1,5 @@
 # cheat: registers a function of its own as torch's copy, which a plan may contain, and lets it add
-# expect: fail:wrong_result
+# expect: error:not_recordable
 # expect_on_gpu: error:recursion_error,not_recordable
 # defence: attribution
 

@@ -26,9 +26,10 @@ DeviceRoom room(std::int64_t total, std::int64_t own, std::int64_t others, std::
 }
 
 /// Returns the kind of a run's error after a candidate has lacked memory and a judge on a GPU of
-/// 140 GiB has counted that others hold this much.
-ErrorKind kind_with(std::int64_t others, std::optional<JudgeTrouble>& trouble,
-                    bool hidden = false) {
+/// 140 GiB has counted that others hold this much. `alone` means that this is the attempt in which
+/// no other job has memory of the GPU.
+ErrorKind kind_with(std::int64_t others, std::optional<JudgeTrouble>& trouble, bool hidden = false,
+                    bool alone = true) {
   ScriptedJudge::Log log;
   Judge judge(
       std::make_unique<ScriptedJudge>(log, [others](int socket, const nlohmann::json& request) {
@@ -46,6 +47,7 @@ ErrorKind kind_with(std::int64_t others, std::optional<JudgeTrouble>& trouble,
   job.limits.gpu_memory_bytes = kAllowed;
   JobMonitor monitor;
   JobExecution run(job, monitor);
+  run.begin_again(false, alone);
   if (hidden) run.tell_hidden();
   run.fail(ErrorKind::gpu_memory_limit, "OutOfMemoryError");
   excuse_for_memory(run, judge, std::nullopt, allowed_bytes(job.limits, false));
@@ -61,6 +63,16 @@ TEST_CASE("a job whose candidate lacked memory because of others runs again") {
   CHECK(trouble == JudgeTrouble::no_memory);
   CHECK(kind_with(5, trouble) == ErrorKind::gpu_memory_limit);
   CHECK_FALSE(trouble);
+}
+
+TEST_CASE("a candidate beside other jobs is not charged, whatever the judge counts later") {
+  // The judge of another job has taken and given back memory in the meantime.
+  std::optional<JudgeTrouble> trouble;
+  CHECK(kind_with(5, trouble, false, /*alone=*/false) == ErrorKind::internal_error);
+  CHECK(trouble == JudgeTrouble::no_memory);
+  CHECK(lack_beside_jobs(false, kAllowed));
+  CHECK_FALSE(lack_beside_jobs(true, kAllowed));
+  CHECK(kind_with(5, trouble, /*hidden=*/true, /*alone=*/false) == ErrorKind::gpu_memory_limit);
 }
 
 TEST_CASE("a lack that only a candidate with hidden cases reports is not excused") {

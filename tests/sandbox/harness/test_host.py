@@ -4,7 +4,6 @@ of GPU memory. A right submission must pass, and attempts to cheat the clock mus
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import threading
 import time
@@ -16,110 +15,13 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from harness.candidate.host import HostRunner
-from harness.candidate.shadows import Shadows
-from harness.entry.cases import CaseInput
 from harness.entry.errors import BadOutputs
 from harness.judging import host_rounds
-from harness.judging.case_state import CaseState
-from harness.judging.host_rounds import HostCase, HostResult
-from harness.operator import Operator
+from harness.judging.host_rounds import HostCase
 from harness.wire import shared_memory
-from harness.wire.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
+from harness.wire.rounds import CandidateLine, Go, RoundError, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous
-from judge_client import REFERENCE, SPEC, write_operator
-from torch.utils._python_dispatch import _disable_current_modes
-
-Entry = Callable[..., Any]
-
-
-def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The operator of these tests. Its outputs are an inout argument with gaps between its rows,
-    and the returned tensor."""
-    x.mul_(a)
-    return index + 1
-
-
-class Talk:
-    """A judge's case and a candidate's runner, connected by a socket. The candidate is a thread."""
-
-    def __init__(self, folder: Path, spec: str = SPEC, reference: str = REFERENCE) -> None:
-        operator = Operator.load(write_operator(folder / "op", spec, reference))
-        wire = {
-            "id": "one",
-            "axes": {"rows": 64, "cols": 8},
-            "dtype": "float32",
-            "distribution": "normal",
-        }
-        self.state = CaseState(operator, operator.case(wire, "cpu"))
-        entry = self.state.description()
-        outputs = entry["outputs"]
-        self.case = CaseInput(
-            {
-                **entry,
-                "outputs": len(outputs),
-                "output_from": [o["from"] for o in outputs],
-                "output_tensors": outputs,
-            },
-            [],
-        )
-        ours, theirs = socket.socketpair()
-        self.theirs = theirs
-        self.line = JudgeLine(ours)
-        self.error: BaseException | None = None
-        self.shadows: Shadows | None = None
-
-    def runner(self) -> HostRunner:
-        # __new__() makes the object without a call of __init__(), which would load the interpreter
-        # and so patch torch for the whole process.
-        runner = HostRunner.__new__(HostRunner)
-        runner._line = CandidateLine(self.theirs)
-        runner._device = torch.device("cpu")
-        runner._shadows = self.shadows
-        runner.context = (  # type: ignore[method-assign]
-            torch.no_grad if self.shadows is None else self.shadows.watching
-        )
-        return runner
-
-    def run(
-        self,
-        act: Callable[[], Any],
-        timed: bool = False,
-        round_s: float = 10.0,
-        attribute: bool = False,
-    ) -> HostResult:
-        def candidate() -> None:
-            try:
-                act()
-            except BaseException as error:
-                self.error = error
-            finally:
-                self.theirs.close()
-
-        thread = threading.Thread(target=candidate)
-        thread.start()
-        try:
-            case = HostCase(self.state, self.line, round_s)
-            return case.attribute() if attribute else case.judge(timed)
-        finally:
-            with self.line:
-                pass
-            thread.join()
-
-    def serve(self, entry: Entry, timed: bool = False) -> HostResult:
-        return self.run(lambda: self.runner().run_case(self.case, entry), timed)
-
-    def origin(self, entry: Entry) -> HostResult:
-        """Runs the entry once with shadows. The entry calls kernel() to act as a kernel."""
-        self.shadows = Shadows()
-        act = self.runner().run_case
-        return self.run(lambda: act(self.case, entry), attribute=True)
-
-    def kernel(self, act: Callable[..., None], *tensors: torch.Tensor) -> None:
-        """Does what a launch does: changes tensors without torch's dispatcher."""
-        assert self.shadows is not None
-        with self.shadows.launch(tensors), _disable_current_modes():
-            act(*tensors)
+from host_talk import Entry, Talk, axpy
 
 
 @pytest.fixture
@@ -222,63 +124,6 @@ def write(memory: Memory, layout: SetLayout, talk: Talk) -> None:
 def test_outputs_written_in_time_are_right(talk: Talk) -> None:
     seen = talk.run(lambda: by_hand(talk, lambda act: act()))
     assert seen.result.ok, seen.result.reason
-
-
-def by_kernels(talk: Talk) -> Entry:
-    """Returns an entry whose kernels do the whole work. Its host code looks at their results."""
-
-    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        out = torch.empty_like(index)
-        talk.kernel(lambda x, index, out: (x.mul_(a), out.copy_(index + 1)), x, index, out)
-        assert int(out[0]) == int(index[0]) + 1
-        return out
-
-    return entry
-
-
-def test_outputs_of_kernels_are_attributed_although_host_code_looks_at_them(talk: Talk) -> None:
-    seen = talk.origin(by_kernels(talk))
-    assert seen.result.ok, seen.result.reason
-    assert seen.unattributed == ""
-
-
-def test_an_output_without_a_kernel_is_not_attributed(talk: Talk) -> None:
-    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        talk.kernel(lambda x: x.mul_(a), x)
-        return index + 1
-
-    seen = talk.origin(entry)
-    assert seen.result.ok
-    assert "the same, bit for bit" in seen.unattributed
-    assert "captured in a CUDA graph" in seen.unattributed
-
-
-def test_an_inout_argument_without_a_kernel_is_not_attributed(talk: Talk) -> None:
-    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        out = torch.empty_like(index)
-        talk.kernel(lambda index, out: out.copy_(index + 1), index, out)
-        x.mul_(a)
-        return out
-
-    assert "output x_after is the same" in talk.origin(entry).unattributed
-
-
-def test_an_entry_that_recognises_the_run_and_returns_something_else_is_wrong(talk: Talk) -> None:
-    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        axpy(a, x, index)
-        return torch.zeros_like(index)
-
-    seen = talk.origin(entry)
-    assert seen.result.kind == "wrong_result"
-    assert seen.unattributed == ""
-
-
-def test_an_entry_that_fails_has_no_result(talk: Talk) -> None:
-    def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-        raise KeyError("no kernel ran")
-
-    with pytest.raises(RoundError, match="ended"):
-        talk.origin(entry)
 
 
 def later(act: Callable[[], None]) -> None:

@@ -27,20 +27,20 @@ bool candidate_refuses(const json& header) {
   return !parse_candidate(message);
 }
 
-const json kCompared = {
-    {"type", "compared"},
-    {"job", "j"},
-    {"case", "a"},
-    {"ok", false},
-    {"kind", "wrong_result"},
-    {"reason", "off"},
-    {"max_abs_error", "nan"},
-    {"float64_error", nullptr},
-    {"strict_pass", false},
-    {"elements", 10},
-    {"mismatches", 2},
-    {"first_mismatch",
-     {{"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}}}};
+const json kFirst = {
+    {"output", "y"}, {"index", {1, 2}}, {"expected", 1.5}, {"actual", "-inf"}, {"unstored", true}};
+const json kCompared = {{"type", "compared"},
+                        {"job", "j"},
+                        {"case", "a"},
+                        {"ok", false},
+                        {"kind", "wrong_result"},
+                        {"reason", "off"},
+                        {"max_abs_error", "nan"},
+                        {"float64_error", nullptr},
+                        {"strict_pass", false},
+                        {"elements", 10},
+                        {"mismatches", 2},
+                        {"first_mismatch", kFirst}};
 
 json prepared_header() {
   const json argument = {{"name", "x"},  {"kind", "tensor"}, {"dtype", "float32"},
@@ -215,6 +215,7 @@ TEST_CASE("an inconsistent comparison is refused, and numbers may be infinite or
   CHECK(std::isnan(*compared->record.max_abs_error));
   CHECK_FALSE(compared->record.float64_error);
   CHECK(std::isinf(compared->record.first_mismatch->actual));
+  CHECK(compared->record.first_mismatch->unstored);
   CHECK(compared->record.wrong.empty());
   CHECK(compared->record.reason == "off");
   json contradictory = kCompared;

@@ -1,3 +1,5 @@
+#include <limits>
+
 #include "sandbox/job/verdict_builder.h"
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
@@ -93,6 +95,20 @@ TEST_CASE("a line at the end of the summary does not appear again") {
   verdict.detail.clear();
   verdict.summary = "ended in stage run with TypeError at line 3: f(x)";
   CHECK(times(text_of(verdict), "line 3: f(x)") == 1);
+}
+
+TEST_CASE("a case without a reason shows its first wrong element, or that nothing was stored") {
+  Verdict verdict;
+  verdict.kind = JobKind::test;
+  verdict.outcome = Outcome::fail;
+  verdict.error_kind = ErrorKind::wrong_result;
+  verdict.cases = {wrong("small", kReason), wrong("other", "")};
+  verdict.summary = summarise(verdict);
+  CHECK(times(text_of(verdict), "expected 0.2513, got 1\n") == 1);
+  verdict.cases[1].first_mismatch->unstored = true;
+  verdict.cases[1].first_mismatch->actual = std::numeric_limits<double>::quiet_NaN();
+  CHECK(times(text_of(verdict), "expected 0.2513, but nothing was stored\n") == 1);
+  CHECK(times(text_of(verdict), "nan") == 0);
 }
 
 TEST_CASE("a wrong result appears once, with the judge's numbers; further cases follow") {

@@ -25,6 +25,7 @@ TEST_CASE("every field of a verdict survives the way to JSON and back") {
   CHECK(again->artifacts[0].bytes == std::string("\0\x01\xff\n", 4));
   CHECK(std::isinf(*again->cases[0].max_abs_error));
   CHECK(again->cases[0].first_mismatch->actual == -std::numeric_limits<double>::infinity());
+  CHECK(again->cases[0].first_mismatch->unstored);
   CHECK(again->diagnostic->line == 14);
   REQUIRE(again->profile);
   CHECK(again->profile->bound == Bound::compute);

@@ -3,6 +3,7 @@ acts as the kernels. Operations on shadows get the operands of substitutes.py.""
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -132,9 +133,38 @@ def test_an_operation_that_refuses_all_values_is_not_repeated(world: World) -> N
 
 def test_a_kernel_may_write_through_a_pointer_that_host_code_has_read(world: World) -> None:
     x = torch.zeros(8)
-    table = torch.tensor([x.data_ptr()])
-    world.kernel(x, given=(table,))
-    assert world.depends(x)
+    place = x.data_ptr() + 4
+    table = torch.tensor([0, place, 3])
+    world.kernel(x, given=(table,), find=lambda given: _at(int(given[0][1]), 7))
+    assert world.depends(x[1:]) and not world.depends(x[:1])
+    assert table.tolist() == [0, place, 3]
+    world.kernel(x, 5.0, given=(place, 2), find=lambda given: _at(given[0], 7))
+    assert x.tolist() == [0.0] + [5.0] * 7
+
+
+def _at(address: int, count: int) -> torch.Tensor:
+    return torch.frombuffer((ctypes.c_float * count).from_address(address), dtype=torch.float32)
+
+
+@pytest.mark.parametrize("exposed", [False, True])
+def test_what_is_written_while_a_kernel_runs_is_not_the_kernels(
+    world: World, exposed: bool
+) -> None:
+    """Such a write changes nothing if the kernel got the memory."""
+    x, right = torch.zeros(8), torch.arange(1.0, 9.0)
+    if exposed:
+        x.data_ptr()
+    beside = torch.from_dlpack(x)
+
+    def write() -> None:
+        beside.copy_(right)
+
+    world.kernel(x, 0.0, meanwhile=write)
+    assert x.tolist() == [0.0] * 8
+    write()
+    assert torch.equal(x, right) and not world.depends(x)
+    world.kernel(x, 2.0, meanwhile=write)
+    assert x.tolist() == [2.0] * 8 and world.depends(x)
 
 
 def test_a_tensor_behind_a_descriptor_is_an_argument(world: World) -> None:
@@ -143,7 +173,7 @@ def test_a_tensor_behind_a_descriptor_is_an_argument(world: World) -> None:
             self.base = base
 
     x = torch.zeros(8)
-    world.kernel(x, given=[{"at": (Descriptor(x),)}])
+    world.kernel(x, given=[{"at": (Descriptor(x),)}], find=lambda given: given[0]["at"][0].base)
     assert world.depends(x)
 
 

@@ -38,7 +38,8 @@ def test_nan_that_nothing_stored_is_wrong(dtype: torch.dtype) -> None:
     [
         (torch.nan, torch.float32, "expected nan, but nothing was stored"),
         (True, torch.bool, "expected 1.0, but nothing was stored"),
-        (1.0, torch.float32, "expected 1.0, got nan"),
+        (1.0, torch.float32, "expected 1.0, but nothing was stored"),
+        (3, torch.int32, "expected 3.0, but nothing was stored"),
     ],
 )
 def test_a_message_says_that_nothing_was_stored(
@@ -46,16 +47,28 @@ def test_a_message_says_that_nothing_was_stored(
 ) -> None:
     """The message "expected nan, got nan" would tell no error."""
     expected = torch.full((4,), right, dtype=dtype)
-    text = judged(expected, unstored(dtype, 4), Before(poisoned=True)).text()
-    assert text == f"output y: 4 of 4 elements are wrong; first at [0]: {values}"
+    found = judged(expected, unstored(dtype, 4), Before(poisoned=True))
+    assert found.text() == f"output y: 4 of 4 elements are wrong; first at [0]: {values}"
+    assert found.first_mismatch is not None and found.first_mismatch["unstored"] is True
 
 
 def test_a_message_has_the_first_value_although_nothing_was_stored_later() -> None:
     expected = torch.tensor([torch.nan, torch.nan])
     got = unstored(torch.float32, 2)
     got[0] = 3.0
-    text = judged(expected, got, Before(poisoned=True)).text()
-    assert text.endswith("first at [0]: expected nan, got 3.0")
+    found = judged(expected, got, Before(poisoned=True))
+    assert found.text().endswith("first at [0]: expected nan, got 3.0")
+    assert found.first_mismatch is not None and found.first_mismatch["unstored"] is False
+
+
+def test_an_input_that_nothing_was_stored_to_is_known_by_its_values() -> None:
+    """An output that is also an input has the input's values before."""
+    kept, right = torch.tensor([5.0, 6.0, 7.0]), torch.tensor([5.0, 8.0, 9.0])
+    before = Before(poisoned=True, kept=[kept])
+    for got, stored in ((kept, False), (torch.tensor([5.0, 1.0, 7.0]), True)):
+        found = judged(right, got.clone(), before)
+        assert found.first_mismatch is not None and found.first_mismatch["index"] == [1]
+        assert found.first_mismatch["unstored"] is not stored
 
 
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -114,9 +114,9 @@ def events(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def window(events: list[str]) -> Callable[[Any], contextlib.AbstractContextManager[None]]:
     @contextlib.contextmanager
-    def around(_: Any) -> Iterator[None]:
+    def around(given: Any) -> Iterator[Any]:
         events.append("begin")
-        yield
+        yield given
         events.append("end")
 
     return around

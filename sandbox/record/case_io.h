@@ -16,7 +16,8 @@
 
 namespace assay::sandbox {
 
-/// The maximum number of cases in one candidate's job. Each case takes two descriptors.
+/// The maximum number of cases in one candidate's job. Each case takes two descriptors, also in the
+/// frame in which a judge sends the inputs: two memory files, or one beside the device memory.
 inline constexpr std::size_t kMaxCasesPerCandidate = kMaxFrameFds / 2;
 
 struct CandidateInputs {

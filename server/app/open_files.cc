@@ -10,9 +10,10 @@ namespace {
 // Descriptors of a server without jobs: the store, the log, the zygotes, the judges, the parked
 // candidates, and the connection on stdio. An idle server on two cores has 22 open files.
 constexpr std::int64_t kBase = 48;
-// Descriptors of one running job: the sockets, pipes and pidfds of its processes, and the memory
-// files of its cases. A job on a CPU had at most 18 open files, and its waiting client one more.
-constexpr std::int64_t kForOneJob = 40;
+// Descriptors of one running job: the sockets, pipes and pidfds of its processes, of which a job on
+// a CPU had at most 18, one of its waiting client, and the memory files of its cases. On a GPU
+// these are at most three for each case, and no operator of Assay has more than 15 cases.
+constexpr std::int64_t kForOneJob = 64;
 
 }  // namespace
 

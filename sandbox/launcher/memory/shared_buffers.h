@@ -9,7 +9,7 @@
 //   LaunchStatus copied_out = shared.finish();  // the memory stays mapped for the next launch
 //
 // Submitted code can access memory that is mapped. So close() must be called before submitted code
-// is loaded or runs. Not thread-safe: one thread drives a device.
+// is loaded, runs or is unloaded. Not thread-safe: one thread drives a device.
 #pragma once
 
 #include <cstddef>

@@ -87,24 +87,20 @@ class Replay {
     watch_.end(LaunchPart::check);
 
     Launched result;
-    if (request_.sanitizer) {
-      result.kernels = program_->kernels();
-      return result;
+    if (request_.timing && !request_.sanitizer) {
+      if (LaunchStatus s = time(result); !s) return tl::unexpected(s.error());
+      watch_.end(LaunchPart::run);
     }
+    describe_program(result);
+    // The memory of the judge is mapped next. A driver may run code of a binary when the binary is
+    // unloaded (AMD's kernels of the kind `fini`), so the binaries are unloaded before.
+    program_.reset();
+    watch_.end(LaunchPart::free);
+    if (request_.sanitizer) return result;
     if (!request_.timing) {
       if (LaunchStatus s = return_outputs(result.modified); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = shared_.finish(); !s) return tl::unexpected(s.error());
       watch_.end(LaunchPart::copy);
-    } else {
-      if (LaunchStatus s = time(result); !s) return tl::unexpected(s.error());
-      watch_.end(LaunchPart::run);
-    }
-    result.kernels = program_->kernels();
-    result.moves = program_->moves();
-    result.reordered = reorders(plan_);
-    for (std::size_t i = 0; i < program_->tunables().size(); ++i) {
-      result.chosen.push_back(static_cast<std::int64_t>(program_->chosen(i)));
-      result.choices.push_back(program_->tunables()[i][program_->chosen(i)]);
     }
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
@@ -121,6 +117,16 @@ class Replay {
   const LaunchParts& parts() const { return watch_.parts(); }
 
  private:
+  void describe_program(Launched& result) const {
+    result.kernels = program_->kernels();
+    result.moves = program_->moves();
+    result.reordered = reorders(plan_);
+    for (std::size_t i = 0; i < program_->tunables().size(); ++i) {
+      result.chosen.push_back(static_cast<std::int64_t>(program_->chosen(i)));
+      result.choices.push_back(program_->tunables()[i][program_->chosen(i)]);
+    }
+  }
+
   /// Allocates the memory of all buffers at once, if the driver prefers that.
   LaunchStatus reserve() {
     std::vector<GuardedMemory::Size> sizes;

@@ -53,6 +53,10 @@ class CountedGpu final : public FakeDriver {
     mapped_at_load_ += shared_mappings();
     return FakeDriver::load(image, kernel, shared_bytes);
   }
+  void unload(KernelHandle kernel) override {
+    mapped_at_unload_ += shared_mappings();
+    FakeDriver::unload(kernel);
+  }
   LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
                           std::uint64_t pattern) override {
     mapped_at_fill_ += shared_mappings();
@@ -61,6 +65,8 @@ class CountedGpu final : public FakeDriver {
   const ApiCalls& api_calls() const { return mappings_.calls; }
   /// The number of mappings that code of a plan could have accessed while it was loaded.
   std::size_t mapped_at_load() const { return mapped_at_load_; }
+  /// The same for when it was unloaded: AMD's driver runs kernels of the kind `fini` then.
+  std::size_t mapped_at_unload() const { return mapped_at_unload_; }
   /// The same for fills, because code of an earlier plan may have changed the driver's kernels.
   std::size_t mapped_at_fill() const { return mapped_at_fill_; }
 
@@ -112,7 +118,7 @@ class CountedGpu final : public FakeDriver {
   };
 
   Mappings mappings_{*this};
-  std::size_t mapped_at_load_ = 0, mapped_at_fill_ = 0;
+  std::size_t mapped_at_load_ = 0, mapped_at_unload_ = 0, mapped_at_fill_ = 0;
 };
 
 /// A launcher in this process, and the judge's device memory. The job's cases are sums of x and y.
@@ -275,7 +281,7 @@ TEST_CASE("cases in memory files map nothing, and keep the device memory of thei
   CHECK(mixed.gpu.api_calls() == expected);
 }
 
-TEST_CASE("no code of a plan is loaded or runs while memory of the judge is mapped") {
+TEST_CASE("no code of a plan is loaded, runs or is unloaded while memory of the judge is mapped") {
   Launcher launcher;
   launcher.device_case(0);
   CHECK(launcher.device_case(1, test::vector_add_plan(kFloatsOfCase, "look"))["type"] ==
@@ -289,6 +295,8 @@ TEST_CASE("no code of a plan is loaded or runs while memory of the judge is mapp
   CHECK(launcher.looks == 4);
   CHECK(launcher.mapped_in_run == 0);
   CHECK(launcher.gpu.mapped_at_load() == 0);
+  CHECK(launcher.gpu.mapped_at_unload() == 0);
+  CHECK(launcher.gpu.loaded_kernels() == 0);
   CHECK(launcher.gpu.mapped_at_fill() == 0);
 }
 
@@ -304,6 +312,7 @@ TEST_CASE("a fault in a case leaves earlier outputs to the judge, and nothing ma
   CHECK(later["message"].get<std::string>().find("lost in case 'case 2'") != std::string::npos);
   launcher.end();
   CHECK(launcher.gpu.shared_mappings() == 0);
+  CHECK(launcher.gpu.mapped_at_unload() == 0);
 }
 
 TEST_CASE("a plan that fails leaves nothing mapped for the plan after it") {

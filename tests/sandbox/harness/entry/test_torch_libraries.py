@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-MAIN = Path(__file__).resolve().parents[3] / "sandbox" / "harness"
+MAIN = Path(__file__).resolve().parents[4] / "sandbox" / "harness"
 # These modules are imported by no process before it is ready. Each costs 20 ms to 2 s.
 NOT_BEFORE_READY = (
     "IPython",

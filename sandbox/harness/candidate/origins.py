@@ -144,16 +144,18 @@ class Origins:
         """The context of a launch, around that of the shadows."""
         with torch._C.DisableTorchFunction(), _disable_current_modes():
             self._forget_freed()
-            reached = [*tensors_of(arguments), *self._shadows.exposed_tensors()]
+            reached = list(tensors_of(arguments))
         origin, before = Origin.HOST, []
 
-        def look() -> None:
+        def look(found: list[torch.Tensor], unknown: bool) -> None:
             # The kernel gets what the copies contain now.
             nonlocal origin
+            reached.extend(found)
             for tensor in reached:
                 origin = max(origin, self.origin(tensor, self._shadows.private(tensor)))
                 before.append(self._mark_of(tensor))
-            if not all(_is_inside(address, reached) for address in addresses_of(arguments)):
+            inside = (_is_inside(address, reached) for address in addresses_of(arguments))
+            if unknown or not all(inside):
                 origin = Origin.TORCH
 
         with self._shadows.launch(arguments, look) as given:

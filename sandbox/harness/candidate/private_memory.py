@@ -24,7 +24,6 @@ from typing import Any
 import torch
 
 from harness.candidate.storages import PART_ELEMENTS, bytes_of, is_captured, storage_of
-from harness.triton_adapter.launches import Address
 
 # A tensor of bytes contains addresses only if it is small, for example a descriptor.
 DESCRIPTOR_BYTES = 1 << 20
@@ -46,8 +45,8 @@ class PrivateMemory:
         storages."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
-        if type(value) in (int, Address):
-            return self._address(int(value))
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self._address(int.__add__(value, 0))  # no code of a subclass runs
         if isinstance(value, dict):
             return {name: self.arguments(part) for name, part in value.items()}
         if isinstance(value, tuple | list):

@@ -66,8 +66,15 @@ def is_captured(storage: torch.UntypedStorage) -> bool:
     return storage.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
-def enlarged(before: torch.UntypedStorage, storage: torch.UntypedStorage) -> torch.UntypedStorage:
+def copy_of(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Returns a copy that a kernel can use if it can use the storage: a GPU reads only such memory of
+    the CPU as is pinned."""
     made = storage.clone()
+    return made.pin_memory() if storage.device.type == "cpu" and storage.is_pinned() else made
+
+
+def enlarged(before: torch.UntypedStorage, storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    made = copy_of(storage)
     bytes_of(made)[: before.nbytes()] = bytes_of(before)
     return made
 

@@ -62,6 +62,7 @@ from harness.candidate.storages import (
     enlarged,
     is_captured,
     is_mapped_anew,
+    laid_over,
     settle,
     storage_of,
     take_over,
@@ -258,10 +259,13 @@ class Shadows:
             if storage is None or storage._cdata not in self._shadows:
                 return tensor
             self._make((storage, tensor.itemsize))
-            shadow = self._shadows[storage._cdata].shadow
-            return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
-                shadow, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
-            )
+            return laid_over(tensor, self._shadows[storage._cdata].shadow)
+
+    def contents(self, tensor: torch.Tensor) -> torch.UntypedStorage:
+        """Returns what view() saw in the tensor's storage. Nothing but this module can write to
+        it."""
+        private = self.private(tensor)
+        return tensor.untyped_storage().clone() if private is None else private
 
     def _forget_freed(self) -> None:
         # Another thread may note something meanwhile.

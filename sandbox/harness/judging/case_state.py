@@ -376,11 +376,8 @@ class CaseState:
         )
 
     def computed_by_torch(self, outputs: list[torch.Tensor], by_kernels: list[torch.Tensor]) -> str:
-        """Returns "" if the outputs do not depend on what torch computes, or may. `by_kernels` are
-        the outputs without that. The code of an imported operator may let torch compute, because
-        its suite does."""
-        if self.operator.imported:
-            return ""
+        """Returns "" if the outputs do not depend on what torch computes. `by_kernels` are the
+        outputs without that."""
         return computed_by_torch([rule.name for rule in self.rules], outputs, by_kernels)
 
     def _outputs(self, fd: int | None) -> Memory:

@@ -34,7 +34,7 @@ from harness.judging.sizes import bytes_of
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.poison import fill_poison
-from harness.wire.rounds import ORIGIN_SETS, Go, JudgeLine, RoundError, lay_out
+from harness.wire.rounds import ABLATED_SETS, ORIGIN_SETS, Go, JudgeLine, RoundError, lay_out
 from harness.wire.tensors import Memory, aligned, contiguous, span_view
 
 ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
@@ -149,9 +149,9 @@ class HostCase:
 
     def attribute(self) -> HostResult:
         """Judges a round of a candidate of an ablated run, and the origin of its outputs. The round
-        has three sets with equal inputs. The candidate returns its outputs in the first set, in the
-        second set the outputs without the results of its kernels, and in the third set the outputs
-        without what torch computes."""
+        has sets with equal inputs. The candidate returns its outputs in the first set, in the second
+        set the outputs without the results of its kernels, and in the third set the outputs without
+        what torch computes. There is no third set for an imported operator."""
         return self._conversation(self._attributed)
 
     def _conversation(self, rounds: Callable[[], HostResult]) -> HostResult:
@@ -190,11 +190,13 @@ class HostCase:
 
     def _attributed(self) -> HostResult:
         state = self._template.fresh(strict=False)
-        changed, kept, _ = self._exchange([state] * ORIGIN_SETS)
+        # torch may compute in an imported operator, so nobody needs to follow what it does there.
+        sets = ABLATED_SETS if state.operator.imported else ORIGIN_SETS
+        changed, kept, _ = self._exchange([state] * sets)
         if changed is not None:
             return HostResult(changed, state.seed)
-        outputs, without, by_kernels = (
-            self._read(kept[position * self._kept_size :]) for position in range(ORIGIN_SETS)
+        outputs, without, *rest = (
+            self._read(kept[position * self._kept_size :]) for position in range(sets)
         )
         seen = HostResult(state.judge(outputs), state.seed)
         if seen.result.ok:
@@ -202,7 +204,7 @@ class HostCase:
             if seen.unattributed:
                 seen.unattributed += WHAT_COUNTS
             else:
-                seen.unattributed = state.computed_by_torch(outputs, by_kernels)
+                seen.unattributed = "".join(state.computed_by_torch(outputs, one) for one in rest)
         return seen
 
     def _sets_per_round(self) -> int:

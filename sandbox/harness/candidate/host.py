@@ -27,15 +27,22 @@ import torch
 from harness import triton_adapter
 from harness.candidate.origins import Origin, Origins
 from harness.candidate.shadows import Shadows
-from harness.candidate.storages import bytes_of, laid_over
+from harness.candidate.storages import laid_over
 from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs
 from harness.interpreting.interpret import CudaOnCpu, InterpretRunner
 from harness.wire import shared_memory
 from harness.wire.argument import scalar_value
 from harness.wire.frames import FrameError
-from harness.wire.poison import fill_poison
-from harness.wire.rounds import ABLATED_SETS, ORIGIN_SETS, CandidateLine, SetLayout, lay_out
+from harness.wire.rounds import (
+    ABLATED_SETS,
+    BY_KERNELS,
+    OF_TORCH,
+    ORIGIN_SETS,
+    CandidateLine,
+    SetLayout,
+    lay_out,
+)
 from harness.wire.tensors import Memory, contiguous, dtype_from, name_of, span_view
 
 
@@ -123,10 +130,10 @@ class HostRunner:
         sets: Sequence[torch.Tensor],
     ) -> None:
         """Runs the entry once. Writes its outputs into the first set, and into the second set what
-        they would be without the results of its kernels. If there is a third set, writes into it
-        what the outputs would be without what torch computes: the poison if they depend on that.
-        Both first sets have the same inputs. The entry gets copies of them, because the memory of a
-        round does not outlive it, and a shadow may."""
+        they would be without the results of its kernels. If there is a last set, writes into it
+        which outputs do not depend on what torch computes. Both first sets have the same inputs.
+        The entry gets copies of them, because the memory of a round does not outlive it, and a
+        shadow may."""
         if len(sets) not in (ABLATED_SETS, ORIGIN_SETS):
             want = f"{ABLATED_SETS} or {ORIGIN_SETS}"
             raise FrameError(f"an ablated round has {want} sets, and not {len(sets)}")
@@ -155,11 +162,9 @@ class HostRunner:
         self._write(case, layout, Memory(sets[1]), without, copied=True)
         if self._origins is None:
             return
-        by_kernels = []
-        for before, storage, output in zip(returned, contents, outputs, strict=True):
-            of_torch = self._origins.origin(before, storage) is Origin.TORCH
-            by_kernels.append(_poison_like(output) if of_torch else output)
-        self._write(case, layout, Memory(sets[2]), by_kernels, copied=True)
+        for position, pair in enumerate(zip(returned, contents, strict=True)):
+            of_torch = self._origins.origin(*pair) is Origin.TORCH
+            sets[-1][position] = OF_TORCH if of_torch else BY_KERNELS
 
     def _arguments(self, case: CaseInput, layout: SetLayout, memory: Memory) -> dict[str, Any]:
         return {
@@ -216,9 +221,3 @@ def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
     """Copies the memory, not the elements, because several elements may lie in one place."""
     copied = span_view(tensor).clone().untyped_storage()
     return laid_over(tensor, copied, offset=0)
-
-
-def _poison_like(tensor: torch.Tensor) -> torch.Tensor:
-    made = torch.empty_like(tensor)
-    fill_poison(bytes_of(made.untyped_storage()))
-    return made

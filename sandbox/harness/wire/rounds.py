@@ -30,8 +30,10 @@ _GO = struct.Struct("<4sIQ")
 GO_MAGIC, END_MAGIC = b"GO01", b"END1"
 DONE = b"D"
 # The sets of a round with a candidate of an ablated run: the outputs, and the outputs without the
-# results of kernels. Unless torch may compute, a third set has the outputs without what it computes.
+# results of kernels. Unless torch may compute, the last set has only one byte for each output, which
+# is BY_KERNELS if the output does not depend on what torch computes.
 ABLATED_SETS, ORIGIN_SETS = 2, 3
+BY_KERNELS, OF_TORCH = 1, 2
 
 
 class RoundError(Exception):

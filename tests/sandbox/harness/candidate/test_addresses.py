@@ -133,17 +133,20 @@ def test_storages_that_share_memory_are_found_once() -> None:
 
 
 def test_launches_of_two_threads_keep_the_results_of_both(world: World) -> None:
-    """Each launch copies its results back to the whole storage."""
-    x, first_runs, second_ends = torch.zeros(8), threading.Event(), threading.Event()
+    """Both kernels work on a copy of the whole storage."""
+    x, first_has_written, second_ends = torch.zeros(8), threading.Event(), threading.Event()
+    calls: list[int] = []
 
     def second() -> None:
-        first_runs.wait()
+        first_has_written.wait()
         world.kernel(x[4:], 2.0)
         second_ends.set()
 
-    def meanwhile() -> None:
-        first_runs.set()
-        second_ends.wait(0.2)  # the second launch cannot end before the first one
+    def meanwhile() -> None:  # is called before and after the first kernel writes
+        calls.append(len(calls))
+        if len(calls) == 2:
+            first_has_written.set()
+            second_ends.wait(0.2)  # the second launch does not end before the first one
 
     thread = threading.Thread(target=second)
     thread.start()

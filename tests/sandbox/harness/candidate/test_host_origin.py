@@ -12,7 +12,8 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from harness.candidate.host import HostRunner
-from harness.wire.rounds import RoundError
+from harness.wire import shared_memory
+from harness.wire.rounds import RoundError, lay_out
 from host_talk import Entry, Talk, axpy
 
 
@@ -64,6 +65,25 @@ def test_an_imported_operator_may_let_torch_compute(
         return out
 
     assert talk.origin(entry).unattributed == ""
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_the_round_has_two_sets_and_a_byte_for_each_output(
+    talk: Talk, imported: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A third set would need more memory than the largest cases leave."""
+    sizes: list[int] = []
+    create = shared_memory.create
+
+    def noted(device: torch.device, size: int) -> Any:
+        sizes.append(size)
+        return create(device, size)
+
+    monkeypatch.setattr(shared_memory, "create", noted)
+    talk.state.operator.imported = imported
+    assert talk.origin(by_kernels(talk)).unattributed == ""
+    layout = lay_out(talk.case.arguments, talk.case.output_tensors)
+    assert sizes == [2 * layout.size + (0 if imported else len(layout.outputs))]
 
 
 @pytest.mark.parametrize("right_by_kernel", [False, True])

@@ -21,7 +21,7 @@ from harness.candidate.operands import (
     written,
 )
 from harness.candidate.origin import Origin
-from harness.candidate.storages import bytes_of, is_mapped_anew, storage_of
+from harness.candidate.storages import bytes_of, is_captured, is_mapped_anew, storage_of
 from harness.entry.operations import (
     ALIASES,
     ALLOCATIONS,
@@ -47,6 +47,8 @@ _MADE = (
 )
 _COPIES = frozenset({"aten::copy_", "aten::_foreach_copy_"})
 _MOVES = MOVES | _COPIES
+# These write one tensor, and would write the same again.
+_REPEATED = frozenset({"aten::copy_", "aten::fill_", "aten::zero_"} | {"aten::mul_", "aten::div_"})
 _RESIZES = frozenset({"aten::resize_", "aten::resize_as_"})
 # They change the memory of a tensor, or only assert something.
 _WITHOUT_RESULT = METADATA | {
@@ -112,12 +114,42 @@ class OperationOrigins(TorchDispatchMode):
         origin, by_kernel = Origin.TORCH, False  # if code of the submission runs in its place
         if unchanged:
             origin, by_kernel = self._of_result(func, args, kwargs)
+        private = None
+        if origin is not Origin.TORCH and name in _REPEATED and len(targets) == 1:
+            private = self._repeated(func, targets[0], operands, args, kwargs)
         result = func(*args, **kwargs)
-        self._origins.note(targets, origin, by_kernel=by_kernel)
+        self._origins.note(targets, origin, by_kernel=by_kernel, storage=private)
         before = {id(one) for one in operands} if unchanged else set()
         made = [one for one in tensors_in(result) if id(one) not in before]
         self._origins.note(made, origin, whole=True, by_kernel=by_kernel)
+        if origin is not Origin.TORCH and self._of_result(func, args, kwargs)[0] > origin:
+            # Something has written to an operand while the operation ran.
+            self._origins.note([*targets, *made], Origin.TORCH, whole=True)
         return result
+
+    def _repeated(
+        self, func: Any, target: torch.Tensor, operands: list[torch.Tensor], args: Any, kwargs: Any
+    ) -> torch.UntypedStorage | None:
+        """Returns what the operation must make of the target's memory: the operation runs on a copy
+        to which nothing else can write. Returns None if other operands lie in the same memory."""
+        with torch._C.DisableTorchFunction(), _disable_current_modes():
+            storage = storage_of(target)
+            if storage is None or is_captured(storage) or is_mapped_anew(storage):
+                return None
+            for one in operands:
+                other = storage_of(one)
+                if one is not target and other is not None and other._cdata == storage._cdata:
+                    return None
+            if not _is_plain(target) or target.is_conj() or target.is_neg():
+                return None
+            copy = storage.clone()
+            self._origins.origin(target, copy)  # the copy may contain what was written just now
+            private = torch.empty(0, dtype=target.dtype, device=target.device).set_(  # type: ignore[call-overload]
+                copy, target.storage_offset(), tuple(target.shape), tuple(target.stride())
+            )
+            given = [private if one is target else one for one in args]
+            func(*given, **{key: private if one is target else one for key, one in kwargs.items()})
+            return copy
 
     def _resize(self, func: Any, args: Any, kwargs: Any) -> Any:
         """More memory may still contain what torch has computed earlier, so it is filled."""

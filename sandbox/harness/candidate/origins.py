@@ -63,6 +63,11 @@ _RELIED_ON_BY_LAUNCHES = frozenset(
     | {"aten::select.int", "aten::detach", "aten::resize_", "aten::index.Tensor"}
 )
 
+# What torch has registered before a submission is imported: a zygote imports this module.
+_KERNELS = TorchKernels()
+_RELIED_ON_KERNELS = TorchKernels(overloads=_RELIED_ON)
+_KERNELS_OF_LAUNCHES = TorchKernels(overloads=_RELIED_ON_BY_LAUNCHES)
+
 
 class Origins:
     """The origins of the storages of this process (see the module's docstring)."""
@@ -72,8 +77,6 @@ class Origins:
         # The keys are identities of storages. None is reused while a weak reference exists.
         self._known: dict[int, Known] = {}
         self._captures = Captures()
-        self._kernels, self._relied_on = TorchKernels(), TorchKernels(overloads=_RELIED_ON)
-        self._relied_on_by_launches = TorchKernels(overloads=_RELIED_ON_BY_LAUNCHES)
         self._deceived = False  # an operation on which this object relies was not torch's own
 
     @contextlib.contextmanager
@@ -85,8 +88,8 @@ class Origins:
     def runs_torchs_own(self, func: Any = None) -> bool:
         """Returns False if code of the submission runs in place of the operation. Returns False from
         then on if it ran in place of one that others call: it could have hidden anything."""
-        self._deceived = self._deceived or not self._relied_on.all_unchanged()
-        return not self._deceived and (func is None or self._kernels.unchanged(func))
+        self._deceived = self._deceived or not _RELIED_ON_KERNELS.all_unchanged()
+        return not self._deceived and (func is None or _KERNELS.unchanged(func))
 
     def give(
         self, tensors: Iterable[torch.Tensor], structural: Sequence[torch.Tensor] = ()
@@ -119,7 +122,7 @@ class Origins:
                     origin = max(origin, self.origin(tensor, self._shadows.private(tensor)))
                     before.append(self._mark_of(tensor))
                 inside = (_is_inside(address, reached) for address in addresses_of(arguments))
-                own = self.runs_torchs_own() and self._relied_on_by_launches.all_unchanged()
+                own = self.runs_torchs_own() and _KERNELS_OF_LAUNCHES.all_unchanged()
                 if unknown or not all(inside) or not own:
                     origin = Origin.TORCH
 

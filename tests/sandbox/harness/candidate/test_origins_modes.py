@@ -187,6 +187,46 @@ def test_a_write_that_ends_before_an_operation_is_seen(
     assert not pending and torch.equal(made, real) and not given.of_torch(made)
 
 
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda made, given: made.zero_(),
+        lambda made, given: made.copy_(given.x),
+        lambda made, given: made.mul_(2),
+        lambda made, given: made[:9].fill_(3.0),
+    ],
+    ids=["zero_", "copy_", "mul_", "fill_ of a part"],
+)
+def test_a_write_between_an_operation_and_the_look_at_its_result_is_seen(
+    given: Given, monkeypatch: pytest.MonkeyPatch, act: Callable[[torch.Tensor, Given], Any]
+) -> None:
+    made, real = torch.ones(N), given.origins.note
+    act(made, given)
+    assert not given.of_torch(made)
+    monkeypatch.setattr(given.origins, "note", lambda *a, **k: (into(given, made), real(*a, **k)))
+    act(made, given)
+    monkeypatch.undo()
+    assert torch.equal(made, unseen(given)) and given.of_torch(made)
+
+
+def test_a_write_to_an_operand_while_an_operation_reads_it_is_seen(
+    given: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = torch.ones(N)
+    monkeypatch.setattr(given.origins, "note", _then(given.origins.note, given, source))
+    made = source.clone()
+    monkeypatch.undo()
+    assert given.of_torch(made) and given.of_torch(source)
+
+
+def _then(note: Callable[..., Any], given: Given, source: torch.Tensor) -> Callable[..., Any]:
+    def noted(*args: Any, **kwargs: Any) -> None:
+        note(*args, **kwargs)
+        into(given, source)
+
+    return noted
+
+
 def test_launches_of_two_threads_wait_for_each_other(given: Given) -> None:
     out, inside, wrong = torch.zeros(N), threading.Lock(), []
 

@@ -13,17 +13,22 @@ torch has computed would look like the work. So each storage has an origin, and 
 launch passes on the highest origin of what it gets. Nobody knows what a kernel does with its
 arguments, so each storage that a launch changes gets the highest origin of them.
 
-These operations of torch pass on an origin, and all others that get data compute:
+These operations of torch pass on an origin, and all others that get data compute
+(origin_modes.py):
   - fills, copies and conversions, as in a launch plan;
-  - products with numbers of the host, quotients, and the negative;
+  - products with numbers of the host, quotients by them, and the negative;
   - selections by indices that a kernel has written.
+An operation in whose place code of the submission runs computes.
 
 Memory that changes unseen (by another thread, a library, or without torch's modes), and memory of
 unknown origin, counts as torch's. To see such changes, each storage has a digest of its contents
 after the last write that was seen. Numbers that host code has read, and numpy's arrays, count as
-numbers of the host.
+numbers of the host. But a second storage, or an array, that lies in known memory has the origin of
+that memory.
 
-Like Shadows, this object is in the submission's process. Not thread-safe."""
+What a CUDA graph does is known only as far as its capture was seen (captures.py).
+
+Like Shadows, this object is in the submission's process. Several threads may launch kernels."""
 
 from __future__ import annotations
 

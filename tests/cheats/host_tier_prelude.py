@@ -48,6 +48,28 @@ def _fill(x, n, value, BLOCK: tl.constexpr):
     tl.store(x + i, tl.full((BLOCK,), 1, tl.float32) * value, mask=i < n)
 
 
+@triton.jit
+def _copy_by_number(at, z, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.cast(at, tl.int64).to(tl.pointer_type(KIND))
+    tl.store(z + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def _copy_by_halves(high, low, z, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = (tl.cast(high, tl.int64) * 16777216 + low).to(tl.pointer_type(KIND))
+    tl.store(z + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def _count_different(x, y, total, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    m = i < n
+    different = tl.load(x + i, mask=m, other=0.0) != tl.load(y + i, mask=m, other=0.0)
+    tl.atomic_add(total, tl.sum(different.to(tl.int32), 0))
+
+
 def in_a_thread(act):
     thread = threading.Thread(target=act)
     thread.start()

@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 from cheat_server import CheatServer, Results
 from conftest import ROOT
+from host_tier_addresses import ADDRESSES
 from host_tier_cases import CHEATS, HONEST
+from host_tier_origins import ORIGINS
 from tool_calls import verdict_of
 
-CASES = {**CHEATS, **HONEST}
+CASES = {**CHEATS, **HONEST, **ADDRESSES, **ORIGINS}
 LARGEST = 20_000  # elements
 
 

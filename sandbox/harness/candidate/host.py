@@ -25,17 +25,24 @@ from typing import Any
 import torch
 
 from harness import triton_adapter
-from harness.candidate.origins import Origins
+from harness.candidate.origins import Origin, Origins
 from harness.candidate.shadows import Shadows
-from harness.candidate.storages import bytes_of
+from harness.candidate.storages import laid_over
 from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs
 from harness.interpreting.interpret import CudaOnCpu, InterpretRunner
 from harness.wire import shared_memory
 from harness.wire.argument import scalar_value
 from harness.wire.frames import FrameError
-from harness.wire.poison import fill_poison
-from harness.wire.rounds import ORIGIN_SETS, CandidateLine, SetLayout, lay_out
+from harness.wire.rounds import (
+    ABLATED_SETS,
+    BY_KERNELS,
+    OF_TORCH,
+    ORIGIN_SETS,
+    CandidateLine,
+    SetLayout,
+    lay_out,
+)
 from harness.wire.tensors import Memory, contiguous, dtype_from, name_of, span_view
 
 
@@ -64,14 +71,14 @@ class HostRunner:
             torch.cuda.set_per_process_memory_fraction(allowed, self._device)
             if header.get("idle"):
                 triton_adapter.launch_nothing_compiled()
-            elif self._origins:
-                triton_adapter.watch_compiled(self._origins.launch)
+            elif self._shadows:
+                triton_adapter.watch_compiled(self._launch)
         else:
             InterpretRunner(cache_dir)
             if header.get("idle"):
                 triton_adapter.launch_nothing_interpreted()
-            elif self._origins:
-                triton_adapter.watch_interpreted(self._origins.launch)
+            elif self._shadows:
+                triton_adapter.watch_interpreted(self._launch)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
@@ -82,6 +89,15 @@ class HostRunner:
             contextlib.nullcontext() if self._origins is None else self._origins.watching(),
         ):
             yield
+
+    @contextlib.contextmanager
+    def _launch(self, arguments: Any) -> Iterator[Any]:
+        """The context of a launch in an ablated run. The launches of several threads happen one
+        after the other."""
+        assert self._shadows is not None
+        followed = self._shadows if self._origins is None else self._origins
+        with self._shadows.alone, followed.launch(arguments) as given:
+            yield given
 
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
         layout = lay_out(case.arguments, case.output_tensors)
@@ -113,33 +129,42 @@ class HostRunner:
         layout: SetLayout,
         sets: Sequence[torch.Tensor],
     ) -> None:
-        """Runs the entry once. Writes its outputs into the first set, into the second set what they
-        would be without the results of its kernels, and into the third set what they would be
-        without what torch computes: the poison if they depend on that. All sets have the same
-        inputs. The entry gets copies of them, because the memory of a round does not outlive it,
-        and a shadow may."""
-        if len(sets) != ORIGIN_SETS:
-            raise FrameError(f"an ablated round has {ORIGIN_SETS} sets, and not {len(sets)}")
-        assert self._shadows is not None and self._origins is not None
+        """Runs the entry once. Writes its outputs into the first set, and into the second set what
+        they would be without the results of its kernels. If there is a last set, writes into it
+        which outputs do not depend on what torch computes. Both first sets have the same inputs.
+        The entry gets copies of them, because the memory of a round does not outlive it, and a
+        shadow may."""
+        if len(sets) not in (ABLATED_SETS, ORIGIN_SETS):
+            want = f"{ABLATED_SETS} or {ORIGIN_SETS}"
+            raise FrameError(f"an ablated round has {want} sets, and not {len(sets)}")
+        if len(sets) == ABLATED_SETS:
+            self._origins = None  # the operator lets torch compute
+        assert self._shadows is not None
         arguments = {
             name: value if not isinstance(value, torch.Tensor) else _copy_of(value)
             for name, value in self._arguments(case, layout, Memory(sets[0])).items()
         }
         given = {name: one for name, one in arguments.items() if isinstance(one, torch.Tensor)}
-        structural = [given.pop(name) for name in case.structural if name in given]
-        self._origins.give(given.values(), structural)
-        outputs = self._call(case, entry, arguments)
-        without = [self._shadows.view(output) for output in outputs]
-        by_kernels = [
-            torch.empty_like(output) if self._origins.is_of_torch(output) else output
-            for output in outputs
+        self._shadows.memory.note(*given.values())
+        if self._origins is not None:
+            structural = [given.pop(name) for name in case.structural if name in given]
+            self._origins.give(given.values(), structural)
+        returned = self._call(case, entry, arguments)
+        # Something may still write to the outputs. So only private copies count from here on.
+        without = [self._shadows.view(output) for output in returned]
+        contents = [self._shadows.contents(output) for output in returned]
+        outputs = [laid_over(*pair) for pair in zip(returned, contents, strict=True)]
+        without = [
+            output if one is before else one
+            for before, one, output in zip(returned, without, outputs, strict=True)
         ]
-        for output, one in zip(outputs, by_kernels, strict=True):
-            if one is not output:
-                fill_poison(bytes_of(one.untyped_storage()))
         self._write(case, layout, Memory(sets[0]), outputs, copied=True)
         self._write(case, layout, Memory(sets[1]), without, copied=True)
-        self._write(case, layout, Memory(sets[2]), by_kernels, copied=True)
+        if self._origins is None:
+            return
+        for position, pair in enumerate(zip(returned, contents, strict=True)):
+            of_torch = self._origins.origin(*pair) is Origin.TORCH
+            sets[-1][position] = OF_TORCH if of_torch else BY_KERNELS
 
     def _arguments(self, case: CaseInput, layout: SetLayout, memory: Memory) -> dict[str, Any]:
         return {
@@ -195,6 +220,4 @@ class HostRunner:
 def _copy_of(tensor: torch.Tensor) -> torch.Tensor:
     """Copies the memory, not the elements, because several elements may lie in one place."""
     copied = span_view(tensor).clone().untyped_storage()
-    return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
-        copied, 0, tuple(tensor.shape), tuple(tensor.stride())
-    )
+    return laid_over(tensor, copied, offset=0)

@@ -20,6 +20,13 @@ def is_of_torch(func: Any) -> bool:
     return func.namespace in ("aten", "prims")
 
 
+def is_composite(func: Any) -> bool:
+    """Returns True for an operation of torch that only calls other operations."""
+    return is_of_torch(func) and torch._C._dispatch_has_kernel_for_dispatch_key(
+        func.name(), "CompositeImplicitAutograd"
+    )
+
+
 def tensors_in(value: Any) -> list[torch.Tensor]:
     return [one for one in tree_leaves(value) if isinstance(one, torch.Tensor)]
 
@@ -46,7 +53,11 @@ def written(func: Any, args: Any, kwargs: Any) -> list[torch.Tensor]:
 
 def call(mode: TorchDispatchMode, func: Any, args: Any, kwargs: Any) -> Any:
     """Calls the operation. If it is not one of torch's own, runs its body for the device of its
-    operands, so that `mode` sees the operations of the body."""
+    operands, so that `mode` sees the operations of the body. So it sees the parts of a composite
+    operation too."""
+    if is_composite(func):
+        with mode:
+            return func.decompose(*args, **kwargs)
     operands = tensors_in((args, kwargs))
     if operands and not is_of_torch(func):
         kinds = [one.device.type for one in operands]

@@ -23,8 +23,7 @@ from typing import Any
 
 import torch
 
-from harness.candidate.storages import PART_ELEMENTS, bytes_of, is_captured, storage_of
-from harness.triton_adapter.launches import Address
+from harness.candidate.storages import PART_ELEMENTS, bytes_of, is_captured, laid_over, storage_of
 
 # A tensor of bytes contains addresses only if it is small, for example a descriptor.
 DESCRIPTOR_BYTES = 1 << 20
@@ -46,8 +45,8 @@ class PrivateMemory:
         storages."""
         if isinstance(value, torch.Tensor):
             return self._tensor(value)
-        if type(value) in (int, Address):
-            return self._address(int(value))
+        if isinstance(value, int) and not isinstance(value, bool):
+            return self._address(int.__add__(value, 0))  # no code of a subclass runs
         if isinstance(value, dict):
             return {name: self.arguments(part) for name, part in value.items()}
         if isinstance(value, tuple | list):
@@ -75,12 +74,7 @@ class PrivateMemory:
         storage = storage_of(tensor)
         if storage is None or storage._cdata not in self._copies:
             return tensor
-        return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
-            self._copies[storage._cdata][1],
-            tensor.storage_offset(),
-            tuple(tensor.shape),
-            tuple(tensor.stride()),
-        )
+        return laid_over(tensor, self._copies[storage._cdata][1])
 
     def _address(self, value: int) -> int:
         for storage, made in self._copies.values():

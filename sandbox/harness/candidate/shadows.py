@@ -28,35 +28,41 @@ An operation that a submission has defined (torch.library) is not repeated. It r
 torch does inside is seen as outside.
 
 Host code runs in the same process and could find or avoid this object. The judge therefore also
-checks that the ordinary outputs of this run are right. Not thread-safe."""
+checks that the ordinary outputs of this run are right. Several threads may launch kernels."""
 
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves, tree_map
 
+from harness.candidate.addresses import KnownMemory, Place, numbers_in, words_of
 from harness.candidate.operands import (
     call,
+    is_composite,
     is_of_torch,
     tensors_in,
     tensors_of,
     written,
     written_names,
 )
-from harness.candidate.private_memory import PrivateMemory, may_hold_addresses
+from harness.candidate.private_memory import PrivateMemory
 from harness.candidate.storages import (
     bytes_of,
+    copy_of,
     enlarged,
     is_captured,
     is_mapped_anew,
+    laid_over,
     settle,
     storage_of,
     take_over,
@@ -77,9 +83,6 @@ _DROPOUT = frozenset({"dropout_p", "dropout"})
 _RESIZES = frozenset({"aten::set_", "aten::resize_", "aten::resize_as_"})
 
 
-_Place = tuple[torch.UntypedStorage | None, int]  # with the size of an element
-
-
 @dataclass
 class _Kept:
     storage: StorageWeakRef
@@ -94,7 +97,10 @@ class Shadows:
     def __init__(self) -> None:
         # The keys are identities of storages. None is reused while a weak reference exists.
         self._shadows: dict[int, _Kept] = {}
-        self._exposed: dict[int, tuple[StorageWeakRef, int]] = {}  # with the size of an element
+        self.memory = KnownMemory()
+        # Launches of several threads happen one after the other: each one copies its results back to
+        # whole storages.
+        self.alone = threading.RLock()
         # Storages that were made while a CUDA graph was captured. Each replay makes them again.
         self._captured: dict[int, StorageWeakRef] = {}
 
@@ -104,56 +110,82 @@ class Shadows:
             yield
 
     @contextlib.contextmanager
-    def launch(self, arguments: Any, look: Callable[[], None] = lambda: None) -> Iterator[Any]:
+    def launch(
+        self,
+        arguments: Any,
+        look: Callable[[list[torch.Tensor], bool], None] = lambda found, unknown: None,
+    ) -> Iterator[Any]:
         """The context of a launch, which yields the arguments that the kernel gets. Makes shadows of
-        all storages that a kernel with these arguments may write. A kernel can also write a tensor
-        whose address the host code has read, for example to put it into a table of pointers. Calls
-        `look` when the copies on which the kernel works (`private`) are complete."""
-        with torch._C.DisableTorchFunction(), _disable_current_modes():
-            self._forget_freed()
-            tensors = list(tensors_of(arguments))
-            reached = list(map(_place, tensors))
-            tables = {
-                storage._cdata
-                for (storage, _), tensor in zip(reached, tensors, strict=True)
-                if storage is not None and may_hold_addresses(tensor)
-            }
-            reached += [
-                (torch.UntypedStorage._new_with_weak_ptr(reference.cdata), item_bytes)  # type: ignore[attr-defined]
-                for reference, item_bytes in self._exposed.values()
-            ]
-            self._make(*reached)
-            copies = {
-                storage._cdata: (storage, self._shadows[storage._cdata].seen)
-                for storage, _ in reached
-                if storage is not None and storage._cdata in self._shadows
-            }
-            look()
-            private = PrivateMemory([(*pair, at in tables) for at, pair in copies.items()])
-            private.hide()
-            given = private.arguments(arguments)
-        try:
-            yield given
-        finally:
+        all storages that a kernel with these arguments may write. A kernel can also write to memory
+        whose address it gets as an integer or in a table, and to a tensor whose address the host code
+        has read. Calls `look` when the copies on which the kernel works (`private`) are complete.
+        `look` gets the bytes of the storages that are no arguments, and whether the kernel also gets
+        an address of other memory."""
+        with self.alone:
             with torch._C.DisableTorchFunction(), _disable_current_modes():
-                private.show()
-                for storage, seen in copies.values():
-                    size = min(storage.nbytes(), seen.nbytes())
-                    bytes_of(storage)[:size] = bytes_of(seen)[:size]
+                self._forget_freed()
+                tensors = list(tensors_of(arguments))
+                self.memory.note(*tensors)
+                reached, copies, unknown = self._reached(
+                    [*map(_place, tensors), *self.memory.exposed()], numbers_in(arguments)
+                )
+                given_at = {one._cdata for one in map(storage_of, tensors) if one is not None}
+                look([bytes_of(one) for one in reached if one._cdata not in given_at], unknown)
+                private = PrivateMemory(
+                    [(*pair, self.memory.is_table(pair[0])) for pair in copies.values()]
+                )
+                private.hide()
+                given = private.arguments(arguments)
+            try:
+                yield given
+            finally:
+                with torch._C.DisableTorchFunction(), _disable_current_modes():
+                    private.show()
+                    for storage, seen in copies.values():
+                        size = min(storage.nbytes(), seen.nbytes())
+                        bytes_of(storage)[:size] = bytes_of(seen)[:size]
+
+    def _reached(
+        self, places: list[Place], numbers: Any
+    ) -> tuple[
+        list[torch.UntypedStorage],
+        dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]],
+        bool,
+    ]:
+        """Makes shadows of these places and of those at the addresses in `numbers` and in tables.
+        Returns their storages, those that have a shadow with the copy on which a kernel works, and
+        whether an address refers to other memory."""
+        reached: dict[int, torch.UntypedStorage] = {}
+        copies: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
+        unknown = False
+        while True:
+            self._make(*places)
+            # The addresses in the copies count: something may write to a table at this moment.
+            words = [numbers]
+            for storage, _ in places:
+                if storage is None or storage._cdata in reached:
+                    continue
+                reached[storage._cdata] = storage
+                kept = self._shadows.get(storage._cdata)
+                if kept is not None:
+                    copies[storage._cdata] = storage, kept.seen
+                    if self.memory.is_table(storage):
+                        words.append(words_of(kept.seen))
+            found, outside = self.memory.at(np.concatenate(words), reached.values())
+            unknown = unknown or outside
+            places = [one for one in found if one[0] is not None and one[0]._cdata not in reached]
+            numbers = numbers[:0]
+            if not places:
+                return list(reached.values()), copies, unknown
 
     def exposed(self, tensor: torch.Tensor) -> None:
         """Notes that host code has read the tensor's address."""
         storage = storage_of(tensor)
         if storage is None or any(
-            kept.seen._cdata == storage._cdata for kept in self._shadows.values()
+            kept.seen._cdata == storage._cdata for kept in list(self._shadows.values())
         ):
             return  # a launcher reads the address of the memory on which a kernel works
-        self._exposed[storage._cdata] = StorageWeakRef(storage), tensor.itemsize
-
-    def exposed_tensors(self) -> list[torch.Tensor]:
-        """Returns the bytes of each storage whose address host code has read."""
-        alive = [one for one, _ in self._exposed.values() if not one.expired()]
-        return [bytes_of(torch.UntypedStorage._new_with_weak_ptr(one.cdata)) for one in alive]  # type: ignore[attr-defined]
+        self.memory.expose(tensor)
 
     def private(self, tensor: torch.Tensor) -> torch.UntypedStorage | None:
         """Returns the memory on which kernels work in place of the tensor's."""
@@ -174,7 +206,7 @@ class Shadows:
         """Says that the present contents of the tensors' storages are accounted for."""
         self._note(*map(_place, tensors))
 
-    def _make(self, *places: _Place) -> None:
+    def _make(self, *places: Place) -> None:
         settle(*(storage for storage, _ in places))
         for storage, item_bytes in places:
             if storage is None or not storage.nbytes():
@@ -185,7 +217,7 @@ class Shadows:
                     # Each replay would copy the results of the replay before it into the shadow. So
                     # a kernel must run on the memory once before its launch is captured.
                     continue
-                kept = _Kept(StorageWeakRef(storage), storage.clone(), storage.clone(), item_bytes)
+                kept = _Kept(StorageWeakRef(storage), storage.clone(), copy_of(storage), item_bytes)
                 self._shadows[storage._cdata] = kept
                 continue
             kept.item_bytes = max(kept.item_bytes, item_bytes)
@@ -196,7 +228,7 @@ class Shadows:
                 bytes_of(storage), bytes_of(kept.seen), bytes_of(kept.shadow), kept.item_bytes
             )
 
-    def _note(self, *places: _Place) -> None:
+    def _note(self, *places: Place) -> None:
         settle(*(storage for storage, _ in places))
         for storage, _ in places:
             kept = None if storage is None else self._shadows.get(storage._cdata)
@@ -216,7 +248,7 @@ class Shadows:
         self._forget_freed()
         storage, other = storage_of(tensor), storage_of(shadow)
         if storage is not None and other is not None:
-            kept = _Kept(StorageWeakRef(storage), other, storage.clone(), tensor.itemsize)
+            kept = _Kept(StorageWeakRef(storage), other, copy_of(storage), tensor.itemsize)
             self._shadows[storage._cdata] = kept
 
     def view(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -227,16 +259,23 @@ class Shadows:
             if storage is None or storage._cdata not in self._shadows:
                 return tensor
             self._make((storage, tensor.itemsize))
-            shadow = self._shadows[storage._cdata].shadow
-            return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
-                shadow, tensor.storage_offset(), tuple(tensor.shape), tuple(tensor.stride())
-            )
+            return laid_over(tensor, self._shadows[storage._cdata].shadow)
+
+    def contents(self, tensor: torch.Tensor) -> torch.UntypedStorage:
+        """Returns what view() saw in the tensor's storage. Nothing but this module can write to
+        it."""
+        private = self.private(tensor)
+        return tensor.untyped_storage().clone() if private is None else private
 
     def _forget_freed(self) -> None:
-        alive = {at: one for at, one in self._shadows.items() if not one.storage.expired()}
-        self._shadows = alive
-        self._exposed = {at: one for at, one in self._exposed.items() if not one[0].expired()}
-        self._captured = {at: one for at, one in self._captured.items() if not one.expired()}
+        # Another thread may note something meanwhile.
+        for at, kept in list(self._shadows.items()):
+            if kept.storage.expired():
+                self._shadows.pop(at, None)
+        for at, one in list(self._captured.items()):
+            if one.expired():
+                self._captured.pop(at, None)
+        self.memory.forget_freed()
 
 
 class _Operations(TorchDispatchMode):
@@ -248,15 +287,19 @@ class _Operations(TorchDispatchMode):
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if is_composite(func):  # torch.inference_mode() does not take it apart
+            return call(self, func, args, kwargs)
         if func._schema.name in _UNSTORED:
             # torch may give out memory that still contains the results of an earlier launch.
             result = func(*args, **kwargs)
             storage = storage_of(result)
+            self._shadows.memory.note(result)
             if storage is not None and storage.nbytes() and not is_mapped_anew(storage):
                 fill_poison(bytes_of(storage))
                 self._shadows.made(result)
             return result
         operands = tensors_in((args, kwargs))
+        self._shadows.memory.note(*operands)
         if (
             func.is_view
             or not is_of_torch(func)
@@ -264,6 +307,7 @@ class _Operations(TorchDispatchMode):
             or not any(map(self._shadows.has, operands))
         ):
             result = call(self, func, args, kwargs)
+            self._shadows.memory.note(*tensors_in(result))
             if not func.is_view:
                 self._note_made(result, operands)
             return result
@@ -272,6 +316,7 @@ class _Operations(TorchDispatchMode):
         self._shadows.make(*targets, *filter(self._shadows.has, operands))
         repeated = None if _is_random(func, args, kwargs) else self._repeat(func, args, kwargs)
         result = func(*args, **kwargs)
+        self._shadows.memory.note(*tensors_in(result))
         if repeated is None:  # the values are the same in both computations
             for tensor in targets:
                 self._shadows.view(tensor).copy_(tensor)
@@ -331,7 +376,7 @@ class _Pointers(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def _place(tensor: torch.Tensor) -> _Place:
+def _place(tensor: torch.Tensor) -> Place:
     return storage_of(tensor), tensor.itemsize
 
 

@@ -39,6 +39,16 @@ def bytes_of(storage: torch.UntypedStorage) -> torch.Tensor:
     )
 
 
+def laid_over(
+    tensor: torch.Tensor, storage: torch.UntypedStorage, offset: int | None = None
+) -> torch.Tensor:
+    """Returns a tensor with the layout of `tensor` in another storage."""
+    place = tensor.storage_offset() if offset is None else offset
+    return torch.empty(0, dtype=tensor.dtype, device=tensor.device).set_(  # type: ignore[call-overload, no-any-return]
+        storage, place, tuple(tensor.shape), tuple(tensor.stride())
+    )
+
+
 def settle(*storages: torch.UntypedStorage | None) -> None:
     """Waits until the GPU is idle: another stream may still write to a part of the storages. While
     operations are captured for a graph, nothing runs, and the graph repeats this module's work."""
@@ -66,8 +76,15 @@ def is_captured(storage: torch.UntypedStorage) -> bool:
     return storage.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
 
-def enlarged(before: torch.UntypedStorage, storage: torch.UntypedStorage) -> torch.UntypedStorage:
+def copy_of(storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    """Returns a copy that a kernel can use if it can use the storage: a GPU reads only such memory of
+    the CPU as is pinned."""
     made = storage.clone()
+    return made.pin_memory() if storage.device.type == "cpu" and storage.is_pinned() else made
+
+
+def enlarged(before: torch.UntypedStorage, storage: torch.UntypedStorage) -> torch.UntypedStorage:
+    made = copy_of(storage)
     bytes_of(made)[: before.nbytes()] = bytes_of(before)
     return made
 

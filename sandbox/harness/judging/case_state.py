@@ -375,13 +375,10 @@ class CaseState:
             self.operator.imported,
         )
 
-    def computed_by_torch(self, outputs: list[torch.Tensor], by_kernels: list[torch.Tensor]) -> str:
-        """Returns "" if the outputs do not depend on what torch computes, or may. `by_kernels` are
-        the outputs without that. The code of an imported operator may let torch compute, because
-        its suite does."""
-        if self.operator.imported:
-            return ""
-        return computed_by_torch([rule.name for rule in self.rules], outputs, by_kernels)
+    def computed_by_torch(self, by_kernels: list[bool]) -> str:
+        """Returns "" if no output depends on what torch computes. `by_kernels` says which outputs do
+        not."""
+        return computed_by_torch([rule.name for rule in self.rules], by_kernels)
 
     def _outputs(self, fd: int | None) -> Memory:
         if fd is not None:

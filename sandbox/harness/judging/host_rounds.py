@@ -34,7 +34,14 @@ from harness.judging.sizes import bytes_of
 from harness.wire import shared_memory
 from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.poison import fill_poison
-from harness.wire.rounds import ORIGIN_SETS, Go, JudgeLine, RoundError, lay_out
+from harness.wire.rounds import (
+    ABLATED_SETS,
+    BY_KERNELS,
+    Go,
+    JudgeLine,
+    RoundError,
+    lay_out,
+)
 from harness.wire.tensors import Memory, aligned, contiguous, span_view
 
 ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
@@ -149,9 +156,9 @@ class HostCase:
 
     def attribute(self) -> HostResult:
         """Judges a round of a candidate of an ablated run, and the origin of its outputs. The round
-        has three sets with equal inputs. The candidate returns its outputs in the first set, in the
-        second set the outputs without the results of its kernels, and in the third set the outputs
-        without what torch computes."""
+        has sets with equal inputs. The candidate returns its outputs in the first set, in the second
+        set the outputs without the results of its kernels, and in the last set which outputs do not
+        depend on what torch computes. There is no last set for an imported operator."""
         return self._conversation(self._attributed)
 
     def _conversation(self, rounds: Callable[[], HostResult]) -> HostResult:
@@ -190,19 +197,22 @@ class HostCase:
 
     def _attributed(self) -> HostResult:
         state = self._template.fresh(strict=False)
-        changed, kept, _ = self._exchange([state] * ORIGIN_SETS)
+        # torch may compute in an imported operator, so nobody needs to follow what it does there.
+        asks_origins = not state.operator.imported
+        changed, kept, _ = self._exchange([state] * ABLATED_SETS, asks_origins)
         if changed is not None:
             return HostResult(changed, state.seed)
-        outputs, without, by_kernels = (
-            self._read(kept[position * self._kept_size :]) for position in range(ORIGIN_SETS)
+        outputs, without = (
+            self._read(kept[position * self._kept_size :]) for position in range(ABLATED_SETS)
         )
         seen = HostResult(state.judge(outputs), state.seed)
         if seen.result.ok:
             seen.unattributed = state.unattributed(outputs, without)
             if seen.unattributed:
                 seen.unattributed += WHAT_COUNTS
-            else:
-                seen.unattributed = state.computed_by_torch(outputs, by_kernels)
+            elif asks_origins:
+                said = kept[ABLATED_SETS * self._kept_size :].tolist()
+                seen.unattributed = state.computed_by_torch([one == BY_KERNELS for one in said])
         return seen
 
     def _sets_per_round(self) -> int:
@@ -231,29 +241,35 @@ class HostCase:
             elapsed,
         )
 
-    def _exchange(self, states: Sequence[CaseState]) -> tuple[Result | None, torch.Tensor, float]:
+    def _exchange(
+        self, states: Sequence[CaseState], asks_origins: bool = False
+    ) -> tuple[Result | None, torch.Tensor, float]:
         """Sends a set for each state, and waits for the candidate. Returns a copy of the outputs and
-        the elapsed time in nanoseconds. The result says what is wrong if the outputs changed after
+        the elapsed time in nanoseconds. If it asks for the origins of the outputs, a byte for each
+        output follows the copy. The result says what is wrong if the outputs changed after
         the candidate had reported completion; otherwise it is None."""
         sets = len(states)
-        memory = shared_memory.create(self._device, sets * self._layout.size)
+        end = sets * self._layout.size
+        origins = slice(end, end + len(self._outputs) * asks_origins)
+        memory = shared_memory.create(self._device, origins.stop)
         try:
             for position, state in enumerate(states):
                 self._fill(state, memory.bytes[position * self._layout.size :])
+            memory.bytes[origins].zero_()
             watched, watched_copies = self._watched_places(sets)
             handle = memory.handle()
             self._synchronize()
             self._note_round(memory.size)
             start = time.perf_counter_ns()
             try:
-                self._line.go(Go(sets, memory.size), handle)
+                self._line.go(Go(sets + asks_origins, memory.size), handle)
             finally:
                 os.close(handle)
             self._line.wait_done(time.monotonic() + self._round_s)
             reported = memory.bytes.take(watched)
             self._synchronize()
             elapsed = float(time.perf_counter_ns() - start)
-            kept = self._copied_outputs(memory.bytes, sets)
+            kept = self._copied_outputs(memory.bytes, sets, memory.bytes[origins])
             self._synchronize()
         finally:
             memory.free()
@@ -306,9 +322,13 @@ class HostCase:
             kept = aligned(kept + size)
         return places, max(kept, 1)
 
-    def _copied_outputs(self, memory: torch.Tensor, sets: int) -> torch.Tensor:
-        kept = torch.empty(sets * self._kept_size, dtype=torch.uint8, device=self._device)
-        rows = kept.view(sets, self._kept_size)
+    def _copied_outputs(
+        self, memory: torch.Tensor, sets: int, origins: torch.Tensor
+    ) -> torch.Tensor:
+        end = sets * self._kept_size
+        kept = torch.empty(end + origins.numel(), dtype=torch.uint8, device=self._device)
+        kept[end:].copy_(origins)
+        rows = kept[:end].view(sets, self._kept_size)
         given = memory[: sets * self._layout.size].view(sets, self._layout.size)
         for place in self._places:
             rows[:, place.kept : place.kept + place.size].copy_(

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 from triton.compiler import CompiledKernel
-from triton.runtime import _allocation
+from triton.runtime import _allocation, jit
 from triton.runtime.jit import TensorWrapper
 
 
@@ -33,9 +33,25 @@ def watch_compiled(around: Callable[[Any], AbstractContextManager[Any]]) -> None
     def launch(launcher: Any, grid: Any, stream: Any, rest: Any, arguments: Any) -> None:
         plain = tuple(map(_without_code, arguments))
         with _memory_of_before(launcher, grid, stream), around(plain) as given:
-            launcher(*grid, stream, *rest, None, None, *given)
+            with torch._C.DisableTorchFunction():
+                launcher(*grid, stream, *rest, None, None, *given)
 
     _replace_launcher(launch)
+    _hide_specialisation()
+
+
+def _hide_specialisation() -> None:
+    """Triton reads the address of each tensor that a kernel gets, to see whether the address is
+    aligned. torch's modes do not see this, because no host code reads it."""
+    original = jit.native_specialize_impl
+
+    def specialize(backend: Any, argument: Any, *rest: Any) -> Any:
+        if not _is_without_code(argument):
+            return original(backend, argument, *rest)
+        with torch._C.DisableTorchFunction():
+            return original(backend, argument, *rest)
+
+    jit.native_specialize_impl = specialize
 
 
 def launch_nothing_compiled() -> None:
@@ -79,6 +95,17 @@ def _replace_launcher(launch: Callable[[Any, Any, Any, Any, Any], None]) -> None
     CompiledKernel.run = property(run)  # type: ignore[method-assign]
 
 
+def _is_without_code(argument: Any) -> bool:
+    """Returns True if Triton calls no data_ptr() of this argument but torch's."""
+    if type(argument) is tuple:
+        return all(map(_is_without_code, argument))
+    if type(argument) is TensorWrapper:
+        return _is_without_code(argument.base)
+    if type(argument) in (torch.Tensor, torch.nn.Parameter):
+        return "data_ptr" not in vars(argument)
+    return not hasattr(argument, "data_ptr")
+
+
 def _without_code(argument: Any) -> Any:
     """Returns the address of the argument if the launcher would call a data_ptr() that is not
     torch's."""
@@ -86,9 +113,7 @@ def _without_code(argument: Any) -> Any:
         return tuple(map(_without_code, argument))
     if type(argument) is TensorWrapper:
         return _without_code(argument.base)
-    if type(argument) in (torch.Tensor, torch.nn.Parameter) and "data_ptr" not in vars(argument):
-        return argument
-    return Address(argument.data_ptr()) if hasattr(argument, "data_ptr") else argument
+    return argument if _is_without_code(argument) else Address(argument.data_ptr())
 
 
 @contextlib.contextmanager

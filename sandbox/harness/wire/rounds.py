@@ -29,9 +29,11 @@ from harness.wire.tensors import aligned, dtype_from
 _GO = struct.Struct("<4sIQ")
 GO_MAGIC, END_MAGIC = b"GO01", b"END1"
 DONE = b"D"
-# The sets of a round with a candidate of an ablated run: the outputs, the outputs without the results
-# of kernels, and the outputs without what torch computes.
-ORIGIN_SETS = 3
+# The sets of a round with a candidate of an ablated run: the outputs, and the outputs without the
+# results of kernels. Unless torch may compute, the last set has only one byte for each output, which
+# is BY_KERNELS if the output does not depend on what torch computes.
+ABLATED_SETS, ORIGIN_SETS = 2, 3
+BY_KERNELS, OF_TORCH = 1, 2
 
 
 class RoundError(Exception):

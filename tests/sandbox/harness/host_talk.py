@@ -64,7 +64,7 @@ class Talk:
         self.line = JudgeLine(ours)
         self.error: BaseException | None = None
         self.shadows: Shadows | None = None
-        self.origins: Origins | None = None
+        self.candidate: HostRunner | None = None
 
     def runner(self) -> HostRunner:
         # __new__() makes the object without a call of __init__(), which would load the interpreter
@@ -74,7 +74,7 @@ class Talk:
         runner._device = torch.device("cpu")
         runner._shadows = self.shadows
         runner._origins = None if self.shadows is None else Origins(self.shadows)
-        self.origins = runner._origins
+        self.candidate = runner
         runner.context = self.context  # type: ignore[method-assign]
         return runner
 
@@ -82,9 +82,10 @@ class Talk:
     def context(self) -> Iterator[None]:
         with contextlib.ExitStack() as stack:
             stack.enter_context(torch.no_grad())
-            if self.shadows is not None and self.origins is not None:
+            if self.shadows is not None:
                 stack.enter_context(self.shadows.watching())
-                stack.enter_context(self.origins.watching())
+            if self.candidate is not None and self.candidate._origins is not None:
+                stack.enter_context(self.candidate._origins.watching())
             yield
 
     def run(
@@ -123,6 +124,6 @@ class Talk:
 
     def kernel(self, act: Callable[..., None], *tensors: torch.Tensor) -> None:
         """Does what a launch does: changes tensors without torch's dispatcher."""
-        assert self.origins is not None
-        with self.origins.launch(tensors) as given, _disable_current_modes():
+        assert self.candidate is not None
+        with self.candidate._launch(tensors) as given, _disable_current_modes():
             act(*given)

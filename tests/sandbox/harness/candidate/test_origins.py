@@ -3,46 +3,15 @@ submission has replaced (torch_kernels.py). A function of the test acts as the k
 
 from __future__ import annotations
 
-import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
-from harness.candidate.origins import Origins
-from harness.candidate.shadows import Shadows
 from harness.triton_adapter.launches import Address
+from origin_world import Given, N, into, unseen
 from torch.utils._python_dispatch import _disable_current_modes
-
-N = 64
-
-
-class Given:
-    """The inputs of a case, and a function that acts as a kernel."""
-
-    def __init__(self) -> None:
-        self.shadows = Shadows()
-        self.origins = Origins(self.shadows)
-        self.x, self.y = torch.arange(1.0, 1 + N), torch.ones(N)
-        self.lengths = torch.arange(N)
-        self.origins.give([self.x, self.y], [self.lengths])
-
-    def kernel(self, out: torch.Tensor, *sources: torch.Tensor) -> torch.Tensor:
-        """Adds the sources."""
-        with self.origins.launch((out, *sources)) as (target, *rest), _disable_current_modes():
-            target.copy_(sum(rest) if rest else torch.arange(N).flip(0))  # type: ignore[arg-type]
-        return out
-
-    def of_torch(self, tensor: torch.Tensor) -> bool:
-        return self.origins.is_of_torch(tensor)
-
-
-@pytest.fixture
-def given() -> Iterator[Given]:
-    made = Given()
-    with torch.no_grad(), made.shadows.watching(), made.origins.watching():
-        yield made
 
 
 def indices(given: Given) -> torch.Tensor:
@@ -90,18 +59,6 @@ def test_what_torch_only_moves_or_scales_is_not_torchs(given: Given, name: str) 
     assert not given.of_torch((out * 0.5).view(8, 8).t().contiguous())
 
 
-def _unseen(given: Given) -> torch.Tensor:
-    with _disable_current_modes():
-        return given.x + given.y
-
-
-def _into(given: Given, memory: torch.Tensor) -> torch.Tensor:
-    thread = threading.Thread(target=lambda: torch.add(given.x, given.y, out=memory))
-    thread.start()
-    thread.join()
-    return memory
-
-
 def _behind(given: Given) -> torch.Tensor:
     memory = torch.zeros(N)
     torch.add(given.x, given.y, out=torch.from_dlpack(memory))
@@ -120,7 +77,7 @@ class Adding(torch.Tensor):
 
 
 def _of_another_class(given: Given) -> torch.Tensor:
-    Adding.total = _unseen(given)
+    Adding.total = unseen(given)
     return torch.Tensor._make_subclass(Adding, given.x) * 1
 
 
@@ -143,10 +100,10 @@ COMPUTED: dict[str, Callable[[Given], torch.Tensor]] = {
     "a part of memory": lambda given: _with(torch.zeros(N), slice(3), given.x[:3] + 1),
     "memory of which a part is cleared": lambda given: _with(given.x + 1, slice(3), 0.0),
     "dropout": lambda given: torch.nn.functional.dropout(given.x),
-    "memory without modes": _unseen,
-    "memory of a thread": lambda given: _into(given, torch.empty(N)),
-    "an input after a thread": lambda given: _into(given, given.x),
-    "a kernel's memory after a thread": lambda given: _into(
+    "memory without modes": unseen,
+    "memory of a thread": lambda given: into(given, torch.empty(N)),
+    "an input after a thread": lambda given: into(given, given.x),
+    "a kernel's memory after a thread": lambda given: into(
         given, given.kernel(torch.empty(N), given.x)
     ),
     "memory behind another tensor": _behind,
@@ -179,7 +136,7 @@ def test_an_operation_that_the_submission_has_replaced_computes(given: Given, ho
 
 
 def test_memory_that_an_object_shows_has_no_known_origin(given: Given) -> None:
-    made = torch.asarray(torch.utils.dlpack.to_dlpack(_unseen(given)))
+    made = torch.asarray(torch.utils.dlpack.to_dlpack(unseen(given)))
     # The memory is that of the host here. On a GPU it would be unknown.
     assert made.untyped_storage()._cdata not in given.origins._known
     assert torch.equal(made, given.x + given.y)
@@ -188,7 +145,7 @@ def test_memory_that_an_object_shows_has_no_known_origin(given: Given) -> None:
 def test_a_kernel_gets_what_was_looked_at(given: Given, monkeypatch: pytest.MonkeyPatch) -> None:
     """A thread may write between the look at the memory and the launch."""
     memory, real = torch.zeros(N), given.origins.origin
-    monkeypatch.setattr(given.origins, "origin", lambda *of: (real(*of), _into(given, memory))[0])
+    monkeypatch.setattr(given.origins, "origin", lambda *of: (real(*of), into(given, memory))[0])
     out = given.kernel(torch.empty(N), memory)
     assert not bool(out.any())
     monkeypatch.undo()
@@ -209,7 +166,7 @@ def test_a_table_of_pointers_passes_on_an_origin(given: Given) -> None:
 
 
 def test_an_address_of_unknown_memory_passes_on_torchs_origin(given: Given) -> None:
-    hidden = _unseen(given)
+    hidden = unseen(given)
     with torch._C.DisableTorchFunction():
         unknown, known = hidden.data_ptr(), given.x.data_ptr() + 4
     for address, of_torch in ((known, False), (unknown, True)):
@@ -252,28 +209,6 @@ def test_an_operation_of_the_submission_is_seen_inside(given: Given) -> None:
         assert not given.of_torch(torch.ops.origins_test.copy(given.x))
     finally:
         library._destroy()
-
-
-def test_a_replay_writes_what_its_capture_wrote(
-    given: Given, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A function of the test acts as a captured kernel."""
-    replayed: list[Callable[[], Any]] = []
-    monkeypatch.setattr(torch.cuda.CUDAGraph, "replay", lambda _: [act() for act in replayed])
-    clean, summed, later = (torch.zeros(N) for _ in range(3))
-    with given.origins.watching(), monkeypatch.context() as capturing:
-        capturing.setattr("harness.candidate.origins.is_captured", lambda _: True)
-        given.kernel(clean, given.x)
-        torch.add(given.x, given.y, out=summed)
-        later.copy_(given.x)
-        capturing.undo()
-        replayed.append(lambda: clean.numpy().fill(5))
-        for _ in range(2):
-            torch.cuda.CUDAGraph.replay(object())  # type: ignore[arg-type]
-            assert not given.of_torch(clean) and given.of_torch(summed)
-        assert not given.of_torch(later)
-        _into(given, later)
-        assert given.of_torch(later)
 
 
 def test_freed_storages_are_forgotten(given: Given) -> None:

@@ -17,10 +17,11 @@ import triton
 import triton.experimental.gluon
 from harness.triton_adapter.interpreter import launch_nothing_interpreted, watch_interpreted
 from harness.triton_adapter.launches import launch_nothing_compiled, watch_compiled
+from torch.overrides import TorchFunctionMode
 from triton import knobs
 from triton.backends.compiler import GPUTarget
 from triton.compiler import CompiledKernel
-from triton.runtime import _allocation, driver
+from triton.runtime import _allocation, driver, jit
 from triton.runtime.interpreter import GridExecutor
 from triton.runtime.jit import JITFunction
 
@@ -80,6 +81,7 @@ def events(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     happens if the kernel is launched."""
     seen: list[str] = []
     monkeypatch.setattr(CompiledKernel, "run", CompiledKernel.run)
+    monkeypatch.setattr(jit, "native_specialize_impl", jit.native_specialize_impl)
     monkeypatch.setattr(GridExecutor, "__call__", GridExecutor.__call__)
     monkeypatch.setattr(_kernel, "pre_run_hooks", [lambda *_, **__: seen.append("hook")])
     launcher = Launcher(seen)
@@ -195,3 +197,25 @@ def test_interpreted_kernels_call_the_grid_and_hooks_before_the_window(
         events.clear()
         executor(torch.zeros(4), n=3)
         assert events == ["hook", "grid of 4"] + ([] if idle else ["begin", "kernel", "end"])
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_addresses_that_only_triton_reads_are_not_seen(events: list[str], changed: bool) -> None:
+    """Otherwise, every later kernel could reach each tensor that a kernel once got."""
+    read: list[Any] = []
+
+    class Reads(TorchFunctionMode):
+        def __torch_function__(self, func: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.Tensor.data_ptr:
+                read.append(args[0])
+            return func(*args, **(kwargs or {}))
+
+    watch_compiled(window(events))
+    own, other = torch.zeros(4), torch.ones(4)
+    given: Any = torch.zeros(4)
+    if changed:
+        given.data_ptr = lambda: own.data_ptr()
+    with Reads():
+        _kernel[(1,)](given, other, 3)
+    assert "kernel" in events
+    assert {id(one) for one in read} == ({id(own)} if changed else set())

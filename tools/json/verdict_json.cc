@@ -59,7 +59,7 @@ void fields(Archive& archive, Mismatch& mismatch) {
   archive("index", mismatch.index);
   archive("expected", mismatch.expected);
   archive("actual", mismatch.actual);
-  archive("unstored", tools::Newer(mismatch.unstored));
+  archive("unstored", tools::Newer{mismatch.unstored});
 }
 
 template <class Archive>

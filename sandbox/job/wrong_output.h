@@ -23,7 +23,7 @@ struct Mismatch {
   std::vector<std::int64_t> index;
   double expected = 0;
   double actual = 0;
-  /// Nothing was stored to the element, so `actual` is the value that memory had before.
+  /// True: nothing was stored to the element, and `actual` is what its memory contained before.
   bool unstored = false;
 };
 

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from harness.candidate.operands import leaves_of
 from harness.candidate.private_memory import ADDRESS_BYTES, may_hold_addresses
 from harness.candidate.storages import PART_ELEMENTS, bytes_of, is_captured, storage_of
 
@@ -129,16 +130,11 @@ def words_of(storage: torch.UntypedStorage) -> np.ndarray:
 
 
 def _integers(value: Any) -> Iterator[int]:
-    if isinstance(value, int):
-        yield int.__add__(value, 0)  # no code of a subclass runs
-    elif isinstance(value, np.integer):
-        yield int(value)
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _integers(part)
-    elif isinstance(value, tuple | list):
-        for part in value:
-            yield from _integers(part)
+    for leaf in leaves_of(value):
+        if isinstance(leaf, int):
+            yield int.__add__(leaf, 0)  # no code of a subclass runs
+        elif isinstance(leaf, np.integer):
+            yield int(leaf)
 
 
 def _own_memory() -> Iterator[tuple[int, int]]:

@@ -70,31 +70,33 @@ def call(mode: TorchDispatchMode, func: Any, args: Any, kwargs: Any) -> Any:
     return func(*args, **kwargs)
 
 
+def leaves_of(value: Any) -> Iterator[Any]:
+    """Yields what a launch's argument contains, in dictionaries, tuples and lists at any depth."""
+    if isinstance(value, dict):
+        for part in value.values():
+            yield from leaves_of(part)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from leaves_of(part)
+    else:
+        yield value
+
+
 def addresses_of(value: Any) -> Iterator[int | None]:
     """Yields the addresses that a launch's argument passes instead of tensors: None if only the
     launch finds out."""
-    if isinstance(value, Address):
-        yield int(value)
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from addresses_of(part)
-    elif isinstance(value, tuple | list):
-        for part in value:
-            yield from addresses_of(part)
-    elif not isinstance(value, torch.Tensor | TensorWrapper) and hasattr(value, "data_ptr"):
-        yield None
+    for leaf in leaves_of(value):
+        if isinstance(leaf, Address):
+            yield int(leaf)
+        elif not isinstance(leaf, torch.Tensor | TensorWrapper) and hasattr(leaf, "data_ptr"):
+            yield None
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
     """Yields the tensors of a launch's argument. If the argument is a descriptor or a reinterpreted
     tensor, yields the tensor to which it refers."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from tensors_of(part)
-    elif isinstance(value, tuple | list):
-        for part in value:
-            yield from tensors_of(part)
-    elif (base := getattr(value, "base", None)) is not None:
-        yield from tensors_of(base)
+    for leaf in leaves_of(value):
+        if isinstance(leaf, torch.Tensor):
+            yield leaf
+        elif (base := getattr(leaf, "base", None)) is not None:
+            yield from tensors_of(base)

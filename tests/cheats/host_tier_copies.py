@@ -43,8 +43,8 @@ COPIES: dict[str, HostCase] = {
     ),
     "added_to_an_input_and_copied": HostCase(
         "lets torch add to a copy of an input, part by part, and copies it by a kernel",
-        "made = x.clone()\nfor at in range(0, x.numel(), 1000):\n"
-        "    made[at:at + 1000] += y[at:at + 1000]\n" + COPY,
+        "made = x.clone()\npart = x.numel() // 20 + 1\nfor at in range(0, x.numel(), part):\n"
+        "    made[at:at + part] += y[at:at + part]\n" + COPY,
     ),
     "mapped_and_copied": HostCase(
         "adds by a function of torch that is no operation of aten, and copies by a kernel",

@@ -43,6 +43,14 @@ HONEST: dict[str, HostCase] = {
         "return torch.cat([add(a, b) for a, b in parts if a.numel()])",
         "pass",
     ),
+    "kernel_for_each_part": HostCase(
+        "runs a kernel for each of many small parts of its inputs",
+        "z = torch.empty_like(x)\npart = x.numel() // 200 + 1\n"
+        "for at in range(0, x.numel(), part):\n"
+        "    a, b, c = (t[at:at + part] for t in (x, y, z))\n"
+        "    _add[(triton.cdiv(a.numel(), WIDTH),)](a, b, c, a.numel(), BLOCK=WIDTH)\nreturn z",
+        "pass",
+    ),
     "torch_before_and_after": HostCase(
         "scales by torch before and after its kernel",
         "return (add(x * 2, y * 2) * 0.5).to(x.dtype)",

@@ -17,7 +17,7 @@ from typing import Any
 from canaries import Canaries
 from stdio_client import META, StdioClient
 from tool_calls import verdict_of
-from watch import Watch
+from watch import POLL_S, Watch, launchers
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -28,6 +28,10 @@ MEMORY_MIB = 512
 CPU_PERCENT = 100  # one processor, so that the limit has an effect on a machine with two
 SLACK_S = 2.0  # the time that a verdict may take beyond its limits
 SETTLE_S = 5.0
+# On a GPU, launchers that are no longer needed end one after the other, and each one first ends its
+# context. The server keeps PARKED_LAUNCHERS (sandbox/job/config.h).
+SETTLE_ON_GPU_S = 30.0
+PARKED_LAUNCHERS = 3
 WARM_UP_JOBS = 4
 # Makes malloc return freed memory to the system at once, so that growing memory shows a leak.
 FRUGAL_MALLOC = {
@@ -103,6 +107,7 @@ class EscapeServer:
         }
         self.client = StdioClient(command, env=environment)
         self.pid = self.client.process.pid
+        self.on_gpu = device != "cpu"
         self.watch: Watch | None = None
 
     def warm_up(self, correct: str, largest: list[str]) -> None:
@@ -115,7 +120,17 @@ class EscapeServer:
             outcome = self.run(correct)
             assert outcome.verdict["outcome"] == "pass", outcome.verdict
         time.sleep(1.0)  # the pool of processes refills meanwhile
+        if self.on_gpu:
+            self._wait_for_launchers()
         self.watch = Watch(self.pid, self.state, self.private)
+
+    def _wait_for_launchers(self) -> None:
+        """Waits until those of the warm-up have ended. If they were counted, their end would look
+        like a loss."""
+        end = time.monotonic() + SETTLE_ON_GPU_S
+        while (count := launchers(self.pid)) != PARKED_LAUNCHERS:
+            assert time.monotonic() < end, f"{count} launchers are left, not {PARKED_LAUNCHERS}"
+            time.sleep(POLL_S)
 
     def run(self, source: str, tool: str = "run_tests") -> Outcome:
         started = time.monotonic()
@@ -157,7 +172,8 @@ class EscapeServer:
 
     def broken_invariants(self) -> list[str]:
         assert self.watch is not None, "warm_up() first"
-        return self.watch.settle(SETTLE_S) + self.canaries.touched()
+        seconds = SETTLE_ON_GPU_S if self.on_gpu else SETTLE_S
+        return self.watch.settle(seconds) + self.canaries.touched()
 
     def close(self) -> int:
         try:

@@ -72,6 +72,11 @@ def _kin(server: int) -> tuple[Counter[str], list[str], list[int]]:
     return Counter(parents[pid][1] for pid in family - {server} if pid in parents), strays, servants
 
 
+def launchers(server: int) -> int:
+    """Returns the number of the server's launchers, also of those that have ended but still exist."""
+    return _kin(server)[0]["assay-launcher"]
+
+
 def _group_of(pid: int, server: int) -> bool:
     with contextlib.suppress(OSError):
         return f"assay-{server}-" in Path(f"/proc/{pid}/cgroup").read_text()

@@ -68,9 +68,10 @@ def add_verdicts(graded: list[dict[str, Any]], store: Path) -> None:
 
 def figures(verdict: dict[str, Any]) -> dict[str, Any]:
     timed = [case for case in verdict["cases"] if case.get("latency")]
-    keys = ("outcome", "error_kind", "tier", "perf", "stage_ms", "gpu_alone_ms", "hints")
+    keys = ("outcome", "error_kind", "tier", "perf", "stage_ms", "gpu_alone_ms", "launch", "hints")
     return {
         "cases": len(verdict["cases"]),
+        "samples": {case["id"]: samples_of(case) for case in timed},
         "times": {case["id"]: times_of(case) for case in timed},
         **{key: verdict.get(key) for key in keys},
     }
@@ -84,6 +85,15 @@ def times_of(case: dict[str, Any]) -> list[float | None]:
         oracle.get("median_ns"),
         latency.get("fresh_ns"),
     ]
+
+
+def samples_of(case: dict[str, Any]) -> dict[str, int]:
+    """Returns how many samples of the submission and of its oracle count."""
+    oracle = case.get("baseline_latency") or {}
+    return {
+        "submission": len(case["latency"].get("samples_ns", [])),
+        "oracle": len(oracle.get("samples_ns", [])),
+    }
 
 
 def worked_ms(one: dict[str, Any]) -> float:

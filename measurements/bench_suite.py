@@ -65,10 +65,13 @@ def work_of(store: Path) -> tuple[dict[str, Any], list[Any]]:
     work: dict[str, Any] = {}
     each: list[Any] = []
     for operator, kind, tier, document in rows:
-        of_kind = work.setdefault(kind, {"jobs": 0, "tiers": Counter(), "stage_s": Counter()})
+        of_kind = work.setdefault(
+            kind, {"jobs": 0, "tiers": Counter(), "gpu_alone_s": 0, "stage_s": Counter()}
+        )
         of_kind["jobs"] += 1
         of_kind["tiers"][tier] += 1
         verdict = json.loads(document)
+        of_kind["gpu_alone_s"] += (verdict.get("gpu_alone_ms") or 0) / 1e3
         stages = verdict["stage_ms"]
         each.append(
             [

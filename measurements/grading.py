@@ -9,6 +9,9 @@ cases, and adds up the time of each stage.
 use the GPU too. `times` contains four medians in nanoseconds: of all samples of the submission, of
 its first runs on new inputs, of the oracle's samples, and of the submission's fresh samples.
 
+With `--rounds 2`, each operator is submitted again after all have been. Then the server knows times of
+PyTorch and of the oracles, as it does for most submissions of a bench.
+
 The file is written again after each submission, and once more if a signal ends the measurement. So
 it always contains what is measured. `chosen` is how many submissions a whole measurement has."""
 
@@ -40,12 +43,12 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 ON_THE_GPU = ("launch", "judge", "baseline", "recheck")
 
 
-def submit(client: StdioClient, run: str, folder: Path) -> dict[str, Any]:
+def submit(client: StdioClient, run: str, folder: Path, number: int = 0) -> dict[str, Any]:
     begin = time.perf_counter()
     arguments = {"operator": folder.name, "code": (folder / "oracle.py").read_text(), "run": run}
     answer = verdict_of(client, "submit", arguments)
     wall_s = time.perf_counter() - begin
-    return {"operator": folder.name, "wall_s": wall_s, "job": answer["job"]}
+    return {"operator": folder.name, "round": number, "wall_s": wall_s, "job": answer["job"]}
 
 
 def add_verdicts(graded: list[dict[str, Any]], store: Path) -> None:
@@ -100,6 +103,10 @@ def worked_ms(one: dict[str, Any]) -> float:
     return sum(ms for stage, ms in one["stage_ms"].items() if stage != "queue")
 
 
+def alone_s(passed: list[dict[str, Any]]) -> float:
+    return statistics.median(one["gpu_alone_ms"] or 0 for one in passed) / 1e3
+
+
 def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
     passed = [one for one in graded if one.get("outcome") == "pass"]
     if not passed:
@@ -110,7 +117,11 @@ def summary(graded: list[dict[str, Any]]) -> dict[str, Any]:
         "passed": len(passed),
         "wall_s": statistics.median(one["wall_s"] for one in passed),
         "gpu_s": statistics.median(gpu_s),
-        "gpu_alone_s": statistics.median(one["gpu_alone_ms"] or 0 for one in passed) / 1e3,
+        "gpu_alone_s": alone_s(passed),
+        "gpu_alone_s_of_rounds": [
+            alone_s([one for one in passed if one["round"] == number])
+            for number in sorted({one["round"] for one in passed})
+        ],
         "gpu_s_each": {
             one["operator"]: round(seconds, 2) for one, seconds in zip(passed, gpu_s, strict=True)
         },
@@ -183,6 +194,7 @@ def main() -> None:
     parser.add_argument(
         "--seconds", type=float, default=3600, help="no submission starts after this time"
     )
+    parser.add_argument("--rounds", type=int, default=1, help="submissions of each operator")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     chosen = operator_folders(options.operators)
@@ -190,7 +202,7 @@ def main() -> None:
         signal.signal(number, end)
     with tempfile.TemporaryDirectory() as folder:
         command = serve_command(options.binary, options.device, f"{folder}/assay.db")
-        grading = Grading(options.out, Path(folder) / "assay.db", len(chosen))
+        grading = Grading(options.out, Path(folder) / "assay.db", options.rounds * len(chosen))
         client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
         try:
             run = client.call(
@@ -198,9 +210,10 @@ def main() -> None:
             )["structuredContent"]["run"]
             submit(client, run, chosen[0])  # starts the pool
             last_start = time.monotonic() + options.seconds
-            for one in chosen:
-                if time.monotonic() < last_start:
-                    grading.add(submit(client, run, one))
+            for number in range(options.rounds):
+                for one in chosen:
+                    if time.monotonic() < last_start:
+                        grading.add(submit(client, run, one, number))
         finally:
             try:
                 grading.write()  # because the end of the server may take long

@@ -161,6 +161,12 @@ bool known_well_enough(const MedianInterval& interval) {
          (interval.high - interval.low) / 2 <= kSteadyNs;
 }
 
+std::int64_t samples_needed(const MedianInterval& interval, std::size_t taken) {
+  const double half_width = (interval.high - interval.low) / 2;
+  const double wider = half_width / std::max(kSteady * interval.median, kSteadyNs);
+  return std::llround(std::ceil(static_cast<double>(taken) * wider * wider));
+}
+
 bool first_runs_are_slow(const Timing& timing) {
   return timing.first_run_ns > kFirstRunFactor * timing.median_ns &&
          timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
@@ -185,6 +191,12 @@ void Samples::add(const Timing& block, std::vector<std::int64_t> chosen, bool re
   chosen_ = std::move(chosen);
   renewed_ += renewed ? 1 : 0;
   if (renewed && block.first_run_ns > 0) first_.push_back(block.first_run_ns);
+}
+
+std::int64_t Samples::missing() const {
+  const std::size_t taken = all_.samples_ns.size();
+  return std::max<std::int64_t>(0, samples_needed(median_interval(all_.samples_ns), taken) -
+                                       static_cast<std::int64_t>(taken));
 }
 
 bool Samples::lacks_first_runs() const { return renewed_ > 0 && first_.size() < kLeastFirstRuns; }

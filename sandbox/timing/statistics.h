@@ -81,6 +81,10 @@ bool is_throttled(const Timing& block, double highest_mhz);
 /// resolution of the device's timer.
 bool known_well_enough(const MedianInterval& interval);
 
+/// Returns how many samples are probably needed until the median is known well enough, if `taken`
+/// samples gave this interval: its width shrinks with the square root of their number.
+std::int64_t samples_needed(const MedianInterval& interval, std::size_t taken);
+
 /// Returns true if the first run on new inputs takes longer than later runs on the same inputs, by
 /// more than kFirstRunFactor and kFirstRunSlackNs. Returns false if the first runs were not
 /// measured.
@@ -103,6 +107,8 @@ class Samples {
   void add(const Timing& block, std::vector<std::int64_t> chosen, bool renewed = false);
   bool empty() const { return all_.samples_ns.empty(); }
   bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
+  /// Returns how many more samples are probably needed until the median is known well enough.
+  std::int64_t missing() const;
   /// Returns, for each tunable of the plan, the index of the alternative (autotuner configuration)
   /// that the last added block used. The list is empty until add() is called.
   const std::vector<std::int64_t>& chosen() const { return chosen_; }

@@ -11,6 +11,7 @@
 #include "base/median.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
+#include "sandbox/timing/oracle_series.h"
 
 namespace assay::sandbox {
 namespace {
@@ -22,20 +23,20 @@ constexpr double kFloorTolerance = 0.95;
 constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
 // The maximum number of samples in a block. A block ends earlier when its median is known to one
-// percent, but not before ten samples.
+// percent, but not before kLeastBlockSamples. The first block shows how much the samples differ, so
+// the later blocks of the series take only as many as it still needs.
 constexpr std::int64_t kBlockSamples = 48;
+constexpr std::int64_t kFirstBlockSamples = 24;
+constexpr std::int64_t kLeastBlockSamples = 10;
 // The time limit for the minimum number of rounds of one case. The round that is running at the
 // limit is completed.
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
 // After the minimum number of rounds, a further round starts only if the series has taken less than
 // this time so far.
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
-// The number of rounds for PyTorch if it is not the baseline. Few rounds are enough, because no
-// score depends on its time then.
-constexpr int kPyTorchRounds = kMinRounds;
-// The time limit for PyTorch's samples in one case, if PyTorch is not the baseline. The limit is
-// needed because PyTorch may make thousands of launches for one case.
-constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);
+// The number of rounds for PyTorch if it is not the baseline. One is enough, because no score
+// depends on its time then.
+constexpr int kPyTorchRounds = 1;
 // The number of side samples in each block after the first: samples with warm caches, and as many
 // samples by the host's clock.
 constexpr std::int64_t kLaterSideSamples = 1;
@@ -100,17 +101,17 @@ bool TimingSession::measure(LaunchSession* session, const std::vector<std::strin
 
 bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const std::string& plan) {
   CaseRecord& record = run_.verdict().cases[i];
-  Samples submission, oracle;
+  Samples submission;
   const std::string key = BaselineCache::key(
       run_.job().operator_name, run_.verdict().provenance.operator_revision, run_.job().cases[i]);
   const BaselineTimes known = known_times(key);
   const bool by_pytorch = pytorch_is_baseline();
   const bool baseline_known = known.baseline && (by_pytorch || !oracle_plans_.empty());
+  OracleSeries oracle(earlier_grade(key));
   const bool grade = run_.job().kind == JobKind::grade;
   highest_oracle_mhz_ = 0;
   distrusted_ = false;
   std::vector<double> pytorch;
-  std::chrono::nanoseconds pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const std::chrono::nanoseconds begin = now();
   // Several rounds are taken so that a drift of the clocks affects the submission, the oracle and
@@ -125,24 +126,26 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
        ++round) {
     if (round > 0 && now() - begin >= (round < least ? kMaxSeries : kMaxRefining)) break;
     if (session == nullptr && !refresh(i)) return false;
-    const TimedBlock block = next_block(round == 0);
+    const int rounds_left = std::max(1, least - round);
     std::shuffle(order.begin(), order.end(), random_);
     for (const Subject subject : order) {
       if (subject == Subject::submission && session != nullptr &&
-          !time_submission(i, *session, plan, block, submission))
+          !time_submission(i, *session, plan, next_block(submission, rounds_left), submission))
         return false;
-      if (subject == Subject::oracle && !baseline_known) time_oracle(i, block, oracle);
-      if (subject == Subject::pytorch && !known.pytorch_ns &&
-          (by_pytorch || (round < kPyTorchRounds && pytorch_took < kMaxPyTorch))) {
-        const std::chrono::nanoseconds begun = now();
-        time_pytorch(i, pytorch);
-        pytorch_took += now() - begun;
+      if (subject == Subject::oracle && !baseline_known && oracle.wants_block()) {
+        time_oracle(i, next_block(oracle.samples(), rounds_left), oracle.samples());
+        oracle.look();
       }
+      if (subject == Subject::pytorch && !known.pytorch_ns &&
+          (by_pytorch || round < kPyTorchRounds))
+        time_pytorch(i, pytorch);
     }
     warm_ = true;
     parts_.known.timed_at_ns = now().count();
   }
-  const TimedBlock block = next_block(false);
+  // Such a block is taken for its first run, not for its other samples.
+  TimedBlock block = next_block(submission, 1);
+  block.max_samples = kLeastBlockSamples;
   const auto first_runs_in_doubt = [&] {
     return !submission.empty() && !distrusted_ &&
            (first_runs_are_slow(submission.timing()) || (grade && submission.lacks_first_runs()));
@@ -154,14 +157,14 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     distrust(i, "the first runs on new inputs could not be measured");
   if (!submission.empty() && !distrusted_) record.latency = submission.timing();
   BaselineTimes measured;
-  if (!oracle.empty()) measured.baseline = oracle.timing();
+  if (oracle.is_new()) measured.baseline = oracle.timing();
   if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
   if (by_pytorch && !pytorch.empty()) measured.baseline = eager_timing(pytorch);
   remember(key, measured);
   if (baseline_known)
     record.baseline_latency = known.baseline;
-  else if (measured.baseline)
-    record.baseline_latency = measured.baseline;
+  else
+    record.baseline_latency = by_pytorch ? measured.baseline : oracle.timing();
   if (const std::optional<double> pytorch_ns =
           known.pytorch_ns ? known.pytorch_ns : measured.pytorch_ns) {
     // PyTorch is timed with CUDA events. They have the same overhead as the event markers with
@@ -182,15 +185,27 @@ BaselineTimes TimingSession::known_times(const std::string& key) const {
   return {.baseline = std::nullopt, .pytorch_ns = parts_.known.graded.find(key).pytorch_ns};
 }
 
+std::optional<Timing> TimingSession::earlier_grade(const std::string& key) const {
+  if (run_.job().kind != JobKind::grade || run_.job().reference || pytorch_is_baseline()) return {};
+  return parts_.known.graded.find(key).baseline;
+}
+
 void TimingSession::remember(const std::string& key, const BaselineTimes& measured) {
   parts_.known.baselines.put(key, measured);
   if (run_.job().kind == JobKind::grade) parts_.known.graded.put(key, measured);
 }
 
-TimedBlock TimingSession::next_block(bool first) const {
+TimedBlock TimingSession::next_block(const Samples& so_far, int rounds_left) const {
   TimedBlock block;
-  block.max_samples = kBlockSamples;
-  if (!first) block.side_samples = kLaterSideSamples;
+  block.min_samples = kLeastBlockSamples;
+  if (so_far.empty()) {
+    // If no other round is due, the block should be enough alone.
+    block.max_samples = rounds_left > 1 ? kFirstBlockSamples : kBlockSamples;
+  } else {
+    block.side_samples = kLaterSideSamples;
+    block.max_samples =
+        std::clamp(so_far.missing() / rounds_left, kLeastBlockSamples, kBlockSamples);
+  }
   if (warm_) block.warm_up_ms = kLaterWarmUpMs;
   return block;
 }

@@ -21,11 +21,12 @@
 // no latency, and the verdict has no Perf.
 //
 // A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
-// and the judge compares only the outputs of its first block. A grade always times the oracle
-// together with the submission. It may reuse PyTorch's time from an earlier grade, because no score
-// depends on that time. A grade never reuses a time that a profile measured. Otherwise a client
-// could repeat profiles until PyTorch's time is long, and then submit. Use a session only on the
-// job's thread.
+// and the judge compares only the outputs of its first block. A grade times the oracle together
+// with the submission. If a grade of the last minutes has timed the oracle too, one block is enough
+// that shows that this time still holds (still_holds() in sandbox/timing/statistics.h). A grade may
+// reuse PyTorch's time from an earlier grade, because no score depends on that time. A grade never
+// reuses a time that a profile measured. Otherwise a client could repeat profiles until PyTorch's
+// time is long, and then submit. Use a session only on the job's thread.
 #pragma once
 
 #include <atomic>
@@ -46,7 +47,8 @@ std::vector<bool> cases_to_time(const PreparedJob& prepared);
 /// Earlier measurements that later jobs of one GPU reuse. Thread-safe.
 struct MeasurementCache {
   BaselineCache baselines;  // used by profiles
-  BaselineCache graded;     // used by grades: PyTorch's times, as grades measured them
+  // used by grades: the times that grades measured
+  BaselineCache graded{BaselineCache::kMostPyTorchAge};
   /// The end of the last series, by the system's monotonic clock. Before the first series, the
   /// value lies far in the past.
   std::atomic<std::int64_t> timed_at_ns{std::numeric_limits<std::int64_t>::min()};
@@ -82,8 +84,12 @@ class TimingSession {
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
   /// Returns the cached times that this job may reuse.
   BaselineTimes known_times(const std::string& key) const;
+  /// Returns the oracle's time from an earlier grade. It counts only if a new block confirms it.
+  std::optional<Timing> earlier_grade(const std::string& key) const;
   void remember(const std::string& key, const BaselineTimes& measured);
-  TimedBlock next_block(bool first) const;
+  /// Returns the rules of the next block of a subject. The series needs `rounds_left` more rounds,
+  /// with this block.
+  TimedBlock next_block(const Samples& so_far, int rounds_left) const;
   /// Makes the judge create new inputs, and returns their seed. Returns an empty seed if the inputs
   /// were not replaced. Returns nothing if the verdict has become an error.
   std::optional<std::string> refresh(std::size_t i);

@@ -86,7 +86,7 @@ TEST_CASE("without an oracle, Perf compares with PyTorch eager, which each grade
 }
 
 TEST_CASE(
-    "a profile reuses known times, and a grade reuses only PyTorch's time from another grade") {
+    "a profile reuses known times, and a grade those of another grade, the oracle's if they hold") {
   Job job = copy_job(JobKind::profile, kCopy);
   job.cases = {job.cases.back()};
   job.baseline_source = kClone;
@@ -118,7 +118,7 @@ TEST_CASE(
     measured_again = measured_again || graded_ns != profiled_ns;
     CHECK(oracle_age(JobKind::profile) > 0);  // the grade measured this time
     CHECK(pytorch_ns == graded_ns);
-    CHECK(oracle_age(JobKind::grade) == 0);
+    CHECK(oracle_age(JobKind::grade) > 0);  // the fake driver's times are the same each time
     CHECK(pytorch_ns == graded_ns);
   }
   CHECK(measured_again);

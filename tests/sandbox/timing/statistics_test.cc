@@ -211,6 +211,22 @@ TEST_CASE("the time of PyTorch eager is a median of samples, without the overhea
   CHECK(shorter.overhead_ns == 15);
 }
 
+TEST_CASE("a series lacks so many samples as its interval is too wide for") {
+  // Four times as many samples make an interval half as wide.
+  CHECK(samples_needed({.median = 10'000, .low = 9'800, .high = 10'200}, 24) == 96);
+  CHECK(samples_needed({.median = 10'000, .low = 9'900, .high = 10'100}, 24) == 24);
+  CHECK(samples_needed({.median = 10'000, .low = 10'000, .high = 10'000}, 24) == 0);
+  CHECK(samples_needed({.median = 100, .low = 66, .high = 134}, 10) == 40);  // by the timer's ticks
+  Samples samples;
+  CHECK(samples.missing() == 0);
+  Timing noisy;
+  for (int i = 0; i < 24; ++i) noisy.samples_ns.push_back(10'000 + 100 * (i % 12));
+  samples.add(noisy, {});
+  const assay::MedianInterval interval = assay::median_interval(noisy.samples_ns);
+  CHECK(samples.missing() == samples_needed(interval, 24) - 24);
+  CHECK(samples.missing() > 24);
+}
+
 TEST_CASE("two blocks of the same work agree if their medians are close") {
   CHECK(blocks_agree({100, 101, 99}, {104, 103, 105}));
   CHECK(blocks_agree({104, 103, 105}, {100, 101, 99}));

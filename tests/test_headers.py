@@ -2,10 +2,11 @@
 In such a file a missing include has no effect, because another file of the folder includes the
 header.
 
-The tests compile each header alone. To save time, the standard library and the third-party headers
-are parsed once for all headers. So the compiler does not notice a missing standard header. Another
-test finds missing standard headers in the text of the files. It compares the names that a file uses
-with the headers that the file includes, directly or through Assay's headers."""
+The tests compile each header as if it were alone. To save time, one run of the compiler checks a
+chain of headers (tests/common/header_chains.py), and the standard library and the third-party
+headers are parsed once for all headers. So the compiler does not notice a missing standard header.
+Another test finds missing standard headers in the text of the files. It compares the names that a
+file uses with the headers that the file includes, directly or through Assay's headers."""
 
 from __future__ import annotations
 
@@ -15,12 +16,14 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests/common")]
 
 from foreign_headers import FOLDERS, LEFT_OUT, headers, parsed  # noqa: E402
+from header_chains import chains, closures  # noqa: E402
 
 OURS = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 SYSTEM = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
@@ -97,10 +100,17 @@ def compiled(text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
 
 
-def compile_alone(header: str) -> str:
-    """Compiles a header. Returns the compiler's errors, or an empty text."""
-    done = compiled(f'#include "{header}"\n#include "{header}"\n')
-    return f"{header}:\n{done.stderr[:600]}" if done.returncode != 0 else ""
+def includes() -> dict[str, set[str]]:
+    """Maps each header to Assay's headers that it includes."""
+    known = set(headers())
+    return {name: known.intersection(OURS.findall(text_of(name))) for name in headers()}
+
+
+def compile_chain(chain: tuple[str, ...]) -> str:
+    """Compiles the headers of a chain, each of them twice. Returns the compiler's errors, or an
+    empty text."""
+    done = compiled("".join(f'#include "{header}"\n' * 2 for header in chain))
+    return f"{', '.join(chain)}:\n{done.stderr[:600]}" if done.returncode != 0 else ""
 
 
 def included(name: str) -> set[str]:
@@ -142,8 +152,18 @@ def test_a_source_includes_its_header_first() -> None:
 def test_headers_compile_alone() -> None:
     parsed()  # once, before the threads need it
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        failures = [one for one in threads.map(compile_alone, headers()) if one]
+        failures = [one for one in threads.map(compile_chain, chains(includes())) if one]
     assert not failures, "\n".join(failures)
+
+
+def test_chains_contain_each_header_once_and_each_one_includes_the_one_before() -> None:
+    found = chains(includes())
+    assert sorted(header for chain in found for header in chain) == sorted(headers())
+    assert len(found) < len(headers()) / 2
+    closed = closures(includes())
+    assert all(first in closed[second] for chain in found for first, second in pairwise(chain))
+    small = chains({"a.h": {"b.h"}, "b.h": {"c.h"}, "c.h": set(), "d.h": {"c.h"}})
+    assert small == [("c.h", "b.h", "a.h"), ("d.h",)]
 
 
 def test_a_header_that_lacks_an_include_is_found() -> None:

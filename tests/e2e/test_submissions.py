@@ -5,6 +5,7 @@ After each bad submission, a correct submission must still pass."""
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,11 +53,6 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
         "error",
         "crash",
     ),
-    "memory": (
-        "def vector_add(x, y):\n    a = []\n    while True:\n        a.append(bytearray(1 << 28))\n",
-        "error",
-        "memory_limit",
-    ),
     "flood": (
         "def vector_add(x, y):\n    while True:\n        print('x' * 100000)\n",
         "error",
@@ -68,10 +64,17 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
         "compilation_error",
     ),
 }
-ENDLESS_LOOP = ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout")
-# The time limit of a submission. It is shorter than the default of one minute, because the endless
-# loop keeps two cores busy until the limit.
-RUN_WALL_MS = 20_000
+# Submissions that run until they reach a limit. Their server has lower limits than the default of
+# one minute and several GiB, because they keep a core busy until the limit.
+ENDLESS: dict[str, tuple[str, str, str]] = {
+    "loop": ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout"),
+    "memory": (
+        "def vector_add(x, y):\n    a = []\n    while True:\n        a.append(bytearray(1 << 28))\n",
+        "error",
+        "memory_limit",
+    ),
+}
+RUN_WALL_MS, MEMORY_MIB = 8_000, 1024
 
 
 def run_tests(client: StdioClient, code: str) -> dict[str, Any]:
@@ -104,11 +107,17 @@ def test_attempt_gets_its_kind(cpu_server: StdioClient, name: str) -> None:
     check(cpu_server, *ATTEMPTS[name])
 
 
-def test_an_endless_loop_ends_at_the_time_limit(binary: str, tmp_path: Path) -> None:
-    limit = ["--run-wall-ms", str(RUN_WALL_MS)]
-    server = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(tmp_path / "assay.db")]
-    client = StdioClient([*server, *limit])
-    try:
-        check(client, *ENDLESS_LOOP)
-    finally:
-        client.close()
+@pytest.fixture(scope="module")
+def limited_server(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    store = tmp_path_factory.mktemp("limited") / "assay.db"
+    command = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)]
+    command += ["--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
+    client = StdioClient(command)
+    yield client
+    client.close()
+    assert client.process.returncode == 0
+
+
+@pytest.mark.parametrize("name", ENDLESS)
+def test_an_endless_attempt_ends_at_its_limit(limited_server: StdioClient, name: str) -> None:
+    check(limited_server, *ENDLESS[name])

@@ -5,16 +5,40 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_sessions import CLIENTS, Client, McpError, Pending, Session, connect
+from assay_server import serving
+from mcp_sessions import CLIENTS, Client, McpError, Pending, Session, Target, connect
 
 ENDLESS = "def vector_add(x, y):\n    while True:\n        pass\n"
 WRONG = "import torch\ndef vector_add(x, y):\n    return x.clone()\n"
 STARTED_WITHIN_S = 90.0  # a new server imports torch first
 STOPPED_WITHIN_S = 15.0  # less than 60 s, after which an endless kernel ends anyway
+
+
+@pytest.fixture(scope="module")
+def http_server(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    """Runs one HTTP server on the CPU device for all tests of the file. A client of the transport
+    stdio starts a server of its own."""
+    store = tmp_path_factory.mktemp("store") / "assay.db"
+    with serving("http", binary, "--store", str(store), "--device", "cpu") as target:
+        yield target
+
+
+@pytest.fixture
+def cpu_server(
+    serve: Callable[..., AbstractContextManager[Target]], http_server: Target
+) -> Callable[[str], AbstractContextManager[Target]]:
+    def start(transport: str) -> AbstractContextManager[Target]:
+        return (
+            nullcontext(http_server) if transport == "http" else serve(transport, "--device", "cpu")
+        )
+
+    return start
 
 
 def messages(progress: list[dict[str, Any]]) -> str:
@@ -45,9 +69,9 @@ def wait_until_warm(session: Session) -> None:
 
 
 def test_progress_rises_and_names_stage_and_case(
-    client: Client, serve: Any, node_dir: Path
+    client: Client, http_server: Target, node_dir: Path
 ) -> None:
-    with serve("http", "--device", "cpu") as target, connect(client, target, node_dir) as session:
+    with connect(client, http_server, node_dir) as session:
         wait_until_warm(session)
         # A grade runs several cases in the interpreter. The import and each case take half a
         # second, which is long enough for a progress message.
@@ -87,12 +111,9 @@ def fill_and_cancel(session: Session) -> None:
 
 @pytest.mark.parametrize("client", CLIENTS, ids=str)
 def test_cancel_frees_the_device(
-    client: Client, transport: str, serve: Any, node_dir: Path
+    client: Client, transport: str, cpu_server: Any, node_dir: Path
 ) -> None:
-    with (
-        serve(transport, "--device", "cpu") as target,
-        connect(client, target, node_dir) as session,
-    ):
+    with cpu_server(transport) as target, connect(client, target, node_dir) as session:
         fill_and_cancel(session)
 
 

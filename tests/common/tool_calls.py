@@ -10,12 +10,13 @@ WAIT_S = 20  # the longest time that one `job` call waits
 
 
 def verdict_of(client: StdioClient, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Calls the tool and waits for the job. Returns the detailed structured answer. The answer's
-    text is added as `text`."""
+    """Calls the tool and waits for the job. Returns the detailed structured answer. The text of the
+    last answer is added as `text`."""
     answer = client.call(tool, {**arguments, "response_format": "detailed"})
     verdict = answer["structuredContent"]
     while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):
-        verdict = client.call(
+        answer = client.call(
             "job", {"job": verdict["job"], "wait_s": WAIT_S, "response_format": "detailed"}
-        )["structuredContent"]
+        )
+        verdict = answer["structuredContent"]
     return {**verdict, "text": answer["content"][0]["text"]}

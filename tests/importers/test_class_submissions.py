@@ -1,20 +1,24 @@
-"""Tests class-based submissions to an imported problem through the command line, without a GPU: a
-right one passes, and each wrong one has its verdict."""
+"""Tests class-based submissions to an imported problem without a GPU: a right one passes, and each
+wrong one has its verdict. One server grades all of them, and the command line the right one."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import problem_files as files
-
 ROOT = Path(__file__).resolve().parent.parent.parent
+for folder in ("tests/importers", "tests/common", "measurements"):
+    sys.path.insert(0, str(ROOT / folder))
+
+import problem_files as files  # noqa: E402
+from stdio_client import StdioClient  # noqa: E402
+from tool_calls import verdict_of  # noqa: E402
+
 BINARY = ROOT / "build/release/bin/assay"
 DEADLINE_S = 300
 PASSED, WRONG = 0, 1
@@ -39,10 +43,12 @@ SUBMISSIONS = {
 }
 
 
+ENVIRONMENT = {**os.environ, "ASSAY_PYTHON": sys.executable}
+
+
 def assay(*words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "ASSAY_PYTHON": sys.executable}
     return subprocess.run(
-        [str(BINARY), *words], capture_output=True, text=True, timeout=DEADLINE_S, env=environment
+        [str(BINARY), *words], capture_output=True, text=True, timeout=DEADLINE_S, env=ENVIRONMENT
     )
 
 
@@ -59,9 +65,27 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def server(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    store = tmp_path_factory.mktemp("store") / "assay.db"
+    command = [str(BINARY), "serve", "--stdio", "--device", "cpu", "--suite", str(suite)]
+    client = StdioClient([*command, "--store", str(store)], env=ENVIRONMENT)
+    yield client
+    client.close()
+    assert client.process.returncode == 0
+
+
 @pytest.mark.parametrize("name", SUBMISSIONS)
-def test_a_submission_has_its_verdict(suite: Path, tmp_path: Path, name: str) -> None:
+def test_a_submission_has_its_verdict(server: StdioClient, name: str) -> None:
     operator, text, verdict = SUBMISSIONS[name]
+    wanted = {"agent": "test", "model": "none", "track": "practice", "suite": operator}
+    run = server.call("start_run", wanted)["structuredContent"]["run"]
+    graded = verdict_of(server, "submit", {"run": run, "operator": operator, "code": text})
+    assert graded["text"].startswith(verdict), graded
+
+
+def test_the_command_line_grades_a_submission(suite: Path, tmp_path: Path) -> None:
+    operator, text, verdict = SUBMISSIONS["right"]
     source = tmp_path / "submission.py"
     source.write_text(text, encoding="utf-8")
     done = assay("eval", "--suite", str(suite), operator, str(source), "--device", "cpu")

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,12 @@ import pytest
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+for folder in ("measurements", "tests/common"):
+    sys.path.insert(0, str(ROOT / folder))
+
+from stdio_client import StdioClient  # noqa: E402
+from tool_calls import verdict_of  # noqa: E402
+
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
 ENVIRONMENT = {**os.environ, "ASSAY_PYTHON": sys.executable}
 SEPARATOR = "\n" + "#" * 146 + "\n"
@@ -126,6 +133,16 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert f"operators of {len(FILES)} files" in done.stdout, done.stdout
     return out
+
+
+@pytest.fixture(scope="module")
+def server(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    store = tmp_path_factory.mktemp("store") / "assay.db"
+    command = [BINARY, "serve", "--stdio", "--device", "cpu", "--suite", str(suite)]
+    client = StdioClient([*command, "--store", str(store)], env=ENVIRONMENT)
+    yield client
+    client.close()
+    assert client.process.returncode == 0
 
 
 def assay(*words: str) -> subprocess.CompletedProcess[str]:
@@ -280,34 +297,32 @@ def test_a_folder_inside_another_checkout_has_no_revision(tmp_path: Path) -> Non
     assert (one.provenance.revision, one.provenance.licence) == ("", "")
 
 
-def verdict(suite: Path, tmp_path: Path, operator: str, source: str) -> str:
-    file = tmp_path / "submission.py"
-    file.write_text(source)
-    done = assay("eval", operator, str(file), "--suite", str(suite), "--mode", "compile")
-    return done.stdout + done.stderr
+def verdict(server: StdioClient, operator: str, source: str) -> str:
+    """Compiles a submission. Returns the answer's text."""
+    return str(verdict_of(server, "compile", {"operator": operator, "code": source})["text"])
 
 
-def test_a_missing_function_is_named(suite: Path, tmp_path: Path) -> None:
-    text = verdict(suite, tmp_path, "constants", "import torch\n\ndef casts(x):\n    return x\n")
+def test_a_missing_function_is_named(server: StdioClient) -> None:
+    text = verdict(server, "constants", "import torch\n\ndef casts(x):\n    return x\n")
     assert "missing_entry" in text and "`cast`; it defines casts" in text, text
 
 
-def test_an_error_of_the_call_is_in_no_line_of_the_submission(suite: Path, tmp_path: Path) -> None:
-    text = verdict(suite, tmp_path, "constants", "def cast(x):\n    return x\n")
+def test_an_error_of_the_call_is_in_no_line_of_the_submission(server: StdioClient) -> None:
+    text = verdict(server, "constants", "def cast(x):\n    return x\n")
     assert "type_error" in text and "takes 1 positional argument" in text, text
     assert "line" not in text.splitlines()[0], text
 
 
-def test_the_oracle_compiles(suite: Path, tmp_path: Path) -> None:
+def test_the_oracle_compiles(suite: Path, server: StdioClient) -> None:
     for operator in ("launches", "modules", "objects", "objects_2", "draws", "autograd_2"):
         source = (suite / "standard" / operator / "oracle.py").read_text()
-        text = verdict(suite, tmp_path, operator, source)
+        text = verdict(server, operator, source)
         assert text.startswith("pass") and "scale_kernel" in text, text
 
 
-def test_other_draws_than_those_of_the_benchmark_are_an_error(suite: Path, tmp_path: Path) -> None:
+def test_other_draws_than_those_of_the_benchmark_are_an_error(server: StdioClient) -> None:
     source = "import torch\n\ndef drawn(n, m):\n    return torch.randn(n + 1, device='cuda')\n"
-    text = verdict(suite, tmp_path, "draws", source)
+    text = verdict(server, "draws", source)
     assert "which the benchmark's function does not draw" in text, text
 
 

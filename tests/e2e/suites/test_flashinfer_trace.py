@@ -13,13 +13,23 @@ from conftest import Run
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/common"))
 
+from stdio_client import StdioClient  # noqa: E402
+from tool_calls import verdict_of  # noqa: E402
 from trace_dataset_files import checked  # noqa: E402
 
 ORACLE = (ROOT / "operators/standard/vector_add/oracle.py").read_text()
 WRONG = ORACLE.replace("x + y", "x - y")
 
 
-def test_an_operator_judges_alike_after_a_round_trip(assay: Run, tmp_path: Path) -> None:
+def grade(server: StdioClient, operator: str, source: str) -> dict[str, Any]:
+    wanted = {"agent": "test", "model": "none", "track": "practice", "suite": operator}
+    run = server.call("start_run", wanted)["structuredContent"]["run"]
+    return verdict_of(server, "submit", {"run": run, "operator": operator, "code": source})
+
+
+def test_an_operator_judges_alike_after_a_round_trip(
+    assay: Run, binary: str, cpu_server: StdioClient, tmp_path: Path
+) -> None:
     assert WRONG != ORACLE
     data, suite = tmp_path / "data", tmp_path / "suite"
     done = assay("export", "flashinfer-trace", str(data), "--operators", "vector_add")
@@ -28,16 +38,18 @@ def test_an_operator_judges_alike_after_a_round_trip(assay: Run, tmp_path: Path)
     assert names == ["vector_add_float16", "vector_add_float32"]
     done = assay("import", "flashinfer-trace", str(data), "--out", str(suite))
     assert done.returncode == 0 and "2 operators" in done.stdout, done.stdout + done.stderr
-    for text, status in ((ORACLE, 0), (WRONG, 1)):
-        own, there = tmp_path / "own.py", tmp_path / "there.py"
-        own.write_text(text)
-        there.write_text(text + "\n\nrun = vector_add\n")
-        done = assay("eval", "vector_add", str(own), "--device", "cpu")
-        assert done.returncode == status, done.stdout
-        for name in names:
-            where = ("--suite", str(suite), "--device", "cpu")
-            done = assay("eval", name, str(there), *where)
-            assert done.returncode == status, (name, done.stdout, done.stderr)
+    command = [binary, "serve", "--stdio", "--device", "cpu", "--suite", str(suite)]
+    there = StdioClient([*command, "--store", str(tmp_path / "there.db")])
+    try:
+        for text, outcome in ((ORACLE, "pass"), (WRONG, "fail")):
+            graded = grade(cpu_server, "vector_add", text)
+            assert graded["outcome"] == outcome, graded
+            for name in names:
+                graded = grade(there, name, text + "\n\nrun = vector_add\n")
+                assert graded["outcome"] == outcome, (name, graded)
+    finally:
+        there.close()
+    assert there.process.returncode == 0
     again = tmp_path / "again"
     done = assay(
         "export", "flashinfer-trace", str(again), "--suite", str(suite), "--operators", "all"

@@ -53,20 +53,21 @@ TEST_CASE("a fresh process for each candidate gives the same verdicts as forks o
   SandboxConfig config = real_config();
   config.spawn = true;
   const std::unique_ptr<Device> spawning = make_cpu_device(config);
-  std::vector<std::string> sources = {
-      kGood, "import torch, triton\nprint(torch.__version__)\n" + oracle()};
+  std::vector<Job> jobs = {test_job(kGood),
+                           test_job("import torch, triton\nprint(torch.__version__)\n" + oracle())};
   for (const Bad& bad : kBad) {
     for (const char* name : {"raises", "does not parse", "wrong dtype", "dies of a signal",
                              "exits when called", "memory hog"}) {
-      if (std::string(bad.name) == name) sources.emplace_back(bad.source);
+      if (std::string(bad.name) != name) continue;
+      jobs.push_back(test_job(bad.source));
+      if (bad.kind == ErrorKind::memory_limit) jobs.back().limits.memory_bytes = 1LL << 30;
     }
   }
-  REQUIRE(sources.size() == 8);
-  for (const std::string& source : sources) {
-    const Job job = test_job(source);
+  REQUIRE(jobs.size() == 8);
+  for (const Job& job : jobs) {
     JobMonitor monitor;
     const Verdict spawned = spawning->execute(job, monitor), forked = run_on_cpu(job);
-    INFO(source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);
+    INFO(job.source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);
     CHECK(spawned.outcome == forked.outcome);
     CHECK(spawned.error_kind == forked.error_kind);
     CHECK(spawned.stage == forked.stage);

@@ -3,6 +3,7 @@ passes and a wrong kernel fails. Bad input gives one line and leaves nothing."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -78,23 +79,39 @@ def test_an_operator_of_a_reference_and_an_oracle(assay: Run, sources: Path) -> 
     assert judged.returncode == 1 and "wrong_result" in judged.stdout, judged.stdout
 
 
-@pytest.mark.parametrize(
-    ("kind", "dtype", "parameters"),
-    [
-        ("elementwise", "f32", "x: Tensor, g: Tensor, beta: float"),
-        ("rows", "bf16", "x: Tensor, flag: bool"),
-        ("matmul", "f16", "a: Tensor, b: Tensor, times: int"),
-    ],
-)
-def test_an_operator_of_a_simple_kind(
-    assay: Run, tmp_path: Path, kind: str, dtype: str, parameters: str
-) -> None:
-    suite = ["--suite", str(tmp_path / "suite")]
-    options = ["--kind", kind, "--dtype", dtype, "--signature", f"mine({parameters}) -> Tensor"]
-    made = assay("operators", *suite, "new", "mine", *options)
-    assert made.returncode == 0, made.stderr
-    lint = assay("operators", *suite, "lint", "mine")
-    assert lint.returncode == 0 and "oracle pass" in lint.stdout, lint.stdout
+# Maps each simple kind to a dtype and the parameters of an operator.
+KINDS = {
+    "elementwise": ("f32", "x: Tensor, g: Tensor, beta: float"),
+    "rows": ("bf16", "x: Tensor, flag: bool"),
+    "matmul": ("f16", "a: Tensor, b: Tensor, times: int"),
+}
+
+
+@pytest.fixture(scope="module")
+def linted_kinds(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Makes an operator of each simple kind and lints all of them at once. Returns the output."""
+    folder = tmp_path_factory.mktemp("kinds")
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [binary, "operators", "--suite", str(folder / "suite"), *words]
+        environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+
+    for kind, (dtype, parameters) in KINDS.items():
+        options = ["--kind", kind, "--dtype", dtype]
+        made = run(
+            "new", f"my_{kind}", *options, "--signature", f"my_{kind}({parameters}) -> Tensor"
+        )
+        assert made.returncode == 0, made.stderr
+    lint = run("lint", *(f"my_{kind}" for kind in KINDS))
+    assert lint.returncode == 0, lint.stdout
+    return lint.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_operator_of_a_simple_kind(linted_kinds: str, kind: str) -> None:
+    (line,) = [one for one in linted_kinds.splitlines() if f"my_{kind} " in one]
+    assert line.startswith("ok") and "oracle pass" in line, linted_kinds
 
 
 def test_lint_names_every_place_to_fill_in(assay: Run, sources: Path) -> None:

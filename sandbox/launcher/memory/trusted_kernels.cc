@@ -140,7 +140,8 @@ LaunchStatus TrustedKernels::touch_async() {
 
 LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t bytes) {
   if (bytes == 0) return true;
-  if (LaunchStatus s = gpu_->fill_async(reading_, 1, sizeof(std::uint32_t), 0); !s)
+  // The driver's fill could have been overwritten, and shared memory is mapped (shared_buffers.h).
+  if (LaunchStatus s = fill_async(reading_, sizeof(std::uint32_t), 0); !s)
     return tl::unexpected(s.error());
   const LaunchShape shape = grid_stride(*gpu_, bytes / kWordBytes);
   const std::array<ParamValue, 5> params{

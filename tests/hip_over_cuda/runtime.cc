@@ -151,6 +151,7 @@ ASSAY_EXPORT HipResult hipDeviceGetAttribute(int* value, int attribute, int inde
     case kAttributeMemoryBusWidth: wanted = cuda::kAttributeGlobalMemoryBusWidth; break;
     case kAttributeMemoryClockRate: wanted = cuda::kAttributeMemoryClockRate; break;
     case kAttributeMultiprocessorCount: wanted = cuda::kAttributeMultiprocessorCount; break;
+    case kAttributePageableMemoryAccess: wanted = cuda::kAttributePageableMemoryAccess; break;
     case kAttributeMaxSharedMemoryPerBlock:
       wanted = cuda::kAttributeMaxSharedMemoryPerBlockOptin;
       break;

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/json.h"
 #include "sandbox/launcher/plan/plan_check.h"
 
 namespace assay::sandbox {

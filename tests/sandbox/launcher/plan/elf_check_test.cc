@@ -3,9 +3,9 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <random>
 
+#include "base/json.h"
 #include "sandbox/launcher/plan/plan_check.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"

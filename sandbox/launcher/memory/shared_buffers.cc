@@ -56,7 +56,7 @@ LaunchStatus SharedMapping::open(TrustedKernels* trusted) {
   // is mapped.
   if (LaunchStatus s = gpu_.synchronize(); !s) return s;
   if (trusted != nullptr) {
-    if (LaunchStatus s = trusted->refresh(); !s) return s;
+    if (LaunchStatus s = trusted->refresh_those_of_memory(); !s) return s;
   }
   const std::int64_t begin_ns = system_clock().monotonic_ns();
   LaunchStatus shown = show();

@@ -98,8 +98,13 @@ LaunchStatus TrustedKernels::rehearse() {
   return {};
 }
 
-LaunchStatus TrustedKernels::refresh() {
-  for (const Loaded& kernel : kernels_) {
+LaunchStatus TrustedKernels::refresh() { return refresh_from(Which::scrub); }
+
+LaunchStatus TrustedKernels::refresh_those_of_memory() { return refresh_from(Which::differ); }
+
+LaunchStatus TrustedKernels::refresh_from(Which first) {
+  for (std::size_t i = static_cast<std::size_t>(first); i < kernels_.size(); ++i) {
+    const Loaded& kernel = kernels_[i];
     if (LaunchStatus s =
             gpu_->reload(kernel.handle, kernel.image, kernel.name, kernel.shared_bytes);
         !s)

@@ -17,6 +17,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kNoteAlignment = 4;
+// The parser calls itself for each level. The metadata of a compiler has about five levels.
+constexpr int kMostDepth = 64;
 constexpr const char* kKindKey = ".kind";
 constexpr const char* kNormalKind = "normal";
 
@@ -42,10 +44,10 @@ class KindReader final : public nlohmann::json_sax<json> {
   bool number_unsigned(std::uint64_t) override { return value("a number"); }
   bool number_float(double, const std::string&) override { return value("a number"); }
   bool binary(json::binary_t&) override { return value("bytes"); }
-  bool start_object(std::size_t) override { return value("a map"); }
-  bool start_array(std::size_t) override { return value("a list"); }
-  bool end_object() override { return true; }
-  bool end_array() override { return true; }
+  bool start_object(std::size_t) override { return value("a map") && ++depth_ <= kMostDepth; }
+  bool start_array(std::size_t) override { return value("a list") && ++depth_ <= kMostDepth; }
+  bool end_object() override { return --depth_ >= 0; }
+  bool end_array() override { return --depth_ >= 0; }
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
     return false;
   }
@@ -62,6 +64,7 @@ class KindReader final : public nlohmann::json_sax<json> {
   }
 
   bool is_kind_ = false;
+  int depth_ = 0;
 };
 
 Status check_metadata(std::string_view metadata) {
@@ -69,7 +72,8 @@ Status check_metadata(std::string_view metadata) {
   if (json::sax_parse(metadata.begin(), metadata.end(), &reader, json::input_format_t::msgpack,
                       /*strict=*/false))
     return {};
-  if (!reader.unusual) return refuse_amd("the metadata is no MessagePack");
+  if (!reader.unusual)
+    return refuse_amd("the metadata is no MessagePack, or has more than 64 levels");
   return refuse_amd(
       "a kernel of the kind '" + reader.unusual->substr(0, 20) +
       "', which the driver would run by itself; only kernels of the kind 'normal' may be "

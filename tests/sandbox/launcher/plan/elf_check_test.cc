@@ -132,6 +132,8 @@ TEST_CASE("an AMD binary whose kernels the driver would run by itself is refused
   CHECK_FALSE(check_elf(amd_binary(twice)));
   CHECK_FALSE(check_elf(amd_binary(packed(of_kind("normal")), 8)));
   CHECK_FALSE(check_elf(amd_binary("\xc1")));
+  CHECK_FALSE(
+      check_elf(amd_binary(std::string(4 << 20, '\x91'))));  // a list in a list in a list ...
   std::string cut = amd_binary(packed(of_kind("normal")));
   cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 4] = '\xff';  // the size of the metadata
   cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 5] = '\xff';

@@ -21,6 +21,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -42,6 +43,8 @@ class LayerList {
   bool apply(const std::string& name, const std::function<Status()>& mechanism);
   /// Records the result of a mechanism that has already run. Returns true if the layer is active.
   bool add(const std::string& name, const Status& outcome);
+  /// Records a layer of another list.
+  void add(LayerReport layer) { layers_.push_back(std::move(layer)); }
   /// Records that the layer's mechanism cannot be tried, and the reason `why`.
   void missing(const std::string& name, const std::string& why) {
     add(name, fail(ErrorCode::unavailable, why));

@@ -50,9 +50,9 @@ constexpr double kThrottledShare = 0.97;
 // The minimum number of first runs on new inputs. The median of fewer first runs would be mostly
 // noise.
 constexpr std::size_t kLeastFirstRuns = 3;
-// First runs are slow if they take more than this multiple of the median of all samples, and also
-// kFirstRunSlackNs longer than this median. The slack is needed because the clock's noise is large
-// in very short runs.
+// First runs are slow if they take more than this multiple of the median of all samples and of the
+// median of the fresh samples, and also kFirstRunSlackNs longer than both medians. The slack is
+// needed because the clock's noise is large in very short runs.
 constexpr double kFirstRunFactor = 1.1;
 constexpr double kFirstRunSlackNs = 300;
 
@@ -168,8 +168,9 @@ std::int64_t samples_needed(const MedianInterval& interval, std::size_t taken) {
 }
 
 bool first_runs_are_slow(const Timing& timing) {
-  return timing.first_run_ns > kFirstRunFactor * timing.median_ns &&
-         timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
+  const double later_ns = std::max(timing.median_ns, timing.fresh_ns);
+  return timing.first_run_ns > kFirstRunFactor * later_ns &&
+         timing.first_run_ns > later_ns + kFirstRunSlackNs;
 }
 
 bool confirm_first_runs(const std::function<bool()>& in_doubt,

@@ -86,8 +86,9 @@ bool known_well_enough(const MedianInterval& interval);
 std::int64_t samples_needed(const MedianInterval& interval, std::size_t taken);
 
 /// Returns true if the first run on new inputs takes longer than later runs on the same inputs, by
-/// more than kFirstRunFactor and kFirstRunSlackNs. Returns false if the first runs were not
-/// measured.
+/// more than kFirstRunFactor and kFirstRunSlackNs. The later runs are all samples, and the fresh
+/// samples: like them, a first run comes right after the launcher's kernels were loaded again.
+/// Returns false if the first runs were not measured.
 bool first_runs_are_slow(const Timing& timing);
 
 /// The maximum number of blocks that confirm_first_runs() takes. Three first runs can look slow by

@@ -30,6 +30,9 @@ struct DeviceFacts {
   std::int64_t bandwidth_bytes_per_s = 0;
   // The maximum shared memory of one block. Only the launcher uses it, so no message contains it.
   std::int64_t shared_bytes_per_block = 0;
+  // Whether device code can access all memory of the process on the host. Only the launcher uses
+  // it, so no message contains it.
+  bool reaches_host_memory = false;
 };
 
 }  // namespace assay::sandbox

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "sandbox/job/verdict_builder.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/model/public_verdict.h"
 
@@ -30,19 +31,46 @@ constexpr std::array kSuspectErrors = {ErrorKind::unattributed, ErrorKind::floor
 constexpr std::array kSuspectHints = {HintKind::no_own_kernel, HintKind::unattributed_run,
                                       HintKind::times_not_trusted};
 
-/// Returns the geometric mean of a ratio over the cases that have one.
-std::optional<double> mean_ratio(
-    const Verdict& verdict, const std::function<std::optional<double>(const CaseRecord&)>& ratio) {
-  double sum = 0;
-  int count = 0;
-  for (const CaseRecord& record : verdict.cases) {
-    const std::optional<double> value = ratio(record);
-    if (!value || !(*value > 0) || !std::isfinite(*value)) continue;
-    sum += std::log(*value);
-    ++count;
+/// Returns the records of the public cases that are large enough to be timed. The records are those
+/// that `shown` has, the public verdict. Which cases are large depends on the largest case, which
+/// may be a hidden one of `whole`.
+std::vector<CaseRecord> timed_cases(const Verdict& whole, const Verdict& shown) {
+  const std::vector<bool> counts = sandbox::worth_timing(sandbox::costs_of(whole.cases));
+  std::vector<CaseRecord> timed;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    if (!counts[i] || whole.cases[i].hidden) continue;
+    for (const CaseRecord& record : shown.cases) {
+      if (record.id == whole.cases[i].id) timed.push_back(record);
+    }
   }
-  if (count == 0) return std::nullopt;
-  return tools::shown_perf(std::exp(sum / count));
+  return timed;
+}
+
+/// Returns the geometric mean of a ratio over the cases. Returns nothing if a case has no ratio: a
+/// submission can make its times of a case contradict each other, so that this case has no time,
+/// and would choose the cases that count.
+std::optional<double> mean_ratio(
+    const std::vector<CaseRecord>& timed,
+    const std::function<std::optional<double>(const CaseRecord&)>& ratio) {
+  if (timed.empty()) return std::nullopt;
+  double sum = 0;
+  for (const CaseRecord& record : timed) {
+    const std::optional<double> value = ratio(record);
+    if (!value || !(*value > 0) || !std::isfinite(*value)) return std::nullopt;
+    sum += std::log(*value);
+  }
+  return tools::shown_perf(std::exp(sum / static_cast<double>(timed.size())));
+}
+
+/// Returns the mean share of the submission's own kernels, by the same rule as mean_ratio().
+std::optional<double> mean_own_share(const std::vector<CaseRecord>& timed) {
+  if (timed.empty()) return std::nullopt;
+  double sum = 0;
+  for (const CaseRecord& record : timed) {
+    if (!record.own_share) return std::nullopt;
+    sum += *record.own_share;
+  }
+  return tools::shown_perf(sum / static_cast<double>(timed.size()));
 }
 
 /// Returns a function for mean_ratio() that divides `time` by the submission's time.
@@ -91,16 +119,11 @@ std::size_t case_count(const Verdict& verdict, const operators::Operator* op) {
   return std::max(records, all);
 }
 
-void add_verdict(json& result, const Verdict& verdict, const operators::Operator* op) {
+/// Adds the public verdict. `timed` is the result of timed_cases().
+void add_verdict(json& result, const Verdict& verdict, const std::vector<CaseRecord>& timed,
+                 const operators::Operator* op) {
   std::int64_t passed = 0;
-  std::int64_t own = 0;
-  double own_share = 0;
-  for (const CaseRecord& record : verdict.cases) {
-    passed += record.outcome == Outcome::pass ? 1 : 0;
-    if (!record.own_share) continue;
-    ++own;
-    own_share += *record.own_share;
-  }
+  for (const CaseRecord& record : verdict.cases) passed += record.outcome == Outcome::pass ? 1 : 0;
   json suspicions = suspicions_of(verdict);
   const bool infra = sandbox::is_infrastructure_error(verdict.error_kind);
   result["outcome"] = sandbox::to_string(verdict.outcome);
@@ -112,10 +135,9 @@ void add_verdict(json& result, const Verdict& verdict, const operators::Operator
   result["cases"] = case_count(verdict, op);
   result["cases_passed"] = passed;
   result["perf"] = number_or_null(tools::shown_perf(verdict.perf));
-  result["pytorch"] = number_or_null(mean_ratio(verdict, by_latency(&CaseRecord::pytorch_ns)));
-  result["sol"] = number_or_null(mean_ratio(verdict, by_latency(&CaseRecord::floor_ns)));
-  result["own_share"] =
-      own == 0 ? json() : json(*tools::shown_perf(own_share / static_cast<double>(own)));
+  result["pytorch"] = number_or_null(mean_ratio(timed, by_latency(&CaseRecord::pytorch_ns)));
+  result["sol"] = number_or_null(mean_ratio(timed, by_latency(&CaseRecord::floor_ns)));
+  result["own_share"] = number_or_null(mean_own_share(timed));
   result["tier"] = sandbox::to_string(verdict.tier);
   result["device"] = verdict.provenance.device;
   result["suspect"] = !suspicions.empty();
@@ -140,7 +162,7 @@ json result_of(const operators::Catalog& catalog, const tools::AnswerLimits& lim
   result["operator"] = verdict.operator_name;
   result["mode"] = sandbox::to_string(verdict.kind);
   result["elapsed_ms"] = tools::shown_elapsed_ms(verdict.kind, status.elapsed_ms);
-  add_verdict(result, verdict, op);
+  add_verdict(result, verdict, timed_cases(*status.verdict, verdict), op);
   tools::JobStatus known = status;
   known.elapsed_ms = result["elapsed_ms"];
   result["feedback"] = cut_middle(tools::verdict_text(verdict, known, tools::Format::concise, op) +

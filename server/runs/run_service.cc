@@ -69,7 +69,12 @@ Status no_space(bool scored) {
                        "practice (option --practice-bytes); wait until some have ended");
 }
 
-std::string of_another_class(const std::string& graded_on, const OfferedJob& offered) {
+std::string of_another_class(const Acceptance& stored, const OfferedJob& offered) {
+  const std::string& graded_on = stored.graded_on;
+  if (graded_on == offered.device)
+    return "device '" + graded_on + "' graded this run when its GPU was " + stored.graded_gpu +
+           ", and it is " + offered.comparable->gpu +
+           " now. Their grades cannot be compared; `start_run` begins another run";
   const std::vector<std::string>& served = offered.comparable->others;
   const bool is_served = std::find(served.begin(), served.end(), graded_on) != served.end();
   return "device '" + graded_on + "' graded this run, and grades of device '" + offered.device +
@@ -217,7 +222,7 @@ Status StoredRuns::error_of(const Acceptance& stored, const tools::RunInfo& run,
                       " already has another (SHA-256 " + stored.locked_to.substr(0, 12) +
                       "...); send exactly that source, or leave out `run` (unscored practice)");
     case Acceptance::Refusal::other_class:
-      return fail(ErrorCode::permission_denied, of_another_class(stored.graded_on, offered));
+      return fail(ErrorCode::permission_denied, of_another_class(stored, offered));
     case Acceptance::Refusal::budget: break;
   }
   return fail(ErrorCode::permission_denied,

@@ -50,29 +50,37 @@ Acceptance check(SQLite::Database& db, Statements& statements, const sandbox::Jo
   return found;
 }
 
-/// Returns the name of the device that graded the run before, if its times cannot be compared with
-/// those of the job's device. Grades that were not charged do not count, because they have no
-/// result.
-std::optional<std::string> device_of_other_class(SQLite::Database& db, Statements& statements,
-                                                 const OfferedJob& offered) {
+struct Graded {
+  std::string device, gpu;
+};
+
+/// Returns the device that graded the run before, if its times cannot be compared with those of the
+/// job's device. Grades that were not charged do not count, because they have no result. If the GPU
+/// of an earlier grade is known, it decides, because a device may have had another GPU before the
+/// server was started again.
+std::optional<Graded> device_of_other_class(SQLite::Database& db, Statements& statements,
+                                            const OfferedJob& offered) {
   if (offered.comparable == nullptr || offered.job->kind != sandbox::JobKind::grade) return {};
   const auto query = statements.prepared(
       db,
       "SELECT s.device, ifnull(json_extract(v.document, '$.provenance.device_name'), '') "
       "FROM submissions s JOIN tool_calls t ON t.job = s.job LEFT JOIN verdicts v ON v.job = s.job "
-      "WHERE s.run = ? AND s.kind = 'grade' AND t.refunded = 0 LIMIT 1");
+      "WHERE s.run = ? AND s.kind = 'grade' AND t.refunded = 0 "
+      "ORDER BY v.document IS NULL LIMIT 1");
   bind_all(*query, offered.job->run);
   if (!query->executeStep()) return {};
-  std::string device = query->getColumn(0).getString();
+  Graded before{query->getColumn(0).getString(), query->getColumn(1).getString()};
+  const std::string& device = before.device;
   const ComparableDevices& comparable = *offered.comparable;
+  if (!comparable.gpu.empty() && !before.gpu.empty() && comparable.gpu != before.gpu) return before;
   const auto is_in = [&](const std::vector<std::string>& names) {
     return std::find(names.begin(), names.end(), device) != names.end();
   };
   if (is_in(comparable.names)) return {};
   // The server may no longer have this device, perhaps because the device has another name now.
   const bool is_gone = !is_in(comparable.others) && !comparable.gpu.empty();
-  if (is_gone && query->getColumn(1).getString() == comparable.gpu) return {};
-  return device;
+  if (is_gone && before.gpu == comparable.gpu) return {};
+  return before;
 }
 
 /// Checks and stores one job.
@@ -85,7 +93,8 @@ Acceptance accept_one(SQLite::Database& db, Statements& statements, const Offere
   if (!allowed.accepted()) return allowed;
   if (auto other = device_of_other_class(db, statements, offered)) {
     allowed.refusal = Acceptance::Refusal::other_class;
-    allowed.graded_on = std::move(*other);
+    allowed.graded_on = std::move(other->device);
+    allowed.graded_gpu = std::move(other->gpu);
     return allowed;
   }
   const auto bytes = static_cast<std::int64_t>(job.source.size() + document.size());

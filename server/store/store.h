@@ -81,9 +81,10 @@ struct Acceptance {
   };
   Refusal refusal = Refusal::none;
   bool accepted() const { return refusal == Refusal::none; }
-  std::int64_t used = 0;       // the number of earlier calls of this kind that were not refunded
-  std::string locked_to = {};  // the SHA-256 of the operator's first source
-  std::string graded_on = {};  // the name of a device
+  std::int64_t used = 0;        // the number of earlier calls of this kind that were not refunded
+  std::string locked_to = {};   // the SHA-256 of the operator's first source
+  std::string graded_on = {};   // the name of a device
+  std::string graded_gpu = {};  // the GPU of its verdicts, if it is known
 };
 
 /// The devices whose grades can be in one run with those of another device.

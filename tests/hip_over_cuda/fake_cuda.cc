@@ -159,6 +159,7 @@ ASSAY_EXPORT CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice) 
     case kAttributeGlobalMemoryBusWidth: *value = 4096; return kSuccess;
     case kAttributeL2CacheSize: *value = 1 << 20; return kSuccess;
     case kAttributeMaxSharedMemoryPerBlockOptin: *value = 227 << 10; return kSuccess;
+    case kAttributePageableMemoryAccess: *value = 0; return kSuccess;
     default: return kInvalidValueOfCuda;
   }
 }

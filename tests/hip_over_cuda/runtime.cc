@@ -1,6 +1,5 @@
 // A stand-in for AMD's HIP runtime (libamdhip64) that passes each call on to the CUDA driver. With
-// it, the launcher's HIP driver performs launch plans on an NVIDIA GPU. It is for tests only
-// (docs/explanation/amd.md).
+// it, the launcher's HIP driver performs launch plans on an NVIDIA GPU (docs/explanation/amd.md).
 //
 // It has exactly the functions that the launcher loads (ASSAY_HIP_FUNCTIONS,
 // ASSAY_HIP_NEWER_FUNCTIONS), whose signatures the end of this file checks, and those through which
@@ -151,6 +150,7 @@ ASSAY_EXPORT HipResult hipDeviceGetAttribute(int* value, int attribute, int inde
     case kAttributeMemoryBusWidth: wanted = cuda::kAttributeGlobalMemoryBusWidth; break;
     case kAttributeMemoryClockRate: wanted = cuda::kAttributeMemoryClockRate; break;
     case kAttributeMultiprocessorCount: wanted = cuda::kAttributeMultiprocessorCount; break;
+    case kAttributePageableMemoryAccess: wanted = cuda::kAttributePageableMemoryAccess; break;
     case kAttributeMaxSharedMemoryPerBlock:
       wanted = cuda::kAttributeMaxSharedMemoryPerBlockOptin;
       break;

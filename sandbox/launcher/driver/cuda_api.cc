@@ -116,6 +116,7 @@ Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlockOptin);
+  facts.reaches_host_memory = attribute(kAttributePageableMemoryAccess) != 0;
   // Memory transfers data twice per clock. The factor 1000 turns kHz into Hz, and the 8 turns bits
   // into bytes.
   facts.bandwidth_bytes_per_s = 2 * attribute(kAttributeMemoryClockRate) * 1000 *

@@ -64,6 +64,7 @@ inline constexpr int kAttributeGlobalMemoryBusWidth = 37;  // bits
 inline constexpr int kAttributeL2CacheSize = 38;           // bytes
 inline constexpr int kAttributeComputeCapabilityMajor = 75;
 inline constexpr int kAttributeComputeCapabilityMinor = 76;
+inline constexpr int kAttributePageableMemoryAccess = 88;
 inline constexpr int kAttributeMaxSharedMemoryPerBlockOptin = 97;
 
 // Values of CUfunction_attribute.

@@ -51,4 +51,13 @@ LaunchStatus check_health(GpuDriver& gpu) {
   return well;
 }
 
+Status check_host_memory(const DeviceFacts& device) {
+  if (!device.reaches_host_memory) return {};
+  return fail(ErrorCode::unavailable,
+              "kernels can access memory of the host, so a submission could change its times; " +
+                  std::string(device.target.starts_with("hip:")
+                                  ? "use a GPU without XNACK, or HSA_XNACK=0"
+                                  : "load the kernel module nvidia-uvm with uvm_disable_hmm=1"));
+}
+
 }  // namespace assay::sandbox

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "sandbox/launcher/driver/launch_result.h"
 #include "sandbox/wire/device_facts.h"
 
@@ -160,5 +161,10 @@ inline constexpr std::size_t kMaxBlockedOperations = 256;
 /// copy back. The error says which step failed. Each launcher calls this function before it reports
 /// that it is ready, so that no job gets a device that does not respond.
 LaunchStatus check_health(GpuDriver& gpu);
+
+/// Returns an error if device code can access the launcher's memory on the host. NVIDIA's driver
+/// calls this heterogeneous memory management (HMM), AMD's has it with XNACK. A submitted kernel
+/// could then change what the launcher measures.
+Status check_host_memory(const DeviceFacts& device);
 
 }  // namespace assay::sandbox

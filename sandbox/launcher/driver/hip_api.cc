@@ -158,6 +158,7 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlock);
+  facts.reaches_host_memory = attribute(kAttributePageableMemoryAccess) != 0;
   // The memory of most GPUs transfers data twice per clock. The factor 1000 turns kHz into Hz, and
   // the 8 turns bits into bytes. Known products have the figures of their data sheets.
   facts.bandwidth_bytes_per_s =

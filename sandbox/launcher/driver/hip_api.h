@@ -65,6 +65,7 @@ inline constexpr int kAttributeMemoryBusWidth = 59;   // bits
 inline constexpr int kAttributeMemoryClockRate = 60;  // kHz
 inline constexpr int kAttributeComputeCapabilityMinor = 61;
 inline constexpr int kAttributeMultiprocessorCount = 63;
+inline constexpr int kAttributePageableMemoryAccess = 65;
 inline constexpr int kAttributeMaxSharedMemoryPerBlock = 74;
 inline constexpr int kAttributeCanUseStreamWaitValue = 10013;
 

@@ -50,11 +50,14 @@ LaunchStatus SharedMapping::show() {
   return {};
 }
 
-LaunchStatus SharedMapping::open() {
+LaunchStatus SharedMapping::open(TrustedKernels* trusted) {
   if (is_shown_) return {};
   // Waits until all earlier kernels have ended, because they could access the memory as soon as it
   // is mapped.
   if (LaunchStatus s = gpu_.synchronize(); !s) return s;
+  if (trusted != nullptr) {
+    if (LaunchStatus s = trusted->refresh_those_of_memory(); !s) return s;
+  }
   const std::int64_t begin_ns = system_clock().monotonic_ns();
   LaunchStatus shown = show();
   took_ns_ += system_clock().monotonic_ns() - begin_ns;
@@ -74,21 +77,23 @@ LaunchStatus SharedMapping::close() {
   return finished ? hidden : finished;
 }
 
-LaunchStatus DeviceBuffers::copy_in(std::size_t input, DevicePtr to) {
-  if (LaunchStatus s = mapping_->open(); !s) return s;
-  return gpu_.copy_async(to, mapping_->base() + inputs_[input].offset, inputs_[input].bytes);
+LaunchStatus DeviceBuffers::copy_in(std::size_t input, DevicePtr to, TrustedKernels* trusted) {
+  if (LaunchStatus s = mapping_->open(trusted); !s) return s;
+  const DevicePtr from = mapping_->base() + inputs_[input].offset;
+  return trusted != nullptr ? trusted->copy_async(to, from, inputs_[input].bytes)
+                            : gpu_.copy_async(to, from, inputs_[input].bytes);
 }
 
 LaunchStatus DeviceBuffers::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
                                      TrustedKernels* trusted) {
-  if (LaunchStatus s = mapping_->open(); !s) return s;
+  if (LaunchStatus s = mapping_->open(trusted); !s) return s;
   const DevicePtr to = mapping_->base() + output_.offset + offset;
   return trusted != nullptr ? trusted->copy_async(to, from, bytes)
                             : gpu_.copy_async(to, from, bytes);
 }
 
 LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedKernels* trusted) {
-  if (LaunchStatus s = mapping_->open(); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = mapping_->open(trusted); !s) return tl::unexpected(s.error());
   const DevicePtr original = mapping_->base() + inputs_[input].offset;
   if (trusted != nullptr) return trusted->same(original, at, inputs_[input].bytes);
   std::vector<std::byte> first;

@@ -3,13 +3,15 @@
 // device memory saves both processes a transfer over the bus.
 //
 //   DeviceBuffers shared(gpu, {fd, 8192}, {{"x", 0, 4096}}, {4096, 4096});
-//   LaunchStatus copied = shared.copy_in(0, buffer);  // maps the memory
+//   LaunchStatus copied = shared.copy_in(0, buffer, trusted);  // maps the memory
 //   LaunchStatus closed = shared.close();  // unmaps it before submitted code runs
 //   LaunchStatus out = shared.copy_out(0, buffer, 4096, trusted);  // maps it again, after the run
 //   LaunchStatus copied_out = shared.finish();  // the memory stays mapped for the next launch
 //
 // Submitted code can access memory that is mapped. So close() must be called before submitted code
-// is loaded, runs or is unloaded. Not thread-safe: one thread drives a device.
+// is loaded, runs or is unloaded. Submitted code may also have overwritten kernels that run later.
+// So while the memory is mapped, only trusted kernels run that were loaded again before it was
+// mapped, and no kernel of the driver. Not thread-safe: one thread drives a device.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +38,9 @@ class SharedBuffers {
   /// Returns the size of the memory for outputs, in bytes.
   virtual std::uint64_t output_bytes() const = 0;
 
-  /// Copies an input to device memory at `to`.
-  virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
+  /// Copies an input to device memory at `to`. If the input is in shared device memory, `trusted`
+  /// makes the copy. If `trusted` is null, the driver makes it.
+  virtual LaunchStatus copy_in(std::size_t input, DevicePtr to, TrustedKernels* trusted) = 0;
   /// Copies device memory at `from` to the memory for outputs, starting at `offset`. If that memory
   /// is on the device, `trusted` makes the copy. If `trusted` is null, the driver makes it.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
@@ -73,7 +76,7 @@ class HostBuffers final : public SharedBuffers {
   std::uint64_t bytes(std::size_t input) const override { return inputs_[input].bytes.size(); }
   bool inout(std::size_t input) const override { return inputs_[input].inout; }
   std::uint64_t output_bytes() const override { return output_.size(); }
-  LaunchStatus copy_in(std::size_t input, DevicePtr to) override {
+  LaunchStatus copy_in(std::size_t input, DevicePtr to, TrustedKernels*) override {
     return gpu_.write(to, inputs_[input].bytes);
   }
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
@@ -117,8 +120,11 @@ class SharedMapping {
   SharedMapping& operator=(const SharedMapping&) = delete;
   ~SharedMapping();
 
-  /// Waits until all earlier kernels have ended, and lets device code access the memory.
-  LaunchStatus open();
+  /// Waits until all earlier kernels have ended, loads `trusted` again, and lets device code access
+  /// the memory. Submitted code may have overwritten the launcher's own kernels. They run while the
+  /// memory is mapped, which contains the inputs of all cases of the job, also of hidden ones. If
+  /// `trusted` is null, nothing is loaded.
+  LaunchStatus open(TrustedKernels* trusted);
   /// Waits until all earlier kernels have ended, and takes the memory away from device code.
   LaunchStatus close();
   /// The address of the memory, after open().
@@ -161,7 +167,7 @@ class DeviceBuffers final : public SharedBuffers {
   std::uint64_t bytes(std::size_t input) const override { return inputs_[input].bytes; }
   bool inout(std::size_t input) const override { return inputs_[input].inout; }
   std::uint64_t output_bytes() const override { return output_.bytes; }
-  LaunchStatus copy_in(std::size_t input, DevicePtr to) override;
+  LaunchStatus copy_in(std::size_t input, DevicePtr to, TrustedKernels* trusted) override;
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes,
                         TrustedKernels* trusted) override;
   LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;

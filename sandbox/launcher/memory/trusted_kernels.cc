@@ -98,8 +98,13 @@ LaunchStatus TrustedKernels::rehearse() {
   return {};
 }
 
-LaunchStatus TrustedKernels::refresh() {
-  for (const Loaded& kernel : kernels_) {
+LaunchStatus TrustedKernels::refresh() { return refresh_from(Which::scrub); }
+
+LaunchStatus TrustedKernels::refresh_those_of_memory() { return refresh_from(Which::differ); }
+
+LaunchStatus TrustedKernels::refresh_from(Which first) {
+  for (std::size_t i = static_cast<std::size_t>(first); i < kernels_.size(); ++i) {
+    const Loaded& kernel = kernels_[i];
     if (LaunchStatus s =
             gpu_->reload(kernel.handle, kernel.image, kernel.name, kernel.shared_bytes);
         !s)
@@ -140,7 +145,8 @@ LaunchStatus TrustedKernels::touch_async() {
 
 LaunchResult<bool> TrustedKernels::same(DevicePtr a, DevicePtr b, std::uint64_t bytes) {
   if (bytes == 0) return true;
-  if (LaunchStatus s = gpu_->fill_async(reading_, 1, sizeof(std::uint32_t), 0); !s)
+  // The driver's fill could have been overwritten, and shared memory is mapped (shared_buffers.h).
+  if (LaunchStatus s = fill_async(reading_, sizeof(std::uint32_t), 0); !s)
     return tl::unexpected(s.error());
   const LaunchShape shape = grid_stride(*gpu_, bytes / kWordBytes);
   const std::array<ParamValue, 5> params{

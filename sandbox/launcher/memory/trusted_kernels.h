@@ -50,6 +50,9 @@ class TrustedKernels {
   LaunchStatus rehearse();
   /// Waits for the queued work, and loads the code of every kernel again.
   LaunchStatus refresh();
+  /// Does the same for the kernels that compare, mask, fill and copy memory. The others never get
+  /// an address of memory that submitted code may not see.
+  LaunchStatus refresh_those_of_memory();
 
   LaunchStatus scrub_async();
   LaunchStatus read_clock_async();
@@ -73,6 +76,7 @@ class TrustedKernels {
   LaunchResult<double> clock_mhz();
 
  private:
+  // From `differ` on, the kernels access memory that others own.
   enum class Which : std::uint8_t { scrub, clock, touch, differ, mask, fill, copy };
   struct Loaded {
     std::string name;
@@ -82,6 +86,7 @@ class TrustedKernels {
   };
 
   explicit TrustedKernels(GpuDriver& gpu) : gpu_(&gpu) {}
+  LaunchStatus refresh_from(Which first);
   LaunchStatus launch_async(Which which, const LaunchShape& shape,
                             std::span<const ParamValue> params);
 

@@ -110,7 +110,7 @@ Status check_elf(std::string_view image) {
     if (in_file && !inside(section.sh_offset, section.sh_size, image.size()))
       return refuse("section " + std::to_string(i) + " lies outside");
   }
-  return {};
+  return check_amd_kernels(image);
 }
 
 }  // namespace assay::sandbox

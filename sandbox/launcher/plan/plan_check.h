@@ -46,9 +46,17 @@ std::uint64_t block_count(const KernelOp& op);
 /// Checks that the tables of a device binary are inside the binary's bytes. The GPU driver receives
 /// a pointer without a size and follows the offsets in the file. So a truncated or forged image
 /// would make the driver read other memory. The driver itself checks the rest of the contents. Only
-/// 64-bit little-endian ELF files are accepted (cubin, hsaco). Errors: `invalid_argument` if the
-/// check fails.
+/// 64-bit little-endian ELF files are accepted (cubin, hsaco). Also calls check_amd_kernels().
+/// Errors: `invalid_argument` if the check fails.
 Status check_elf(std::string_view image);
+
+/// Checks that each kernel of an AMD binary is of the kind `normal`. The driver runs kernels of the
+/// kinds `init` and `fini` when it loads and unloads the binary. The launcher loads a binary with
+/// variables again before each sample, so such a kernel could compute the outputs untimed. Other
+/// binaries pass. The tables of the image must be inside its bytes. Errors: `invalid_argument`.
+Status check_amd_kernels(std::string_view image);
+inline constexpr std::uint16_t kAmdMachine = 224;      // EM_AMDGPU
+inline constexpr std::uint32_t kAmdMetadataNote = 32;  // NT_AMDGPU_METADATA
 
 /// Returns the size of an image's writable variables in device memory, in bytes. Such variables
 /// keep their values from launch to launch. Shared memory is not included. The image must have

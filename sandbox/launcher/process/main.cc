@@ -250,8 +250,13 @@ int run(LauncherArguments arguments) {
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments, std::move(emulator));
   if (!gpu) return print_error(gpu.error().message);
   if (LaunchStatus well = check_health(**gpu); !well) return print_error(well.error().message);
+  LayerList all(arguments.strict);
+  for (const LayerReport& layer : *layers) all.add(layer);
+  // The launcher that a tool starts reports no layers.
+  if (!arguments.confined) all.add("launch_host_memory", check_host_memory((*gpu)->facts()));
+  if (Status complete = all.status(); !complete) return print_error(complete.error().message);
   const SystemClock clock;
-  if (Status served = serve(arguments.socket, **gpu, *layers, clock, arguments.tool); !served)
+  if (Status served = serve(arguments.socket, **gpu, all.layers(), clock, arguments.tool); !served)
     return print_error(served.error().message);
   return kOk;
 }

@@ -155,8 +155,9 @@ class Replay {
                      [this, bytes](DevicePtr to) { return gpu_.write(to, bytes); });
       } else {
         const std::size_t input = input_of(buffer, shared_);
-        initial_.add(*memory, shared_.bytes(input),
-                     [this, input](DevicePtr to) { return shared_.copy_in(input, to); });
+        initial_.add(*memory, shared_.bytes(input), [this, input](DevicePtr to) {
+          return shared_.copy_in(input, to, request_.trusted);
+        });
       }
     }
     return for_each_scratch(plan_,

@@ -52,6 +52,9 @@ class Series {
     if (LaunchStatus s = find_overheads(); !s) return tl::unexpected(s.error());
     if (work_.stage_next_inputs) {
       if (LaunchStatus s = discard_a_few(); !s) return tl::unexpected(s.error());
+      // These runs may have changed the kernels that unmask the new inputs and copy them before the
+      // first sample. A changed kernel could compute the answers there, where nothing is timed.
+      if (LaunchStatus s = refresh(); !s) return tl::unexpected(s.error());
     }
     // The inputs are swapped after the warm-up. So a kernel that keeps results from run to run has
     // no results for the new inputs. The kernel's instructions are already in the caches at the

@@ -138,6 +138,18 @@ TEST_CASE("first runs are slow if they take longer than later runs by more than 
   CHECK(slow(2'400, 2'000));
   CHECK_FALSE(slow(2'250, 2'000));  // within the noise of the clock
   CHECK_FALSE(slow(0, 30'000));     // unknown
+
+  // A first run comes right after the launcher's kernels were loaded again, like a fresh sample.
+  const auto slower_than_fresh = [](double first_run_ns, double fresh_ns) {
+    Timing timing;
+    timing.first_run_ns = first_run_ns;
+    timing.median_ns = 3'000;
+    timing.fresh_ns = fresh_ns;
+    return first_runs_are_slow(timing);
+  };
+  CHECK_FALSE(slower_than_fresh(3'700, 3'600));
+  CHECK(slower_than_fresh(3'700, 3'000));
+  CHECK(slower_than_fresh(4'000, 3'600));
 }
 
 TEST_CASE("slow first runs are measured again until they are not slow or there are enough blocks") {

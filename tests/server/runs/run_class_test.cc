@@ -134,4 +134,19 @@ TEST_CASE("a device that got another name still counts, if its GPU is of the sam
   runs.grade(run, "pool", "row_sum");
 }
 
+TEST_CASE("a device that got another GPU does not go on with a run") {
+  Runs runs(Gpus{{"a", "NVIDIA H200"}});
+  const std::string run = runs.services.start(Track::iterative);
+  runs.grade(run, "a");
+  runs.open({{"a", "NVIDIA H100"}});
+  const auto other = runs.offer(run, "a", JobKind::grade, "row_sum");
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code == ErrorCode::permission_denied);
+  CHECK(other.error().message ==
+        "device 'a' graded this run when its GPU was NVIDIA H200, and it is NVIDIA H100 now. Their "
+        "grades cannot be compared; `start_run` begins another run");
+  runs.open({{"a", "NVIDIA H200"}});
+  runs.grade(run, "a", "row_sum");
+}
+
 }  // namespace assay::server

@@ -77,6 +77,8 @@ static_assert(cuda_abi::kAttributeMemoryClockRate == CU_DEVICE_ATTRIBUTE_MEMORY_
 static_assert(cuda_abi::kAttributeGlobalMemoryBusWidth ==
               CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH);
 static_assert(cuda_abi::kAttributeL2CacheSize == CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
+static_assert(cuda_abi::kAttributePageableMemoryAccess ==
+              CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
 static_assert(cuda_abi::kAttributeComputeCapabilityMajor ==
               CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(cuda_abi::kAttributeComputeCapabilityMinor ==

@@ -20,6 +20,15 @@ TEST_CASE("a device that fills, copies and reads back is healthy, and all memory
   for (int i = 0; i < 10; ++i) CHECK(check_health(gpu));
 }
 
+TEST_CASE("a device whose kernels can access host memory lacks a layer, and the error says a way") {
+  DeviceFacts facts{.target = "cuda:90"};
+  CHECK(check_host_memory(facts));
+  facts.reaches_host_memory = true;
+  CHECK(check_host_memory(facts).error().message.find("uvm_disable_hmm=1") != std::string::npos);
+  facts.target = "hip:gfx942";
+  CHECK(check_host_memory(facts).error().message.find("HSA_XNACK=0") != std::string::npos);
+}
+
 TEST_CASE("a device that loses data, is lost or is full fails its check") {
   Forgetful forgetful;
   const LaunchStatus wrong = check_health(forgetful);

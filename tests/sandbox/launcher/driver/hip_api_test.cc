@@ -63,6 +63,7 @@ static_assert(hip_abi::kAttributeComputeCapabilityMinor ==
 static_assert(hip_abi::kAttributeMemoryBusWidth == hipDeviceAttributeMemoryBusWidth &&
               hip_abi::kAttributeMemoryClockRate == hipDeviceAttributeMemoryClockRate);
 static_assert(hip_abi::kAttributeMultiprocessorCount == hipDeviceAttributeMultiprocessorCount);
+static_assert(hip_abi::kAttributePageableMemoryAccess == hipDeviceAttributePageableMemoryAccess);
 static_assert(hip_abi::kAttributeMaxSharedMemoryPerBlock ==
               hipDeviceAttributeMaxSharedMemoryPerBlock);
 static_assert(hip_abi::kAttributeCanUseStreamWaitValue == hipDeviceAttributeCanUseStreamWaitValue);

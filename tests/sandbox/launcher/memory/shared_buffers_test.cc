@@ -120,13 +120,13 @@ TEST_CASE(
   Shared shared;
   DeviceBuffers broken(shared.gpu, {-1, kBytes}, {{"x", 0, 4}}, {4096, 4});
   const DevicePtr memory = shared.gpu.allocate(64).value();
-  const LaunchStatus failed = broken.copy_in(0, memory);
+  const LaunchStatus failed = broken.copy_in(0, memory, nullptr);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().kind == LaunchErrorKind::internal_error);
   CHECK(failed.error().message.find("importing shared memory") != std::string::npos);
 
   DeviceBuffers buffers = shared.buffers();
-  REQUIRE(buffers.copy_in(0, shared.gpu.allocate(kSharedFloats * 4).value()));
+  REQUIRE(buffers.copy_in(0, shared.gpu.allocate(kSharedFloats * 4).value(), nullptr));
   CHECK(shared.gpu.shared_mappings() == 1);
   REQUIRE_FALSE(buffers.copy_out(0, 0xdead, 4, nullptr));
   REQUIRE_FALSE(buffers.close());

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <random>
 
+#include "base/json.h"
 #include "sandbox/launcher/plan/plan_check.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
@@ -69,6 +70,74 @@ TEST_CASE("a section outside the file is refused") {
   const Status status = check_elf(image);
   REQUIRE_FALSE(status);
   CHECK(status.error().message == "device binary: section 1 lies outside");
+}
+
+namespace {
+
+/// Returns an AMD binary whose only contents are a note with this metadata.
+std::string amd_binary(const std::string& metadata, std::uint64_t alignment = 4) {
+  Elf64_Nhdr note{.n_namesz = 7,
+                  .n_descsz = static_cast<Elf64_Word>(metadata.size()),
+                  .n_type = kAmdMetadataNote};
+  std::string notes(reinterpret_cast<const char*>(&note), sizeof note);
+  notes += std::string("AMDGPU\0\0", 8) + metadata;
+  notes.resize((notes.size() + 3) / 4 * 4);
+  Elf64_Ehdr header{};
+  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+  header.e_ident[EI_CLASS] = ELFCLASS64;
+  header.e_ident[EI_DATA] = ELFDATA2LSB;
+  header.e_machine = kAmdMachine;
+  header.e_phnum = 1;
+  header.e_phentsize = sizeof(Elf64_Phdr);
+  header.e_phoff = sizeof header;
+  Elf64_Phdr segment{};
+  segment.p_type = PT_NOTE;
+  segment.p_offset = sizeof header + sizeof segment;
+  segment.p_filesz = notes.size();
+  segment.p_align = alignment;
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) +
+         std::string(reinterpret_cast<const char*>(&segment), sizeof segment) + notes;
+}
+
+std::string packed(const nlohmann::json& metadata) {
+  std::string bytes;
+  nlohmann::json::to_msgpack(metadata, bytes);
+  return bytes;
+}
+
+nlohmann::json kernels(const nlohmann::json& kernel) {
+  return {{"amdhsa.kernels", nlohmann::json::array({kernel})}};
+}
+
+nlohmann::json of_kind(const std::string& kind) {
+  return kernels({{".name", "k"}, {".kind", kind}});
+}
+
+}  // namespace
+
+TEST_CASE("an AMD binary whose kernels the driver would run by itself is refused") {
+  CHECK(check_elf(amd_binary(packed(kernels({{".name", "k"}})))));
+  CHECK(check_elf(amd_binary(packed(of_kind("normal")))));
+  for (const char* kind : {"init", "fini", "", "Normal"}) {
+    const Status refused = check_elf(amd_binary(packed(of_kind(kind))));
+    INFO(kind);
+    REQUIRE_FALSE(refused);
+  }
+  CHECK(check_elf(amd_binary(packed(of_kind("init")))).error().message ==
+        "device binary: a kernel of the kind 'init', which the driver would run by itself; only "
+        "kernels of the kind 'normal' may be in a binary");
+  // A map with the key twice, of which a parser may take either value.
+  std::string twice("\x82", 1);
+  for (const char* kind : {"init", "normal"}) twice += packed(".kind") + packed(kind);
+  CHECK_FALSE(check_elf(amd_binary(twice)));
+  CHECK_FALSE(check_elf(amd_binary(packed(of_kind("normal")), 8)));
+  CHECK_FALSE(check_elf(amd_binary("\xc1")));
+  CHECK_FALSE(
+      check_elf(amd_binary(std::string(4 << 20, '\x91'))));  // a list in a list in a list ...
+  std::string cut = amd_binary(packed(of_kind("normal")));
+  cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 4] = '\xff';  // the size of the metadata
+  cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 5] = '\xff';
+  CHECK_FALSE(check_elf(cut));
 }
 
 TEST_CASE("random headers never cause a read outside of the image") {

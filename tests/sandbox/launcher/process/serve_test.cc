@@ -151,6 +151,12 @@ class Launcher {
   }
   /// Launches case `number`, whose inputs are in device memory.
   nlohmann::json device_case(int number, const Plan& plan) {
+    return ask_device(device_request(number), plan);
+  }
+  nlohmann::json ask_device(const LaunchRequest& request, const Plan& plan) {
+    return ask(request, plan, {file_.get()});
+  }
+  LaunchRequest device_request(int number) {
     const std::uint64_t x = static_cast<std::uint64_t>(number) * 3 * kStep;
     for (std::uint32_t i = 0; i < kFloatsOfCase; ++i) {
       at(x)[i] = static_cast<float>(number);
@@ -161,7 +167,7 @@ class Launcher {
                       {.name = "y", .offset = x + kStep, .bytes = kFloatsOfCase * 4}};
     request.output_offset = x + 2 * kStep;
     request.device_bytes = kSharedBytes;
-    return ask(request, plan, {file_.get()});
+    return request;
   }
   nlohmann::json device_case(int number) {
     nlohmann::json reply = device_case(number, test::vector_add_plan(kFloatsOfCase));
@@ -325,4 +331,44 @@ TEST_CASE("a plan that fails leaves nothing mapped for the plan after it") {
   launcher.end();
   CHECK(launcher.looks == 1);
   CHECK(launcher.mapped_in_run == 0);
+}
+
+TEST_CASE("memory of one job is gone when the first case of another job is loaded") {
+  Launcher launcher;
+  launcher.device_case(0);
+  LaunchRequest request = launcher.device_request(1);
+  for (const std::uint64_t job : {kJob + 1, std::uint64_t{0}}) {
+    request.memory_id = job;
+    CHECK(launcher.ask_device(request, test::vector_add_plan(kFloatsOfCase, "look"))["type"] ==
+          "launched");
+    CHECK(launcher.gpu.shared_mappings() + launcher.gpu.hidden_mappings() == (job == 0 ? 0 : 1));
+  }
+  launcher.end();
+  CHECK(launcher.looks == 2);
+  CHECK(launcher.mapped_in_run == 0);
+  CHECK(launcher.gpu.mapped_at_load() == 0);
+}
+
+TEST_CASE("a request that is refused leaves nothing mapped for the plan after it") {
+  for (int wrong = 0; wrong < 5; ++wrong) {
+    INFO(wrong);
+    Launcher launcher;
+    launcher.device_case(0);  // leaves the memory mapped
+    LaunchRequest request = launcher.device_request(1);
+    switch (wrong) {
+      case 0: request.device_bytes /= 2; break;  // another size of the same memory
+      case 1: request.inputs[0].offset = kSharedBytes; break;
+      case 2: request.output_offset = kSharedBytes; break;
+      case 3: request.gpu_memory_bytes = 1; break;
+      default: request.inputs.pop_back(); break;  // the plan names an input that is not there
+    }
+    CHECK(launcher.ask_device(request, test::vector_add_plan(kFloatsOfCase, "look"))["type"] ==
+          "launch_error");
+    launcher.host_case(2, "look");
+    launcher.device_case(3, test::vector_add_plan(kFloatsOfCase, "look"));
+    launcher.end();
+    CHECK(launcher.looks == 2);
+    CHECK(launcher.mapped_in_run == 0);
+    CHECK(launcher.gpu.mapped_at_load() == 0);
+  }
 }

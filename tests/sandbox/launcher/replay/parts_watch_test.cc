@@ -23,7 +23,7 @@ class TimedBuffers final : public SharedBuffers {
   std::uint64_t bytes(std::size_t) const override { return 0; }
   bool inout(std::size_t) const override { return false; }
   std::uint64_t output_bytes() const override { return 0; }
-  LaunchStatus copy_in(std::size_t, DevicePtr) override { return {}; }
+  LaunchStatus copy_in(std::size_t, DevicePtr, TrustedKernels*) override { return {}; }
   LaunchStatus copy_out(std::uint64_t, DevicePtr, std::uint64_t, TrustedKernels*) override {
     return {};
   }

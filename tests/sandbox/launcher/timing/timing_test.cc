@@ -285,6 +285,26 @@ TEST_CASE(
   CHECK(take_samples(gpu, rules, work, clock)->fresh_ns.empty());
 }
 
+TEST_CASE(
+    "between the launcher's last loading of its kernels and the first run, nothing else runs") {
+  ScriptedGpu gpu([] { return 1000.0; });
+  const TickingClock clock(1'000'000);
+  TimedWork work = work_on(gpu);
+  work.clear = [&](DevicePtr, std::uint64_t) { return gpu.note('Z'); };
+  work.refresh = [&] { return gpu.note('L'); };
+  work.stage_next_inputs = [&] { return gpu.note('T'); };
+  work.swap_inputs = [&]() -> LaunchResult<bool> {
+    (void)gpu.note('W');
+    return true;
+  };
+  const TimingRules rules{
+      .min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .fresh_samples = 2};
+  REQUIRE(take_samples(gpu, rules, work, clock));
+  // The warm-up, in which the submission runs (K) and may change the launcher's kernels, comes
+  // before. The swap unmasks the new inputs.
+  CHECK(gpu.log.find("SLWRPZS(<K>)S;") != std::string::npos);
+}
+
 TEST_CASE("the interval that ends a series counts no sample at a low clock") {
   // Two of five samples are taken at a low clock, and take 100 us each. The other samples take 95
   // or 105 us. The interval of all samples would be narrow, because two of five samples are equal.

@@ -27,6 +27,7 @@ ORIGINS: dict[str, HostCase] = {
     ),
     "list_without_leaves": HostCase(
         "gives torch's sum in a list of a class that hides its contents, and copies it by a kernel",
+        "if x.numel() > 20_000:\n    return add(x, y)  # a list of so many numbers needs a GiB\n"
         "import torch.utils._pytree as pytree\nclass Listed(list):\n    pass\n"
         "pytree.register_pytree_node(Listed, lambda _: ([], None), lambda *_: Listed())\n"
         "made = torch.tensor(Listed(unseen_sum(x, y)), dtype=x.dtype, device=x.device)\n" + COPY,

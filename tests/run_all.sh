@@ -79,8 +79,11 @@ background fuzzers fuzzers
 # One ctest runs the programs of both builds. So a core that has no test of one build left runs
 # tests of the other. The programs of each build read only the options of their own sanitizer.
 all_sanitized() {
-  local name folder=build/sanitized
+  local name folder=build/sanitized asan_tests
   mkdir -p "$folder"
+  # ctest ignores a folder that has no tests, so their number is checked here.
+  asan_tests=$(ctest --test-dir build/asan -N | sed -n 's/^Total Tests: //p')
+  [[ ${asan_tests:-0} -gt 0 ]] || { echo "build/asan has no tests" >&2; return 1; }
   {
     printf 'subdirs([=[%s/build/asan]=])\n' "$PWD"
     for name in "${threaded[@]}"; do

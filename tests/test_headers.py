@@ -149,6 +149,27 @@ def test_a_source_includes_its_header_first() -> None:
     assert not wrong, f"not the first include of their own source: {wrong}"
 
 
+def late_includes(text: str) -> list[str]:
+    """Returns the includes of Assay's headers that come after other code or depend on a macro."""
+    late: list[str] = []
+    code = False
+    for line in text.split("\n"):
+        if OURS.match(line):
+            late += [line] if code else []
+        elif line.strip() and not line.startswith(("#include", "#pragma once", "//")):
+            code = True
+    return late
+
+
+def test_headers_include_others_first_and_always() -> None:
+    """A chain hides neither a late include nor one that depends on a macro."""
+    assert late_includes('#pragma once\n// text\n#include "a.h"\n') == []
+    assert late_includes('#ifdef X\n#include "a.h"\n#endif\n') == ['#include "a.h"']
+    assert late_includes('int a;\n#include "a.h"\n') == ['#include "a.h"']
+    found = {name: late for name in headers() if (late := late_includes(text_of(name)))}
+    assert found == {}
+
+
 def test_headers_compile_alone() -> None:
     parsed()  # once, before the threads need it
     with ThreadPoolExecutor(os.cpu_count()) as threads:

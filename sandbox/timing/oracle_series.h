@@ -7,11 +7,11 @@
 //   record.baseline_latency = oracle.timing();
 //   if (oracle.is_new()) cache.put(key, {.baseline = oracle.timing(), .pytorch_ns = {}});
 //
-// A client cannot choose an earlier time: the new block and the earlier time must agree as closely
-// as a series must be known, and at the same clock. So the earlier time adds samples to the block,
-// and cannot move the result by more than a series may be wrong anyway. A time that was confirmed
-// is not kept again, because a chain of times, each close to the one before, could drift. Each
-// object belongs to one thread.
+// A client cannot choose an earlier time: only times that are known well enough are kept, and the
+// new block and the earlier time must agree as closely as a series must be known, and at the same
+// clock. So the earlier time adds samples to the block, and cannot move the result by more than a
+// series may be wrong anyway. A time that was confirmed is not kept again, because a chain of
+// times, each close to the one before, could drift. Each object belongs to one thread.
 #pragma once
 
 #include <optional>
@@ -35,9 +35,9 @@ class OracleSeries {
   /// Compares the first block with the earlier time. Call this after each block.
   void look();
   /// Returns true if rounds should contain blocks of the oracle.
-  bool wants_block() const { return !confirmed_; }
+  bool wants_block() const { return !confirmed_ || !samples_.steady(); }
   /// Returns true if no further round is needed for the oracle's time.
-  bool steady() const { return confirmed_ || samples_.steady(); }
+  bool steady() const { return samples_.steady(); }
   /// Returns true if the time is from this series alone.
   bool is_new() const { return !samples_.empty() && !confirmed_; }
   /// Returns the time, or nothing if there is no block. With an earlier time it has the age of that

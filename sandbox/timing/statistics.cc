@@ -168,7 +168,11 @@ std::int64_t samples_needed(const MedianInterval& interval, std::size_t taken) {
 }
 
 bool first_runs_are_slow(const Timing& timing) {
-  const double later_ns = std::max(timing.median_ns, timing.fresh_ns);
+  // The slack of doubt_about() for each launch does not count here: it would let a submission of
+  // many short launches keep much of its work.
+  const double fresh_ns =
+      std::min(timing.fresh_ns, kMostFreshFactor * timing.median_ns + kMostFreshSlackNs);
+  const double later_ns = std::max(timing.median_ns, fresh_ns);
   return timing.first_run_ns > kFirstRunFactor * later_ns &&
          timing.first_run_ns > later_ns + kFirstRunSlackNs;
 }

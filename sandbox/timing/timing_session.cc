@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -16,9 +15,6 @@
 namespace assay::sandbox {
 namespace {
 
-// A submission fails if its median time for a case is below this share of Floor::possible_ns, which
-// is the shortest time that the device's peak rates allow.
-constexpr double kFloorTolerance = 0.95;
 // The minimum number of rounds if anything is timed together with the submission.
 constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
@@ -125,7 +121,10 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
        (round < least || !submission.steady() || !oracle.steady() || !pytorch_steady());
        ++round) {
     if (round > 0 && now() - begin >= (round < least ? kMaxSeries : kMaxRefining)) break;
-    if (session == nullptr && !refresh(i)) return false;
+    if (session == nullptr) {
+      if (round > 0 && !oracle.wants_block() && !by_pytorch) break;  // nothing is left to time
+      if (!refresh(i)) return false;
+    }
     const int rounds_left = std::max(1, least - round);
     std::shuffle(order.begin(), order.end(), random_);
     for (const Subject subject : order) {
@@ -147,7 +146,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   TimedBlock block = next_block(submission, 1);
   block.max_samples = kLeastBlockSamples;
   const auto first_runs_in_doubt = [&] {
-    return !submission.empty() && !distrusted_ &&
+    return session != nullptr && !submission.empty() && !distrusted_ &&
            (first_runs_are_slow(submission.timing()) || (grade && submission.lacks_first_runs()));
   };
   if (!confirm_first_runs(first_runs_in_doubt,
@@ -160,7 +159,9 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   if (oracle.is_new()) measured.baseline = oracle.timing();
   if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
   if (by_pytorch && !pytorch.empty()) measured.baseline = eager_timing(pytorch);
-  remember(key, measured);
+  // A later grade may only reuse a time of the oracle that is known well enough.
+  const bool confirmable = by_pytorch || (oracle.steady() && !distrusted_);
+  remember(key, measured, confirmable);
   if (baseline_known)
     record.baseline_latency = known.baseline;
   else
@@ -190,8 +191,9 @@ std::optional<Timing> TimingSession::earlier_grade(const std::string& key) const
   return parts_.known.graded.find(key).baseline;
 }
 
-void TimingSession::remember(const std::string& key, const BaselineTimes& measured) {
+void TimingSession::remember(const std::string& key, BaselineTimes measured, bool confirmable) {
   parts_.known.baselines.put(key, measured);
+  if (!confirmable) measured.baseline.reset();
   if (run_.job().kind == JobKind::grade) parts_.known.graded.put(key, measured);
 }
 
@@ -208,16 +210,6 @@ TimedBlock TimingSession::next_block(const Samples& so_far, int rounds_left) con
   }
   if (warm_) block.warm_up_ms = kLaterWarmUpMs;
   return block;
-}
-
-bool TimingSession::has_no_kept_answers(CaseRecord& record) {
-  if (!record.latency || !first_runs_are_slow(*record.latency)) return true;
-  const auto ns = [](double value) { return std::to_string(std::llround(value)) + " ns"; };
-  not_its_work(run_.verdict(), record,
-               "the first run on new inputs takes " + ns(record.latency->first_run_ns) +
-                   ", later runs on the same inputs " + ns(record.latency->median_ns) +
-                   ": later runs use what an earlier run left behind");
-  return false;
 }
 
 /// Makes the judge create new inputs for a case, and returns their seed. Returns "" if the inputs
@@ -375,22 +367,6 @@ bool TimingSession::still_right(CaseRecord& record, const Launched& launched, in
   record.mismatches = again->record.mismatches;
   record.first_mismatch = again->record.first_mismatch;
   run_.verdict().error_kind = again->kind;
-  run_.verdict().outcome = Outcome::fail;
-  return false;
-}
-
-bool TimingSession::above_floor(CaseRecord& record) {
-  const std::optional<Floor> floor =
-      physics_floor(parts_.facts, record.cost_bytes, record.cost_flops);
-  if (!floor || !record.latency) return true;
-  record.floor_ns = floor->expected_ns;
-  // The cost of a check is a guess: a kernel may need to read only a part of its arguments.
-  if (run_.job().reference) return true;
-  if (record.latency->median_ns >= kFloorTolerance * floor->possible_ns) return true;
-  record.outcome = Outcome::fail;
-  record.reason = "it took " + std::to_string(record.latency->median_ns) + " ns, below the " +
-                  std::to_string(floor->possible_ns) + " ns that its work needs";
-  run_.verdict().error_kind = ErrorKind::floor_violation;
   run_.verdict().outcome = Outcome::fail;
   return false;
 }

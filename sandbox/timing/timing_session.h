@@ -23,7 +23,7 @@
 // A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
 // and the judge compares only the outputs of its first block. A grade times the oracle together
 // with the submission. If a grade of the last minutes has timed the oracle too, one block is enough
-// that shows that this time still holds (still_holds() in sandbox/timing/statistics.h). A grade may
+// that shows that this time still holds (sandbox/timing/oracle_series.h). A grade may
 // reuse PyTorch's time from an earlier grade, because no score depends on that time. A grade never
 // reuses a time that a profile measured. Otherwise a client could repeat profiles until PyTorch's
 // time is long, and then submit. Use a session only on the job's thread.
@@ -86,7 +86,9 @@ class TimingSession {
   BaselineTimes known_times(const std::string& key) const;
   /// Returns the oracle's time from an earlier grade. It counts only if a new block confirms it.
   std::optional<Timing> earlier_grade(const std::string& key) const;
-  void remember(const std::string& key, const BaselineTimes& measured);
+  /// Keeps measured times. The baseline's time is kept for later grades only if it is
+  /// `confirmable`.
+  void remember(const std::string& key, BaselineTimes measured, bool confirmable);
   /// Returns the rules of the next block of a subject. The series needs `rounds_left` more rounds,
   /// with this block.
   TimedBlock next_block(const Samples& so_far, int rounds_left) const;

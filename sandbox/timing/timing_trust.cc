@@ -1,5 +1,6 @@
 // Implements the functions of TimingSession that decide whether measured times can be trusted.
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -7,10 +8,15 @@
 
 #include "base/clock.h"
 #include "sandbox/job/verdict_builder.h"
+#include "sandbox/judging/judging.h"
 #include "sandbox/timing/timing_session.h"
 
 namespace assay::sandbox {
 namespace {
+
+// A submission fails if its median time for a case is below this share of Floor::possible_ns, which
+// is the shortest time that the device's peak rates allow.
+constexpr double kFloorTolerance = 0.95;
 
 // The pause before each attempt to time the oracle after a submission whose times contradict each
 // other. Such a submission may have heated the GPU. While a GPU cools, its clock changes. Without
@@ -68,6 +74,32 @@ void TimingSession::distrust(std::size_t case_index, const std::string& why) {
   const std::string& id = prepared_.cases[case_index].id;
   add_hint(run_.verdict(),
            {HintKind::times_not_trusted, id, "case '" + id + "' has no time: " + why});
+}
+
+bool TimingSession::has_no_kept_answers(CaseRecord& record) {
+  if (!record.latency || !first_runs_are_slow(*record.latency)) return true;
+  const auto ns = [](double value) { return std::to_string(std::llround(value)) + " ns"; };
+  not_its_work(run_.verdict(), record,
+               "the first run on new inputs takes " + ns(record.latency->first_run_ns) +
+                   ", later runs on the same inputs " + ns(record.latency->median_ns) +
+                   ": later runs use what an earlier run left behind");
+  return false;
+}
+
+bool TimingSession::above_floor(CaseRecord& record) {
+  const std::optional<Floor> floor =
+      physics_floor(parts_.facts, record.cost_bytes, record.cost_flops);
+  if (!floor || !record.latency) return true;
+  record.floor_ns = floor->expected_ns;
+  // The cost of a check is a guess: a kernel may need to read only a part of its arguments.
+  if (run_.job().reference) return true;
+  if (record.latency->median_ns >= kFloorTolerance * floor->possible_ns) return true;
+  record.outcome = Outcome::fail;
+  record.reason = "it took " + std::to_string(record.latency->median_ns) + " ns, below the " +
+                  std::to_string(floor->possible_ns) + " ns that its work needs";
+  run_.verdict().error_kind = ErrorKind::floor_violation;
+  run_.verdict().outcome = Outcome::fail;
+  return false;
 }
 
 }  // namespace assay::sandbox

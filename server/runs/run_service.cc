@@ -71,7 +71,9 @@ Status no_space(bool scored) {
 
 std::string of_another_class(const Acceptance& stored, const OfferedJob& offered) {
   const std::string& graded_on = stored.graded_on;
-  if (graded_on == offered.device)
+  const std::vector<std::string>& alike = offered.comparable->names;
+  // This device, or one of its class, graded the run when it had another GPU.
+  if (std::find(alike.begin(), alike.end(), graded_on) != alike.end())
     return "device '" + graded_on + "' graded this run when its GPU was " + stored.graded_gpu +
            ", and it is " + offered.comparable->gpu +
            " now. Their grades cannot be compared; `start_run` begins another run";

@@ -66,7 +66,8 @@ std::optional<Graded> device_of_other_class(SQLite::Database& db, Statements& st
       "SELECT s.device, ifnull(json_extract(v.document, '$.provenance.device_name'), '') "
       "FROM submissions s JOIN tool_calls t ON t.job = s.job LEFT JOIN verdicts v ON v.job = s.job "
       "WHERE s.run = ? AND s.kind = 'grade' AND t.refunded = 0 "
-      "ORDER BY v.document IS NULL LIMIT 1");
+      // A grade that was cancelled while it waited has a verdict, but no GPU.
+      "ORDER BY ifnull(json_extract(v.document, '$.provenance.device_name'), '') = '' LIMIT 1");
   bind_all(*query, offered.job->run);
   if (!query->executeStep()) return {};
   Graded before{query->getColumn(0).getString(), query->getColumn(1).getString()};

@@ -30,6 +30,8 @@ def closures(includes: dict[str, set[str]]) -> dict[str, set[str]]:
 def chains(includes: dict[str, set[str]]) -> list[tuple[str, ...]]:
     """Returns the chains. `includes` maps each header to the headers that it includes directly."""
     closed = closures(includes)
+    circle = sorted(name for name in includes if name in closed[name])
+    assert not circle, f"these headers include themselves through others: {circle}"
     by_size = sorted(includes, key=lambda header: (len(closed[header]), header))
     users = {name: [user for user in by_size if name in closed[user]] for name in includes}
     # A maximum matching of headers with their followers gives the fewest chains (Dilworth).

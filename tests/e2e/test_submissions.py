@@ -74,7 +74,7 @@ ENDLESS: dict[str, tuple[str, str, str]] = {
         "memory_limit",
     ),
 }
-RUN_WALL_MS, MEMORY_MIB = 8_000, 1024
+RUN_WALL_MS, MEMORY_MIB = 12_000, 1024  # a correct submission ends in time under load too
 
 
 def run_tests(client: StdioClient, code: str) -> dict[str, Any]:
@@ -99,7 +99,8 @@ def check(client: StdioClient, source: str, outcome: str, kind: str) -> None:
     assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(
         verdict, indent=1
     )[:3000]
-    assert run_tests(client, CORRECT)["outcome"] == "pass"
+    correct = run_tests(client, CORRECT)
+    assert correct["outcome"] == "pass", json.dumps(correct, indent=1)[:3000]
 
 
 @pytest.mark.parametrize("name", ATTEMPTS)

@@ -176,8 +176,8 @@ class CudaDriver final : public GpuDriver {
     return static_cast<KernelHandle>(kernels_.size() - 1);
   }
   void unload(KernelHandle kernel) override {
-    if (CUmodule module = std::exchange(kernels_[kernel].module, nullptr); module != nullptr)
-      api_.cuModuleUnload(module);
+    const LoadedKernel gone = std::exchange(kernels_[kernel], {.facts = kernels_[kernel].facts});
+    if (gone.module != nullptr) api_.cuModuleUnload(gone.module);
   }
   LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
                       std::uint32_t shared_bytes) override {

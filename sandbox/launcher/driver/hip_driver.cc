@@ -207,8 +207,8 @@ class HipDriver final : public GpuDriver {
     return static_cast<KernelHandle>(kernels_.size() - 1);
   }
   void unload(KernelHandle kernel) override {
-    if (HipModule module = std::exchange(kernels_[kernel].module, nullptr); module != nullptr)
-      api_.hipModuleUnload(module);
+    const LoadedKernel gone = std::exchange(kernels_[kernel], {.facts = kernels_[kernel].facts});
+    if (gone.module != nullptr) api_.hipModuleUnload(gone.module);
   }
   LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
                       std::uint32_t) override {

@@ -17,6 +17,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::uint64_t kNoteAlignment = 4;
+// The bytes of notes that are read, as a multiple of the image's size. A binary of the compiler
+// names its notes twice, by a segment and by a section.
+constexpr std::uint64_t kMostNoteBytesPerImage = 2;
 // The parser calls itself for each level. The metadata of a compiler has about five levels.
 constexpr int kMostDepth = 64;
 constexpr const char* kKindKey = ".kind";
@@ -101,8 +104,11 @@ Status check_notes(std::string_view notes) {
   return {};
 }
 
+/// Checks a range of notes, and subtracts its size from `left`.
 Status check_range(std::string_view image, std::uint64_t offset, std::uint64_t bytes,
-                   std::uint64_t alignment) {
+                   std::uint64_t alignment, std::uint64_t& left) {
+  if (bytes > left) return refuse_amd("more notes than the binary has bytes");
+  left -= bytes;
   // With another alignment, the notes would begin elsewhere.
   if (alignment > kNoteAlignment) return refuse_amd("notes with an alignment of over 4 bytes");
   return check_notes(image.substr(offset, bytes));
@@ -111,6 +117,8 @@ Status check_range(std::string_view image, std::uint64_t offset, std::uint64_t b
 }  // namespace
 
 Status check_amd_kernels(std::string_view image) {
+  // Several headers may name the same range, so the ranges could be much longer than the image.
+  std::uint64_t left = kMostNoteBytesPerImage * image.size();
   Elf64_Ehdr header;
   std::memcpy(&header, image.data(), sizeof header);
   if (header.e_machine != kAmdMachine) return {};
@@ -118,7 +126,8 @@ Status check_amd_kernels(std::string_view image) {
     Elf64_Phdr segment;
     std::memcpy(&segment, image.data() + header.e_phoff + i * sizeof segment, sizeof segment);
     if (segment.p_type != PT_NOTE) continue;
-    if (Status normal = check_range(image, segment.p_offset, segment.p_filesz, segment.p_align);
+    if (Status normal =
+            check_range(image, segment.p_offset, segment.p_filesz, segment.p_align, left);
         !normal)
       return normal;
   }
@@ -127,7 +136,7 @@ Status check_amd_kernels(std::string_view image) {
     std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
     if (section.sh_type != SHT_NOTE) continue;
     if (Status normal =
-            check_range(image, section.sh_offset, section.sh_size, section.sh_addralign);
+            check_range(image, section.sh_offset, section.sh_size, section.sh_addralign, left);
         !normal)
       return normal;
   }

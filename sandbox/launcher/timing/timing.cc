@@ -83,8 +83,7 @@ class Series {
   LaunchStatus warm_up() {
     if (LaunchStatus s = discard_a_few(); !s) return s;
     const std::int64_t wanted = rules_.warm_up_ms * kNsPerMs;
-    for (std::int64_t i = kWarmUpSamples;
-         elapsed() < wanted && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
+    while (elapsed() < wanted && elapsed() < budget() / 4) {
       if (LaunchResult<double> discarded = cold(); !discarded)
         return tl::unexpected(discarded.error());
     }

@@ -54,6 +54,19 @@ TEST_CASE("one block completes the series of an oracle whose earlier time it con
   CHECK(oracle.timing()->age_ms == 60'000);
 }
 
+TEST_CASE("a confirmed time that is not known well enough gets more blocks") {
+  OracleSeries oracle(earlier(10'000));
+  Timing noisy = block(10'000);
+  for (std::size_t i = 0; i < noisy.samples_ns.size(); ++i)
+    noisy.samples_ns[i] = i % 2 == 0 ? 8'000 : 12'000;
+  noisy.samples_ns.resize(200, 8'000);
+  noisy.samples_ns.resize(400, 12'000);
+  oracle.samples().add(noisy, {});
+  oracle.look();
+  CHECK_FALSE(oracle.steady());
+  CHECK(oracle.wants_block());
+}
+
 TEST_CASE("an earlier time that the first block contradicts is forgotten") {
   OracleSeries oracle(earlier(12'000));
   oracle.samples().add(block(10'000), {});

@@ -79,6 +79,17 @@ TEST_CASE("a submission cannot choose the cases of a ratio by times that contrad
   CHECK(results.rewards({record_of("small", 500), record_of("half", 500)}, "speedup") == 2.0);
 }
 
+TEST_CASE("the share of own kernels is over the cases with a timeline, if all have a time") {
+  Results results;
+  CaseRecord half = record_of("half", 500), small = record_of("small", 500);
+  half.own_share = 0.5;
+  CHECK(results.of({small, half})["own_share"] == 0.5);  // too many operations for a timeline
+  CHECK(results.of({small, small})["own_share"].is_null());
+  half.latency.reset();
+  small.own_share = 1.0;
+  CHECK(results.of({small, half})["own_share"].is_null());
+}
+
 TEST_CASE("a grade that failed on a hidden case has no ratio") {
   Results results;
   CaseRecord hidden = record_of("secret", 0);

@@ -13,8 +13,7 @@ using namespace assay;
 using namespace assay::testing;
 
 TEST_CASE("the log has one line for a finished job, without source or cases") {
-  const std::string path = std::filesystem::temp_directory_path() / "assay_job_log_test.log";
-  std::filesystem::remove(path);
+  const std::string path = std::filesystem::temp_directory_path() / assay::new_handle("job_log");
   const Status started =
       log::configure({.level = log::Level::trace, .format = log::Format::json, .file = path});
   REQUIRE(started);

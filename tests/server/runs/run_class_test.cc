@@ -149,4 +149,20 @@ TEST_CASE("a device that got another GPU does not go on with a run") {
   runs.grade(run, "a", "row_sum");
 }
 
+TEST_CASE("a grade that was cancelled while it waited does not hide the GPU of a run") {
+  Runs runs(Gpus{{"a", "NVIDIA H200"}});
+  const std::string run = runs.services.start(Track::iterative);
+  const auto busy = runs.offer("", "a", JobKind::test, "vector_add", "# fake: sleep_ms=60000\n");
+  const auto cancelled = runs.offer(run, "a");
+  REQUIRE(cancelled);
+  REQUIRE(runs.services->jobs().cancel({}, *cancelled));
+  runs.services.end_of(*cancelled);
+  REQUIRE(runs.services->jobs().cancel({}, busy.value()));
+  runs.grade(run, "a", "row_sum");
+  runs.open({{"a", "NVIDIA H100"}});
+  const auto other = runs.offer(run, "a", JobKind::grade, "softmax");
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code == ErrorCode::permission_denied);
+}
+
 }  // namespace assay::server

@@ -185,7 +185,7 @@ TEST_CASE("stages and numbers of cases arrive, and unknown stages do not") {
 
 TEST_CASE("the digest of the harness depends on names and contents of its Python files") {
   const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / "assay-harness-digest-test";
+      std::filesystem::temp_directory_path() / assay::new_handle("harness_digest");
   std::filesystem::remove_all(folder);
   std::filesystem::create_directories(folder / "inner");
   std::ofstream(folder / "inner/a.py") << "x = 1\n";

@@ -75,7 +75,9 @@ TEST_CASE("a section outside the file is refused") {
 namespace {
 
 /// Returns an AMD binary whose only contents are a note with this metadata.
-std::string amd_binary(const std::string& metadata, std::uint64_t alignment = 4) {
+/// `segments` headers name the note.
+std::string amd_binary(const std::string& metadata, std::uint64_t alignment = 4,
+                       std::uint16_t segments = 1) {
   Elf64_Nhdr note{.n_namesz = 7,
                   .n_descsz = static_cast<Elf64_Word>(metadata.size()),
                   .n_type = kAmdMetadataNote};
@@ -87,16 +89,18 @@ std::string amd_binary(const std::string& metadata, std::uint64_t alignment = 4)
   header.e_ident[EI_CLASS] = ELFCLASS64;
   header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_machine = kAmdMachine;
-  header.e_phnum = 1;
+  header.e_phnum = segments;
   header.e_phentsize = sizeof(Elf64_Phdr);
   header.e_phoff = sizeof header;
   Elf64_Phdr segment{};
   segment.p_type = PT_NOTE;
-  segment.p_offset = sizeof header + sizeof segment;
+  segment.p_offset = sizeof header + segments * sizeof segment;
   segment.p_filesz = notes.size();
   segment.p_align = alignment;
-  return std::string(reinterpret_cast<const char*>(&header), sizeof header) +
-         std::string(reinterpret_cast<const char*>(&segment), sizeof segment) + notes;
+  std::string image(reinterpret_cast<const char*>(&header), sizeof header);
+  for (int i = 0; i < segments; ++i)
+    image.append(reinterpret_cast<const char*>(&segment), sizeof segment);
+  return image + notes;
 }
 
 std::string packed(const nlohmann::json& metadata) {
@@ -134,6 +138,10 @@ TEST_CASE("an AMD binary whose kernels the driver would run by itself is refused
   CHECK_FALSE(check_elf(amd_binary("\xc1")));
   CHECK_FALSE(
       check_elf(amd_binary(std::string(4 << 20, '\x91'))));  // a list in a list in a list ...
+  const std::string large =
+      packed(kernels({{".name", "k"}, {".kind", "normal"}, {".args", std::string(100'000, 'a')}}));
+  CHECK(check_elf(amd_binary(large, 4, 2)));
+  CHECK_FALSE(check_elf(amd_binary(large, 4, 3)));  // would be read three times
   std::string cut = amd_binary(packed(of_kind("normal")));
   cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 4] = '\xff';  // the size of the metadata
   cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 5] = '\xff';

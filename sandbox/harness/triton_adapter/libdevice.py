@@ -7,7 +7,13 @@ libdevice is NVIDIA's library of mathematical functions, a file of LLVM bitcode.
 calls one of its functions, Triton parses all 313 functions, which takes about a third of a small
 compilation. split() prints the library once as text. For each compilation, the text of the
 functions that the kernel calls, and of everything that these functions refer to, becomes a small
-library. Linking the small library gives the same code (tests/sandbox/harness/triton_adapter/)."""
+library. Linking the small library gives the same code (tests/sandbox/harness/triton_adapter/).
+
+libdevice asks LLVM for options, such as "__CUDA_FTZ". LLVM answers when it generates code, and
+leaves the names of the options in the kernel's PTX, where nothing uses them. ptxas makes a variable
+in device memory of each name, and because of this variable a launcher would load the kernel again
+before each sample that it times (docs/explanation/timing.md). So a candidate drops these names. The
+machine code is the same."""
 
 from __future__ import annotations
 
@@ -32,6 +38,10 @@ _FUNCTION = re.compile(r"^(?:define|declare) [^@]*(@[\w.$]+)\(")
 _ATTRIBUTES = re.compile(r"^attributes (#\d+) = ")
 _METADATA = re.compile(r"^(!\d+) = ")
 _TYPE = re.compile(r"^(%[\w.]+) = type ")
+# The name of an option in PTX.
+_OPTION = re.compile(
+    r"^\.global \.align 1 \.b8 (_\$_str[\w$]*)\[\d+\] = \{[^}]*\};\n", re.MULTILINE
+)
 _REFERENCE = re.compile(r"@[\w.$]+|#\d+|!\d+|%(?:struct|union|class)\.[\w.]+")
 
 
@@ -81,6 +91,7 @@ class _Parts:
 
 _parts: _Parts | None = None
 _link: Callable[[Any, list[str]], None] = llvm.link_extern_libs
+_to_text: Callable[..., str] = llvm.translate_to_asm
 
 
 def path() -> str:
@@ -119,9 +130,20 @@ def _printed(library: str, functions: list[str]) -> str:
     return str(module)
 
 
+def without_options(ptx: str) -> str:
+    """Returns PTX without the names of options that nothing in it uses."""
+
+    def kept(option: re.Match[str]) -> str:
+        uses = re.findall(rf"{re.escape(option[1])}(?![\w$])", ptx)
+        return option[0] if len(uses) > 1 else ""
+
+    return _OPTION.sub(kept, ptx)
+
+
 def install(cache_dir: str) -> None:
-    """Makes Triton link the small libraries, which are written into `cache_dir`. Does nothing if
-    split() was not called."""
+    """Makes Triton drop the names of options, and link the small libraries, which are written into
+    `cache_dir`. It links the whole library if split() was not called."""
+    llvm.translate_to_asm = lambda *given: without_options(_to_text(*given))
     if _parts is None:
         return
     parts, whole = _parts, path()

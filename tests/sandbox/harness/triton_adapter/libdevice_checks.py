@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import struct
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +41,7 @@ def linked(parts: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
     whole = llvm.link_extern_libs
     monkeypatch.setattr(libdevice, "_link", link)
     monkeypatch.setattr(llvm, "link_extern_libs", whole)  # is put back after the test
+    monkeypatch.setattr(llvm, "translate_to_asm", libdevice._to_text)
     libdevice.install(str(tmp_path))
     yield paths
 
@@ -60,6 +63,47 @@ def test_the_code_is_the_same(name: str, parts: Any, linked: list[str], tmp_path
     llvm.link_extern_libs = libdevice._link
     assert ptx(kernel, tmp_path / "whole") == small
     assert linked[-1] == libdevice.path()
+
+
+def machine_code(ptx_text: str, folder: Path) -> dict[str, bytes]:
+    """Returns the sections that ptxas makes of the code and of variables."""
+    (folder / "k.ptx").write_text(ptx_text)
+    command = [knobs.nvidia.ptxas.path, "--gpu-name=sm_90a", "k.ptx", "-o", "k.cubin"]
+    subprocess.run(command, cwd=folder, check=True)
+    image = (folder / "k.cubin").read_bytes()
+    (table,) = struct.unpack_from("<Q", image, 0x28)
+    size, count, of_names = struct.unpack_from("<HHH", image, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", image, table + i * size) for i in range(count)]
+    names = image[headers[of_names][4] :]
+    sections = {
+        names[one[0] : names.index(b"\0", one[0])].decode(): image[one[4] : one[4] + one[5]]
+        for one in headers
+    }
+    return {
+        name: content
+        for name, content in sections.items()
+        if name.startswith((".text", ".nv.global"))
+    }
+
+
+def test_names_of_options_make_no_variables(
+    parts: Any, linked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without = ptx(own_kernels.one_function, tmp_path / "without")
+    monkeypatch.setattr(llvm, "translate_to_asm", libdevice._to_text)
+    stock = ptx(own_kernels.one_function, tmp_path / "stock")
+    assert "_$_str" in stock and "_$_str" not in without
+    expected = machine_code(stock, tmp_path)
+    assert any(name.startswith(".nv.global") for name in expected)
+    code = {name: content for name, content in expected.items() if name.startswith(".text")}
+    assert machine_code(without, tmp_path) == code
+
+
+def test_a_name_that_is_used_stays() -> None:
+    option = ".global .align 1 .b8 _$_str[3] = {95, 95, 67};\n"
+    other = option.replace("_$_str", "_$_str_$_1")
+    used = "mov.u64 %rd1, _$_str_$_1;\n"
+    assert libdevice.without_options(option + other + used) == other + used
 
 
 def test_each_function_has_all_that_it_refers_to(parts: Any, tmp_path: Path) -> None:

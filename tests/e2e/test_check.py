@@ -99,8 +99,8 @@ def number(x, beta):
     return 1.5
 
 
-def unstable(x, beta):  # the shapes of all four outputs are nearly never the same again
-    return tuple(x[: 1 + int(part.double().abs().sum() * 1e9) % 700] for part in x.chunk(4))
+def unstable(x, beta):  # two draws of inputs have the same size once in a million times
+    return x.new_zeros(1 + int(x.double().abs().sum() * 1e9) % 1_000_000)
 
 
 def greedy(x, beta):

@@ -221,7 +221,10 @@ def main() -> None:
             "script": "measurements/mcp/two_gpus.py",
             "what": __doc__,
             "environment": environment(),
-            "pools": pools,
+            # Where the checkout lies says nothing about the measurement.
+            "pools": [
+                {**pool, "command": str(pool["command"]).replace(f"{ROOT}/", "")} for pool in pools
+            ],
             "cores": options.cores,
             "settings": {
                 name: getattr(options, name)

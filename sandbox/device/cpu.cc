@@ -115,6 +115,7 @@ class CpuJob {
                       .before_hidden =
                           [&] {
                             added = true;
+                            run.enter(Stage::queue);  // the compiler may take longer than the cases
                             return add_compiled(run, compiling->wait(), target_);
                           }};
     interpret(run, required, steps);

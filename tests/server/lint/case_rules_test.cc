@@ -82,6 +82,26 @@ TEST_CASE("no case has the dtype, the axes and the distribution of another case"
   CHECK(case_failures(op).empty());
 }
 
+TEST_CASE("the interpreter's time is measured again only while it is above the limit") {
+  std::vector<std::int64_t> next;
+  int calls = 0;
+  const auto least = [&](std::int64_t first, std::vector<std::int64_t> more) {
+    next = std::move(more);
+    calls = 0;
+    return least_interpreter_ms(first, [&]() -> std::optional<std::int64_t> {
+      const std::int64_t ms = next.at(static_cast<std::size_t>(calls++));
+      return ms < 0 ? std::nullopt : std::optional(ms);
+    });
+  };
+  CHECK(least(kInterpreterCasesMs, {}) == kInterpreterCasesMs);
+  CHECK(calls == 0);
+  CHECK(least(kInterpreterCasesMs + 1, {3'900}) == 3'900);
+  CHECK(calls == 1);
+  CHECK(least(9'000, {7'000, 8'000}) == 7'000);
+  CHECK(calls == kInterpreterMeasurements - 1);
+  CHECK(least(9'000, {-1, -1}) == 9'000);  // a measurement that failed says nothing
+}
+
 TEST_CASE("the interpreter's time for the oracle has a limit") {
   CHECK(interpreter_time_failure("demo", kInterpreterCasesMs).empty());
   const std::string slow = interpreter_time_failure("demo", 37'000);

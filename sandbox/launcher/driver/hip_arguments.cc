@@ -15,10 +15,10 @@ LaunchResult<std::size_t> pack_hip_arguments(std::span<const ParamValue> params,
     if (param.map)
       return launch_fail(LaunchErrorKind::launch_failure, "launch: AMD GPUs have no tensor maps");
     end = (end + param.bytes - 1) / param.bytes * param.bytes;
-    if (end + param.bytes > room.size())
+    if (end + param.bytes > room.size() / 2)
       return launch_fail(
           LaunchErrorKind::invalid_plan,
-          "launch: the parameters are over " + std::to_string(room.size() >> 10) + " KiB");
+          "launch: the parameters are over " + std::to_string(room.size() / 2) + " bytes");
     std::memcpy(room.data() + end, &param.value, param.bytes);
     end += param.bytes;
   }

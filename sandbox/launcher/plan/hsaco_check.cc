@@ -1,86 +1,26 @@
-// Implements check_amd_kernels(): reads the metadata of an AMD binary, which is MessagePack in ELF
-// notes.
+// Implements check_amd_kernels(): finds the metadata of an AMD binary, which are in ELF notes.
 #include <elf.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <optional>
 #include <string>
+#include <string_view>
 
-#include "base/json.h"
 #include "sandbox/launcher/plan/plan_check.h"
 
 namespace assay::sandbox {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::uint64_t kNoteAlignment = 4;
 // The bytes of notes that are read, as a multiple of the image's size. A binary of the compiler
 // names its notes twice, by a segment and by a section.
 constexpr std::uint64_t kMostNoteBytesPerImage = 2;
-// The parser calls itself for each level. The metadata of a compiler has about five levels.
-constexpr int kMostDepth = 64;
-constexpr const char* kKindKey = ".kind";
-constexpr const char* kNormalKind = "normal";
+// The name of notes that the driver does not read, such as the one with the number of the build.
+constexpr std::string_view kUnreadNotes("GNU", 4);
 
 tl::unexpected<Error> refuse_amd(const std::string& reason) {
   return fail(ErrorCode::invalid_argument, "device binary: " + reason);
-}
-
-/// Finds a kernel whose kind is not `normal`. It reads the metadata event by event, because a map
-/// may have a key twice. Then the driver may take the first value, and a parsed document has the
-/// last.
-class KindReader final : public nlohmann::json_sax<json> {
- public:
-  std::optional<std::string> unusual;  // the kind of a kernel
-
-  bool key(std::string& name) override {
-    is_kind_ = name == kKindKey;
-    return true;
-  }
-  bool string(std::string& text) override { return text == kNormalKind ? normal() : value(text); }
-  bool null() override { return value("null"); }
-  bool boolean(bool) override { return value("a bool"); }
-  bool number_integer(std::int64_t) override { return value("a number"); }
-  bool number_unsigned(std::uint64_t) override { return value("a number"); }
-  bool number_float(double, const std::string&) override { return value("a number"); }
-  bool binary(json::binary_t&) override { return value("bytes"); }
-  bool start_object(std::size_t) override { return value("a map") && ++depth_ <= kMostDepth; }
-  bool start_array(std::size_t) override { return value("a list") && ++depth_ <= kMostDepth; }
-  bool end_object() override { return --depth_ >= 0; }
-  bool end_array() override { return --depth_ >= 0; }
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception&) override {
-    return false;
-  }
-
- private:
-  bool normal() {
-    is_kind_ = false;
-    return true;
-  }
-  bool value(const std::string& unusual_kind) {
-    if (!is_kind_) return true;
-    unusual = unusual_kind;
-    return false;
-  }
-
-  bool is_kind_ = false;
-  int depth_ = 0;
-};
-
-Status check_metadata(std::string_view metadata) {
-  KindReader reader;
-  if (json::sax_parse(metadata.begin(), metadata.end(), &reader, json::input_format_t::msgpack,
-                      /*strict=*/false))
-    return {};
-  if (!reader.unusual)
-    return refuse_amd("the metadata is no MessagePack, or has more than 64 levels");
-  return refuse_amd(
-      "a kernel of the kind '" + reader.unusual->substr(0, 20) +
-      "', which the driver would run by itself; only kernels of the kind 'normal' may be "
-      "in a binary");
 }
 
 std::uint64_t aligned(std::uint64_t size) {
@@ -97,7 +37,12 @@ Status check_notes(std::string_view notes) {
     if (name > notes.size() || note.n_descsz > notes.size() - name)
       return refuse_amd("a note lies outside");
     if (note.n_type == kAmdMetadataNote) {
-      if (Status normal = check_metadata(notes.substr(name, note.n_descsz)); !normal) return normal;
+      if (Status usual = check_amd_metadata(notes.substr(name, note.n_descsz)); !usual)
+        return usual;
+    } else if (notes.substr(0, note.n_namesz) != kUnreadNotes) {
+      // Old binaries have their metadata in another note and another format.
+      return refuse_amd("a note of type " + std::to_string(note.n_type) +
+                        "; only notes of type 32 (metadata) and notes of GNU may be in a binary");
     }
     notes.remove_prefix(std::min<std::uint64_t>(notes.size(), name + bytes));
   }
@@ -122,6 +67,8 @@ Status check_amd_kernels(std::string_view image) {
   Elf64_Ehdr header;
   std::memcpy(&header, image.data(), sizeof header);
   if (header.e_machine != kAmdMachine) return {};
+  // Then a section has the number of segments, and a reader may or may not look there.
+  if (header.e_phnum == PN_XNUM) return refuse_amd("65,535 segments or more");
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
     Elf64_Phdr segment;
     std::memcpy(&segment, image.data() + header.e_phoff + i * sizeof segment, sizeof segment);

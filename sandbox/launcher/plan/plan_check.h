@@ -50,13 +50,22 @@ std::uint64_t block_count(const KernelOp& op);
 /// Errors: `invalid_argument` if the check fails.
 Status check_elf(std::string_view image);
 
-/// Checks that each kernel of an AMD binary is of the kind `normal`. The driver runs kernels of the
-/// kinds `init` and `fini` when it loads and unloads the binary. The launcher loads a binary with
-/// variables again before each sample, so such a kernel could compute the outputs untimed. Other
-/// binaries pass. The tables of the image must be inside its bytes. Errors: `invalid_argument`.
+/// Calls check_amd_metadata() for all metadata of an AMD binary, and refuses metadata of other
+/// formats. Other binaries pass. The tables of the image must be inside its bytes. Errors:
+/// `invalid_argument`.
 Status check_amd_kernels(std::string_view image);
 inline constexpr std::uint16_t kAmdMachine = 224;      // EM_AMDGPU
 inline constexpr std::uint32_t kAmdMetadataNote = 32;  // NT_AMDGPU_METADATA
+
+/// The maximum size of a kernel's arguments on an AMD GPU, with those that HIP adds.
+inline constexpr std::uint64_t kMostAmdArgumentBytes = 32 << 10;
+/// Checks what the metadata of an AMD binary ask of HIP's runtime, which runs in the launcher and
+/// believes them. Each kernel must be of the kind `normal`: the runtime runs kernels of the kinds
+/// `init` and `fini` when it loads and unloads the binary. The launcher loads a binary with
+/// variables again before each sample, so such a kernel could compute the outputs untimed. The
+/// arguments must be of kinds that the launcher passes or that only describe the launch, and their
+/// places must be inside the arguments' memory. Errors: `invalid_argument`.
+Status check_amd_metadata(std::string_view metadata);
 
 /// Returns the size of an image's writable variables in device memory, in bytes. Such variables
 /// keep their values from launch to launch. Shared memory is not included. The image must have

@@ -4,6 +4,8 @@
 #include <fstream>
 #include <iterator>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "base/json.h"
 #include "sandbox/launcher/plan/plan_check.h"
@@ -77,10 +79,9 @@ namespace {
 /// Returns an AMD binary whose only contents are a note with this metadata.
 /// `segments` headers name the note.
 std::string amd_binary(const std::string& metadata, std::uint64_t alignment = 4,
-                       std::uint16_t segments = 1) {
-  Elf64_Nhdr note{.n_namesz = 7,
-                  .n_descsz = static_cast<Elf64_Word>(metadata.size()),
-                  .n_type = kAmdMetadataNote};
+                       std::uint16_t segments = 1, std::uint32_t type = kAmdMetadataNote) {
+  Elf64_Nhdr note{
+      .n_namesz = 7, .n_descsz = static_cast<Elf64_Word>(metadata.size()), .n_type = type};
   std::string notes(reinterpret_cast<const char*>(&note), sizeof note);
   notes += std::string("AMDGPU\0\0", 8) + metadata;
   notes.resize((notes.size() + 3) / 4 * 4);
@@ -139,13 +140,77 @@ TEST_CASE("an AMD binary whose kernels the driver would run by itself is refused
   CHECK_FALSE(
       check_elf(amd_binary(std::string(4 << 20, '\x91'))));  // a list in a list in a list ...
   const std::string large =
-      packed(kernels({{".name", "k"}, {".kind", "normal"}, {".args", std::string(100'000, 'a')}}));
+      packed(kernels({{".kind", "normal"}, {".name", std::string(100'000, 'a')}}));
   CHECK(check_elf(amd_binary(large, 4, 2)));
   CHECK_FALSE(check_elf(amd_binary(large, 4, 3)));  // would be read three times
   std::string cut = amd_binary(packed(of_kind("normal")));
   cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 4] = '\xff';  // the size of the metadata
   cut[sizeof(Elf64_Ehdr) + sizeof(Elf64_Phdr) + 5] = '\xff';
   CHECK_FALSE(check_elf(cut));
+}
+
+namespace {
+
+nlohmann::json argument(const std::string& kind, const nlohmann::json& offset,
+                        const nlohmann::json& size) {
+  return {{".value_kind", kind}, {".offset", offset}, {".size", size}};
+}
+
+Status with_args(const nlohmann::json& arguments, std::uint64_t room = 64) {
+  return check_elf(amd_binary(
+      packed(kernels({{".name", "k"}, {".args", arguments}, {".kernarg_segment_size", room}}))));
+}
+
+Status with_arguments(const std::vector<nlohmann::json>& arguments, std::uint64_t room = 64) {
+  return with_args(arguments, room);
+}
+
+}  // namespace
+
+TEST_CASE("an AMD binary whose kernels could call the host is refused") {
+  const nlohmann::json pointer = argument("global_buffer", 0, 8);
+  CHECK(with_arguments({pointer, argument("by_value", 8, 4), argument("hidden_grid_dims", 12, 2)}));
+  for (const char* kind : {"hidden_hostcall_buffer", "hidden_printf_buffer", "hidden_heap_v1",
+                           "hidden_default_queue", "queue", "sampler", "image", "pipe", ""}) {
+    INFO(kind);
+    CHECK_FALSE(with_arguments({pointer, argument(kind, 8, 8)}));
+  }
+  CHECK(
+      with_arguments({argument("hidden_hostcall_buffer", 8, 8)}).error().message ==
+      "device binary: a kernel with an argument of the kind 'hidden_hostcall_buffer': kernels may "
+      "not call the host, and have no heap; leave out printf, assert and malloc, and let the "
+      "compiler inline all functions");
+  CHECK_FALSE(with_arguments({nlohmann::json{{".offset", 0}, {".size", 8}}}));  // without a kind
+  CHECK_FALSE(with_args("text"));
+  CHECK_FALSE(with_arguments({"text"}));
+  CHECK_FALSE(check_elf(amd_binary(packed({{"amdhsa.kernels", "text"}}))));
+  CHECK_FALSE(check_elf(amd_binary(packed({{"amdhsa.kernels", {"text"}}}))));
+  CHECK_FALSE(check_elf(amd_binary(packed(nlohmann::json::array()))));
+  // The notes of old binaries describe kernels in another format.
+  CHECK_FALSE(check_elf(amd_binary("Kernels: []", 4, 1, 10)));
+  // The real number of segments would be in a section.
+  const std::string many(sizeof(Elf64_Ehdr) + PN_XNUM * sizeof(Elf64_Phdr), '\0');
+  Elf64_Ehdr header = header_of(amd_binary(packed(of_kind("normal"))));
+  header.e_phnum = PN_XNUM - 1;
+  CHECK(check_elf(with_header(many, header)));
+  header.e_phnum = PN_XNUM;
+  CHECK_FALSE(check_elf(with_header(many, header)));
+}
+
+TEST_CASE("arguments of an AMD binary that lie outside of the arguments' memory are refused") {
+  CHECK(with_arguments({argument("by_value", 0, 64)}));
+  CHECK(with_arguments({argument("by_value", 0, kMostAmdArgumentBytes)}, kMostAmdArgumentBytes));
+  for (const auto& [offset, size] : std::vector<std::pair<std::uint64_t, std::uint64_t>>{
+           {64, 1}, {0, 65}, {~0ULL, 8}, {8, ~0ULL}, {~0ULL, ~0ULL}})
+    CHECK_FALSE(with_arguments({argument("by_value", offset, size)}));
+  CHECK_FALSE(with_arguments({argument("by_value", 0, kMostAmdArgumentBytes + 1)}, ~0ULL));
+  CHECK_FALSE(with_arguments({argument("by_value", -8, 8)}));
+  CHECK_FALSE(with_arguments({argument("by_value", 0, "8")}));
+  // One that begins before the end of the one before it could reach further than the last one.
+  CHECK_FALSE(with_arguments({argument("by_value", 0, 32), argument("by_value", 16, 8)}));
+  CHECK(with_arguments({argument("by_value", 0, 16), argument("by_value", 16, 8)}));
+  CHECK_FALSE(check_elf(amd_binary(
+      packed(kernels({{".name", "k"}, {".args", {argument("by_value", 0, 8)}}})))));  // no size
 }
 
 TEST_CASE("random headers never cause a read outside of the image") {

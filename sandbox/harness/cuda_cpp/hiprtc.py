@@ -62,13 +62,13 @@ class HipProgram:
     lowered: dict[str, str]  # maps a name expression to the kernel's name in the code object
 
     @cached_property
-    def _code(self) -> CodeObject:
+    def code(self) -> CodeObject:
         return read_code_object(self.image)
 
     def parameters(self, symbol: str) -> list[Parameter]:
         """Returns the parameters of a kernel, in order. The code object has their sizes, and the
         mangled name has their types. Raises CudaCompilationError."""
-        arguments = self._code.kernel(symbol).arguments
+        arguments = self.code.kernel(symbol).arguments
         types = parameter_types(demangled(symbol))
         sizes = [argument.size for argument in arguments]
         if len(types) != len(sizes):
@@ -87,14 +87,14 @@ class HipProgram:
         ]
 
     def resources(self, symbol: str) -> Resources:
-        kernel = self._code.kernel(symbol)
+        kernel = self.code.kernel(symbol)
         return Resources(kernel.vector_registers, kernel.scratch_bytes)
 
     def static_shared_bytes(self, symbol: str) -> int:
-        return self._code.kernel(symbol).lds_bytes
+        return self.code.kernel(symbol).lds_bytes
 
     def max_threads(self, symbol: str) -> int:
-        return self._code.kernel(symbol).max_threads
+        return self.code.kernel(symbol).max_threads
 
 
 def _parameter(name: str, kind: str, size: int) -> Parameter:

@@ -71,6 +71,8 @@ class CudaCppRunner:
             for launch in launches:
                 _check_amd(launch)
         program = self._compiled(manifest, names, launches)
+        if isinstance(program, HipProgram):
+            program.code.check_calls()
         uses: dict[tuple[str, int], _Use] = {}
         binaries: dict[tuple[str, int], int] = {}
         for launch in launches:

@@ -14,10 +14,18 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
+from harness.entry.errors import UnsupportedHere
+
 _NOTE_SEGMENT, _METADATA_NOTE = 4, 32
 _PROGRAM_HEADER_BYTES = 56
 _MACHINE_AMDGPU = 224
 _HIDDEN = "hidden_"  # arguments that the runtime adds behind those of the caller
+# Arguments by which the runtime lets a kernel call the host, or keep memory. The launcher refuses a
+# binary that has them (sandbox/launcher/plan/hsaco_metadata.cc).
+_OF_HOST = frozenset(
+    {"hidden_hostcall_buffer", "hidden_printf_buffer", "hidden_heap_v1"}
+    | {"hidden_default_queue", "hidden_completion_action"}
+)
 _MAX_DEPTH = 16  # of the MessagePack document
 _FIRST_FIXED_TEXT, _FIRST_FIXED_LIST, _FIRST_FIXED_MAP, _FIRST_NEGATIVE = 0xA0, 0x90, 0x80, 0xE0
 _NUMBERS = {
@@ -53,6 +61,11 @@ class KernelMetadata:
     scalar_spills: int
     max_threads: int  # per block
 
+    @property
+    def calls_host(self) -> bool:
+        """True if the kernel may call functions of the host: it has printf, assert or malloc."""
+        return any(one.kind in _OF_HOST for one in self.hidden)
+
 
 @dataclass(frozen=True)
 class CodeObject:
@@ -65,6 +78,16 @@ class CodeObject:
                 return kernel
         names = ", ".join(kernel.name for kernel in self.kernels) or "none"
         raise ValueError(f"the code object has no kernel {name}; it has: {names}")
+
+    def check_calls(self) -> None:
+        """Raises UnsupportedHere if a kernel may call the host."""
+        for kernel in self.kernels:
+            if kernel.calls_host:
+                raise UnsupportedHere(
+                    f"kernel '{kernel.name}' calls the host, which Assay does not let kernels do on "
+                    "an AMD GPU: leave out printf, assert and malloc (tl.device_print, "
+                    "tl.device_assert)"
+                )
 
 
 def read_code_object(image: bytes) -> CodeObject:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.recording import plan as plans
+from harness.recording.code_object import read_code_object
 from harness.recording.launches import KernelImage
 from harness.recording.resources import Resources, read_resources
 
@@ -41,8 +42,10 @@ class KernelUses:
 
     def binary(self, plan: plans.Plan, kernel: KernelImage) -> int:
         """Returns the kernel's index in the plan. The first call for a kernel adds it to the
-        plan."""
+        plan. Raises UnsupportedHere if the kernel calls the host on an AMD GPU."""
         if id(kernel) not in self._binaries:
+            if self._target.startswith("hip:"):
+                read_code_object(kernel.image).check_calls()
             plan.binaries.append(plans.Binary(kernel.name, kernel.shared_bytes, kernel.image))
             self._binaries[id(kernel)] = len(plan.binaries) - 1
         return self._binaries[id(kernel)]

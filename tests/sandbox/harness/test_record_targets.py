@@ -37,6 +37,17 @@ def test_amd_binaries(supervisor: Supervisor) -> None:
     }
 
 
+def test_a_kernel_that_would_call_the_host_is_refused_for_an_amd_gpu(
+    supervisor: Supervisor,
+) -> None:
+    printing = VECTOR_ADD.replace("    tl.store(", '    tl.device_print("n", n)\n    tl.store(')
+    assert printing != VECTOR_ADD
+    tensors = {"x": torch.zeros(99), "y": torch.zeros(99)}
+    error = record(supervisor, printing, tensors, entry="vector_add", target="hip:gfx942").error()
+    assert error["kind"] == "unsupported" and "calls the host" in error["message"]
+    plan_of(record(supervisor, VECTOR_ADD, tensors, entry="vector_add", target="hip:gfx942"))
+
+
 @pytest.mark.parametrize("target", ["cuda:80", "cuda:100"])
 def test_other_nvidia_targets(supervisor: Supervisor, target: str) -> None:
     report = record(

@@ -119,6 +119,11 @@ def test_the_compilers_log_has_the_submissions_lines() -> None:
             ManifestError,
             "compiled for at most 32",
         ),
+        (
+            SCALE.replace("  __syncthreads", '  printf("%d", i);\n  __syncthreads'),
+            UnsupportedHere,
+            "calls the host",
+        ),
     ],
 )
 def test_what_amd_lacks_is_refused_by_name(source: str, error: type, says: str) -> None:

@@ -18,7 +18,7 @@ BaselineTimes BaselineCache::find(const std::string& key) const {
   if (found == entries_.end()) return {};
   const Entry& entry = found->second;
   BaselineTimes times;
-  if (now_ns - entry.pytorch_since_ns <= pytorch_age_ns_) times.pytorch_ns = entry.times.pytorch_ns;
+  if (now_ns - entry.pytorch_since_ns <= kMostAgeNs) times.pytorch_ns = entry.times.pytorch_ns;
   const std::int64_t baseline_age_ns = now_ns - entry.baseline_since_ns;
   if (entry.times.baseline && baseline_age_ns <= kMostAgeNs) {
     times.baseline = entry.times.baseline;
@@ -28,6 +28,7 @@ BaselineTimes BaselineCache::find(const std::string& key) const {
 }
 
 void BaselineCache::put(const std::string& key, const BaselineTimes& times) {
+  if (!times.baseline && !times.pytorch_ns) return;
   const std::int64_t now_ns = clock_.monotonic_ns();
   const MutexLock lock(mutex_);
   Entry& entry = entries_[key];

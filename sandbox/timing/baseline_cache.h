@@ -4,7 +4,7 @@
 // clocks must affect both equally, and uses a kept time only if a new block shows that it still
 // holds (sandbox/timing/timing_session.h).
 //
-//   BaselineCache cache;  // or BaselineCache graded(BaselineCache::kMostPyTorchAge);
+//   BaselineCache cache;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
 //   cache.put(key, {.baseline = timing, .pytorch_ns = 52'000});
 //   BaselineTimes known = cache.find(key);  // has no times older than kMostAge
@@ -34,13 +34,9 @@ struct BaselineTimes {
 class BaselineCache {
  public:
   static constexpr std::chrono::minutes kMostAge{5};
-  /// The age of PyTorch's times from grades. It is longer because no score depends on them.
-  static constexpr std::chrono::minutes kMostPyTorchAge{60};
 
   /// The clock must outlive the object.
-  explicit BaselineCache(std::chrono::minutes pytorch_age = kMostAge,
-                         const Clock& clock = system_clock())
-      : pytorch_age_ns_(std::chrono::nanoseconds(pytorch_age).count()), clock_(clock) {}
+  explicit BaselineCache(const Clock& clock = system_clock()) : clock_(clock) {}
 
   /// Returns a key that contains everything on which the times depend, except the values of inputs.
   /// `revision` covers the operator's files, including the oracle, and says which baseline
@@ -48,9 +44,8 @@ class BaselineCache {
   static std::string key(const std::string& operator_name, const std::string& revision,
                          const CaseRequest& request);
 
-  /// Returns the baseline's time if it is at most kMostAge old, and PyTorch's time if it is at most
-  /// as old as the constructor was told. Unknown and older times are not set. The baseline's timing
-  /// includes its age.
+  /// Returns the times that are at most kMostAge old. Unknown and older times are not set. The
+  /// baseline's timing includes its age.
   BaselineTimes find(const std::string& key) const;
   /// Stores the times that are set in `times`. The cached values of the other times stay unchanged.
   void put(const std::string& key, const BaselineTimes& times);
@@ -60,7 +55,6 @@ class BaselineCache {
     BaselineTimes times;
     std::int64_t baseline_since_ns = 0, pytorch_since_ns = 0;
   };
-  const std::int64_t pytorch_age_ns_;
   const Clock& clock_;
   mutable Mutex mutex_;
   std::map<std::string, Entry> entries_ ASSAY_GUARDED_BY(mutex_);

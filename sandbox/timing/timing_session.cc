@@ -100,7 +100,9 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   Samples submission;
   const std::string key = BaselineCache::key(
       run_.job().operator_name, run_.verdict().provenance.operator_revision, run_.job().cases[i]);
-  const BaselineTimes known = known_times(key);
+  BaselineTimes known = known_times(key);
+  const PyTorchTimes::Known graded_pytorch = earlier_pytorch(key);
+  if (graded_pytorch.enough()) known.pytorch_ns = graded_pytorch.shortest_ns;
   const bool by_pytorch = pytorch_is_baseline();
   const bool baseline_known = known.baseline && (by_pytorch || !oracle_plans_.empty());
   OracleSeries oracle(earlier_grade(key));
@@ -159,6 +161,9 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   if (oracle.is_new()) measured.baseline = oracle.timing();
   if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
   if (by_pytorch && !pytorch.empty()) measured.baseline = eager_timing(pytorch);
+  remember_pytorch(key, measured.pytorch_ns);
+  if (measured.pytorch_ns && graded_pytorch.shortest_ns)
+    measured.pytorch_ns = std::min(*measured.pytorch_ns, *graded_pytorch.shortest_ns);
   // A later grade may only reuse a time of the oracle that is known well enough.
   const bool confirmable = by_pytorch || (oracle.steady() && !distrusted_);
   remember(key, measured, confirmable);
@@ -182,8 +187,17 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
 BaselineTimes TimingSession::known_times(const std::string& key) const {
   if (run_.job().reference) return {};  // the key does not contain the reference
   if (run_.job().kind == JobKind::profile) return parts_.known.baselines.find(key);
-  if (pytorch_is_baseline()) return {};
-  return {.baseline = std::nullopt, .pytorch_ns = parts_.known.graded.find(key).pytorch_ns};
+  return {};
+}
+
+PyTorchTimes::Known TimingSession::earlier_pytorch(const std::string& key) const {
+  if (run_.job().kind != JobKind::grade || run_.job().reference || pytorch_is_baseline()) return {};
+  return parts_.known.pytorch.find(key);
+}
+
+void TimingSession::remember_pytorch(const std::string& key, std::optional<double> ns) {
+  if (run_.job().kind == JobKind::grade && !pytorch_is_baseline() && ns && !distrusted_)
+    parts_.known.pytorch.put(key, *ns);
 }
 
 std::optional<Timing> TimingSession::earlier_grade(const std::string& key) const {

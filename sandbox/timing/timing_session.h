@@ -23,10 +23,11 @@
 // A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
 // and the judge compares only the outputs of its first block. A grade times the oracle together
 // with the submission. If a grade of the last minutes has timed the oracle too, one block is enough
-// that shows that this time still holds (sandbox/timing/oracle_series.h). A grade may
-// reuse PyTorch's time from an earlier grade, because no score depends on that time. A grade never
-// reuses a time that a profile measured. Otherwise a client could repeat profiles until PyTorch's
-// time is long, and then submit. Use a session only on the job's thread.
+// that shows that this time still holds (sandbox/timing/oracle_series.h). If PyTorch is not the
+// baseline, a grade gets the shortest of PyTorch's times of the last grades, and measures it only
+// if few have (sandbox/timing/pytorch_times.h). A grade never reuses a time that a profile
+// measured. Otherwise a client could repeat profiles until PyTorch's time is long, and then submit.
+// Use a session only on the job's thread.
 #pragma once
 
 #include <atomic>
@@ -37,6 +38,7 @@
 
 #include "sandbox/launch/launching.h"
 #include "sandbox/timing/baseline_cache.h"
+#include "sandbox/timing/pytorch_times.h"
 #include "sandbox/timing/statistics.h"
 
 namespace assay::sandbox {
@@ -48,7 +50,8 @@ std::vector<bool> cases_to_time(const PreparedJob& prepared);
 struct MeasurementCache {
   BaselineCache baselines;  // used by profiles
   // used by grades: the times that grades measured
-  BaselineCache graded{BaselineCache::kMostPyTorchAge};
+  BaselineCache graded;
+  PyTorchTimes pytorch;
   /// The end of the last series, by the system's monotonic clock. Before the first series, the
   /// value lies far in the past.
   std::atomic<std::int64_t> timed_at_ns{std::numeric_limits<std::int64_t>::min()};
@@ -86,6 +89,10 @@ class TimingSession {
   BaselineTimes known_times(const std::string& key) const;
   /// Returns the oracle's time from an earlier grade. It counts only if a new block confirms it.
   std::optional<Timing> earlier_grade(const std::string& key) const;
+  /// Returns PyTorch's times from earlier grades, if this job may use them.
+  PyTorchTimes::Known earlier_pytorch(const std::string& key) const;
+  /// Keeps PyTorch's time, if there is one, for later grades.
+  void remember_pytorch(const std::string& key, std::optional<double> ns);
   /// Keeps measured times. The baseline's time is kept for later grades only if it is
   /// `confirmable`.
   void remember(const std::string& key, BaselineTimes measured, bool confirmable);

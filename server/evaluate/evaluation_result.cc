@@ -62,20 +62,17 @@ std::optional<double> mean_ratio(
   return tools::shown_perf(std::exp(sum / static_cast<double>(timed.size())));
 }
 
-/// Returns the mean share of the submission's own kernels. A case that is due and has no time makes
-/// it null, as in mean_ratio(). A case with a time but without a timeline, which has too many
-/// operations for one, is left out.
+/// Returns the mean share of the submission's own kernels. A case that is due and has no share makes
+/// it null, as in mean_ratio(): a plan with many operations gets no timeline, so a submission could
+/// choose the cases that count.
 std::optional<double> mean_own_share(const std::vector<CaseRecord>& timed) {
+  if (timed.empty()) return std::nullopt;
   double sum = 0;
-  int count = 0;
   for (const CaseRecord& record : timed) {
-    if (!record.latency) return std::nullopt;
-    if (!record.own_share) continue;
+    if (!record.latency || !record.own_share) return std::nullopt;
     sum += *record.own_share;
-    ++count;
   }
-  if (count == 0) return std::nullopt;
-  return tools::shown_perf(sum / count);
+  return tools::shown_perf(sum / static_cast<double>(timed.size()));
 }
 
 /// Returns a function for mean_ratio() that divides `time` by the submission's time.

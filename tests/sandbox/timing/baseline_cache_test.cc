@@ -31,7 +31,7 @@ Timing oracle_of(double ns) {
 
 TEST_CASE("times are kept for a while, the oracle's with its age") {
   assay::ManualClock clock;
-  BaselineCache cache(BaselineCache::kMostAge, clock);
+  BaselineCache cache(clock);
   const std::string key = key_of(kCase);
   CHECK_FALSE(cache.find(key).baseline);
   CHECK_FALSE(cache.find(key).pytorch_ns);
@@ -51,7 +51,7 @@ TEST_CASE("times are kept for a while, the oracle's with its age") {
 
 TEST_CASE("a new time of the oracle does not renew PyTorch's time") {
   assay::ManualClock clock;
-  BaselineCache cache(BaselineCache::kMostAge, clock);
+  BaselineCache cache(clock);
   const std::string key = key_of(kCase);
   cache.put(key, {.baseline = oracle_of(100), .pytorch_ns = 300});
   clock.advance_ms(240'000);
@@ -62,18 +62,6 @@ TEST_CASE("a new time of the oracle does not renew PyTorch's time") {
   CHECK(later.baseline->median_ns == 90);
   CHECK(later.baseline->age_ms == 120'000);
   CHECK_FALSE(later.pytorch_ns);
-}
-
-TEST_CASE("PyTorch's times of grades are kept for longer than the baseline's") {
-  assay::ManualClock clock;
-  BaselineCache cache(BaselineCache::kMostPyTorchAge, clock);
-  const std::string key = key_of(kCase);
-  cache.put(key, {.baseline = oracle_of(100), .pytorch_ns = 300});
-  clock.advance_ms(std::chrono::milliseconds(BaselineCache::kMostPyTorchAge).count());
-  CHECK_FALSE(cache.find(key).baseline);
-  CHECK(cache.find(key).pytorch_ns == 300);
-  clock.advance_ms(1);
-  CHECK_FALSE(cache.find(key).pytorch_ns);
 }
 
 TEST_CASE("the key has everything that a time depends on") {

@@ -71,6 +71,53 @@ ADDRESSES: dict[str, HostCase] = {
         "return z",
         "pass",
     ),
+    "address_that_comes_late": HostCase(
+        "lets torch add, and gives a kernel an object whose data_ptr() exists only for the launcher",
+        "made, z = x + y, torch.empty_like(x)\n"
+        "_copy[grid(x)](Late(made, x), z, x.numel(), BLOCK=WIDTH)\nreturn z",
+    ),
+    "address_that_changes": HostCase(
+        "lets torch add, and gives a kernel an object that has another address for the launcher",
+        "made, z = x + y, torch.empty_like(x)\n"
+        "_copy[grid(x)](Changes(made, x), z, x.numel(), BLOCK=WIDTH)\nreturn z",
+        "fail:unattributed,fail:wrong_result",
+    ),
+    "number_of_a_class_of_numpy": HostCase(
+        "lets torch add, and gives a kernel the sum's address as a number that looks small at first",
+        "made, z = x + y, torch.empty_like(x)\nat = Number(Pointer(made).data_ptr())\n"
+        "kind = tl.float16 if x.dtype is torch.float16 else tl.float32\n"
+        "_copy_by_number[grid(x)](at, z, x.numel(), KIND=kind, BLOCK=WIDTH)\nreturn z",
+        "fail:unattributed,error:type_error,error:runtime_error",
+    ),
+    "tuple_with_an_iterator": HostCase(
+        "lets torch add, and gives a kernel the sum's address in a tuple that hides it at first",
+        "made, z = x + y, torch.empty_like(x)\n"
+        "kind = tl.float16 if x.dtype is torch.float16 else tl.float32\n"
+        "HIDDEN.clear()\nat = Hiding((Pointer(made).data_ptr(), 1))\n"
+        "_copy_by_tuple[grid(x)](at, z, x.numel(), KIND=kind, BLOCK=WIDTH)\nreturn z",
+    ),
+    "address_as_a_constant": HostCase(
+        "lets torch add, and gives a kernel the sum's address as a constexpr",
+        "made, z = x + y, torch.empty_like(x)\nat = tl.constexpr(Pointer(made).data_ptr())\n"
+        "kind = tl.float16 if x.dtype is torch.float16 else tl.float32\n"
+        "_copy_by_constant[grid(x)](at, z, x.numel(), KIND=kind, BLOCK=WIDTH)\nreturn z",
+    ),
+    "address_in_a_global_constant": HostCase(
+        "lets torch add, and gives a kernel the sum's address as a global constant (the threat model "
+        "names this gap)",
+        "made, z = x + y, torch.empty_like(x)\n"
+        "globals()['AT'] = tl.constexpr(Pointer(made).data_ptr())\n"
+        "kind = tl.float16 if x.dtype is torch.float16 else tl.float32\n"
+        "kernel = triton.jit(_copy_by_global.fn)\n"
+        "kernel[grid(x)](z, x.numel(), KIND=kind, BLOCK=WIDTH)\nreturn z",
+        "pass",
+    ),
+    "honest_tuple": HostCase(
+        "gives a kernel its inputs in a tuple with names, and a number of a class of its own",
+        "z = torch.empty_like(x)\n"
+        "_add_by_names[grid(x)](Both(x, y), z, Count(x.numel()), BLOCK=WIDTH)\nreturn z",
+        "pass",
+    ),
     "writes_the_outputs_late": HostCase(
         "writes torch's sum to its output when the harness has begun to look at it",
         "import sys\nimport time" + _WRITES_LATE,

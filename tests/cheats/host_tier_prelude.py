@@ -6,6 +6,9 @@ import ctypes
 import subprocess
 import tempfile
 import threading
+from typing import NamedTuple
+
+import numpy as np
 from torch.utils._python_dispatch import _disable_current_modes
 
 WIDTH = 4096
@@ -60,6 +63,38 @@ def _copy_by_halves(high, low, z, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = (tl.cast(high, tl.int64) * 16777216 + low).to(tl.pointer_type(KIND))
     tl.store(z + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def _copy_by_tuple(both, z, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.cast(both[0], tl.int64).to(tl.pointer_type(KIND))
+    tl.store(z + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def _copy_by_constant(at: tl.constexpr, z, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.full((), at, tl.int64).to(tl.pointer_type(KIND))
+    tl.store(z + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+AT = tl.constexpr(0)
+
+
+@triton.jit
+def _copy_by_global(z, n, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.full((), AT, tl.int64).to(tl.pointer_type(KIND))
+    tl.store(z + i, tl.load(x + i, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def _add_by_names(both, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    total = tl.load(both.x + i, mask=i < n).to(tl.float32)
+    total += tl.load(both.y + i, mask=i < n).to(tl.float32)
+    tl.store(z + i, total.to(z.dtype.element_ty), mask=i < n)
 
 
 @triton.jit
@@ -206,6 +241,59 @@ def replace_negative():  # makes -x the sum of x and OTHER
         LIBRARY.append(torch.library.Library("aten", "IMPL"))
         for device in ("CPU", "CUDA"):
             LIBRARY[0].impl("neg", lambda x: torch.add(x, OTHER[0]), device)
+
+
+def looked_at_by_the_harness():
+    frame, names = sys._getframe(1), []
+    while frame is not None:
+        names.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    return "/harness/candidate/" in names[1] or "/triton_adapter/" in names[1]
+
+
+class Late:  # has a data_ptr() only if the harness does not look
+    def __init__(self, tensor, other):
+        self.dtype, self._tensor = tensor.dtype, tensor
+
+    def __getattr__(self, name):
+        if name != "data_ptr" or looked_at_by_the_harness():
+            raise AttributeError(name)
+        return Pointer(self._tensor).data_ptr
+
+
+class Changes:  # has the address of `other` for the harness
+    def __init__(self, tensor, other):
+        self.dtype, self._tensor, self._other = tensor.dtype, tensor, other
+
+    def data_ptr(self):
+        return Pointer(self._other if looked_at_by_the_harness() else self._tensor).data_ptr()
+
+
+class Number(np.int64):
+    def __int__(self):
+        return 1 if looked_at_by_the_harness() else int(np.int64(super().__index__()))
+
+
+class Hiding(tuple):
+    def __new__(cls, parts):
+        made = super().__new__(cls, parts if not HIDDEN else HIDDEN[0])
+        HIDDEN[:] = [tuple.__getitem__(made, slice(None))]
+        return made
+
+    def __iter__(self):
+        return iter((1, 1)) if looked_at_by_the_harness() else super().__iter__()
+
+
+class Both(NamedTuple):
+    x: object
+    y: object
+
+
+class Count(int):
+    pass
+
+
+HIDDEN = []
 
 
 class Pointer:

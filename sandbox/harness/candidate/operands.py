@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
+from triton.language.core import constexpr
 from triton.runtime.jit import TensorWrapper
 
 from harness.triton_adapter.launches import Address
@@ -78,6 +79,8 @@ def leaves_of(value: Any) -> Iterator[Any]:
     elif isinstance(value, tuple | list):
         for part in value:
             yield from leaves_of(part)
+    elif type(value) is constexpr:
+        yield from leaves_of(value.value)
     else:
         yield value
 

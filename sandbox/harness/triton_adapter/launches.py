@@ -20,6 +20,8 @@ from triton.compiler import CompiledKernel
 from triton.runtime import _allocation, jit
 from triton.runtime.jit import TensorWrapper
 
+from harness.triton_adapter.plain_arguments import is_torchs, plain
+
 
 class Address(int):
     """What data_ptr() of an argument has returned that is no plain tensor."""
@@ -31,8 +33,8 @@ def watch_compiled(around: Callable[[Any], AbstractContextManager[Any]]) -> None
     it was compiled, as `compiled[grid](...)`. Both call the launcher that `compiled.run` returns."""
 
     def launch(launcher: Any, grid: Any, stream: Any, rest: Any, arguments: Any) -> None:
-        plain = tuple(map(_without_code, arguments))
-        with _memory_of_before(launcher, grid, stream), around(plain) as given:
+        without_code = tuple(map(_without_code, arguments))
+        with _memory_of_before(launcher, grid, stream), around(without_code) as given:
             with torch._C.DisableTorchFunction():
                 launcher(*grid, stream, *rest, None, None, *given)
 
@@ -101,19 +103,13 @@ def _is_without_code(argument: Any) -> bool:
         return all(map(_is_without_code, argument))
     if type(argument) is TensorWrapper:
         return _is_without_code(argument.base)
-    if type(argument) in (torch.Tensor, torch.nn.Parameter):
-        return "data_ptr" not in vars(argument)
-    return not hasattr(argument, "data_ptr")
+    return is_torchs(argument) or not hasattr(argument, "data_ptr")
 
 
 def _without_code(argument: Any) -> Any:
-    """Returns the address of the argument if the launcher would call a data_ptr() that is not
-    torch's."""
-    if type(argument) is tuple:
-        return tuple(map(_without_code, argument))
-    if type(argument) is TensorWrapper:
-        return _without_code(argument.base)
-    return argument if _is_without_code(argument) else Address(argument.data_ptr())
+    """Returns the argument without code of the submission: the address of an object with a data_ptr()
+    that is not torch's."""
+    return plain(argument, lambda _, address: Address(address))
 
 
 @contextlib.contextmanager

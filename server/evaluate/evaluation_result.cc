@@ -62,9 +62,9 @@ std::optional<double> mean_ratio(
   return tools::shown_perf(std::exp(sum / static_cast<double>(timed.size())));
 }
 
-/// Returns the mean share of the submission's own kernels. A case that is due and has no share makes
-/// it null, as in mean_ratio(): a plan with many operations gets no timeline, so a submission could
-/// choose the cases that count.
+/// Returns the mean share of the submission's own kernels. A case that is due and has no share
+/// makes it null, as in mean_ratio(): a plan with many operations gets no timeline, so a submission
+/// could choose the cases that count.
 std::optional<double> mean_own_share(const std::vector<CaseRecord>& timed) {
   if (timed.empty()) return std::nullopt;
   double sum = 0;

@@ -13,15 +13,15 @@
 #include <vector>
 
 #include "sandbox/launcher/driver/gpu_driver.h"
-#include "sandbox/launcher/plan/plan_check.h"
 
 namespace assay::sandbox::hip {
 
 // The size of the buffer for kernel arguments. The runtime copies as many bytes as the image
-// declares, which check_amd_metadata() limits. If an image declares more bytes than the plan passes,
-// the runtime copies zeros from the rest of this buffer and no other memory of this process. In a
-// cooperative launch, the last argument may begin where the plan's arguments end.
-inline constexpr std::size_t kHipArgumentRoomBytes = 2 * kMostAmdArgumentBytes;
+// declares. They are at most half of this size (kMostAmdArgumentBytes in plan/plan_check.h). If an
+// image declares more bytes than the plan passes, the runtime copies zeros from the rest of this
+// buffer and no other memory of this process. In a cooperative launch, the last argument may begin
+// where the plan's arguments end.
+inline constexpr std::size_t kHipArgumentRoomBytes = 64 << 10;
 
 /// Writes the values into `room` and zeros behind them. Returns the size of the values together.
 /// Errors: launch_failure for a tensor map; invalid_plan if they need more than half of `room`.

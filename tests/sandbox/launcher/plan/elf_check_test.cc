@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "sandbox/launcher/driver/hip_arguments.h"
 #include "sandbox/launcher/plan/plan_check.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
@@ -196,6 +197,9 @@ TEST_CASE("an AMD binary whose kernels could call the host is refused") {
   header.e_phnum = PN_XNUM;
   CHECK_FALSE(check_elf(with_header(many, header)));
 }
+
+// A cooperative launch reads an argument that the plan lacks behind the plan's arguments.
+static_assert(2 * kMostAmdArgumentBytes <= hip::kHipArgumentRoomBytes);
 
 TEST_CASE("arguments of an AMD binary that lie outside of the arguments' memory are refused") {
   CHECK(with_arguments({argument("by_value", 0, 64)}));

@@ -96,6 +96,19 @@ ADDRESSES: dict[str, HostCase] = {
         "HIDDEN.clear()\nat = Hiding((Pointer(made).data_ptr(), 1))\n"
         "_copy_by_tuple[grid(x)](at, z, x.numel(), KIND=kind, BLOCK=WIDTH)\nreturn z",
     ),
+    "data_ptr_of_all_tensors": HostCase(
+        "lets torch add, and replaces torch.Tensor.data_ptr, so that the launcher finds the sum",
+        "made, z, real, seen = x + y, torch.empty_like(x), torch.Tensor.data_ptr, []\n"
+        "def replaced(tensor):\n"
+        "    if looked_at_by_the_harness() or tensor.shape != x.shape:\n"
+        "        return real(tensor)\n"
+        "    seen.append(tensor)\n"
+        "    return real(made if tensor is seen[0] else tensor)\n"
+        "torch.Tensor.data_ptr = replaced\n"
+        "try:\n    _copy[grid(x)](x, z, x.numel(), BLOCK=WIDTH)\n"
+        "finally:\n    torch.Tensor.data_ptr = real\nreturn z",
+        "fail:unattributed,fail:wrong_result",
+    ),
     "address_as_a_constant": HostCase(
         "lets torch add, and gives a kernel the sum's address as a constexpr",
         "made, z = x + y, torch.empty_like(x)\nat = tl.constexpr(Pointer(made).data_ptr())\n"

@@ -26,7 +26,7 @@ from triton.runtime.jit import JITFunction
 from harness.entry.refusals import Refusals
 from harness.interpreting.program_order import ReversedPrograms
 from harness.triton_adapter.hardware import as_hardware
-from harness.triton_adapter.plain_arguments import plain
+from harness.triton_adapter.plain_arguments import Pointer, plain, with_fixed_addresses
 from harness.triton_adapter.reductions import combine_slices
 
 
@@ -179,29 +179,23 @@ def watch_interpreted(around: Callable[[Any], contextlib.AbstractContextManager[
     before, because what they write is not written by the kernel."""
     launch = GridExecutor.__call__
 
+    def pointer(argument: Any, address: int) -> Pointer:
+        return Pointer(argument.dtype, address)
+
     def watched(executor: Any, *args: Any, **kwargs: Any) -> Any:
         fixed = _with_fixed_grid(executor, args, kwargs)
 
         def without_code(name: str, value: Any) -> Any:
-            return value if name in fixed.constexprs else plain(value, _Pointer)
+            return value if name in fixed.constexprs else plain(value, pointer)
 
         names = fixed.arg_names
         args = tuple(map(without_code, names, args)) + args[len(names) :]
         kwargs = {name: without_code(name, value) for name, value in kwargs.items()}
         with around((args, kwargs)) as (given, named):
-            return launch(fixed, *given, **named)
+            named = {name: with_fixed_addresses(value) for name, value in named.items()}
+            return launch(fixed, *map(with_fixed_addresses, given), **named)
 
     GridExecutor.__call__ = watched
-
-
-class _Pointer:
-    """Stands for an object with a data_ptr() of its own, and always has the same address."""
-
-    def __init__(self, argument: Any, address: int) -> None:
-        self.dtype, self._address = argument.dtype, address
-
-    def data_ptr(self) -> int:
-        return self._address
 
 
 def _with_fixed_grid(executor: Any, args: Any, kwargs: Any) -> Any:

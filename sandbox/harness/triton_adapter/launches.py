@@ -20,7 +20,11 @@ from triton.compiler import CompiledKernel
 from triton.runtime import _allocation, jit
 from triton.runtime.jit import TensorWrapper
 
-from harness.triton_adapter.plain_arguments import is_torchs, plain
+from harness.triton_adapter.plain_arguments import (
+    is_torchs,
+    plain,
+    with_fixed_addresses,
+)
 
 
 class Address(int):
@@ -36,7 +40,7 @@ def watch_compiled(around: Callable[[Any], AbstractContextManager[Any]]) -> None
         without_code = tuple(map(_without_code, arguments))
         with _memory_of_before(launcher, grid, stream), around(without_code) as given:
             with torch._C.DisableTorchFunction():
-                launcher(*grid, stream, *rest, None, None, *given)
+                launcher(*grid, stream, *rest, None, None, *map(with_fixed_addresses, given))
 
     _replace_launcher(launch)
     _hide_specialisation()

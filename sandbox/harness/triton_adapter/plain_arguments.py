@@ -1,14 +1,19 @@
 """Replaces the arguments of a launch by values that have no code of the submission.
 
     given = tuple(plain(one, Address) for one in arguments)
+    ...                                            # looks at the arguments
+    launcher(*map(with_fixed_addresses, given))
 
 Several functions look at a launch's arguments: they find tensors and addresses in them, and at last
 the launcher reads them. An object of a class of the submission could show a different address to
 each of them: by data_ptr(), by __index__(), or by the iterator of its own kind of tuple. So each
-argument is read once, here, and nothing else ever sees the object."""
+argument is read once, here, and nothing else ever sees the object. A submission can also replace
+torch.Tensor.data_ptr for all tensors. So a launcher gets addresses that torch's own function has
+found, and no tensors."""
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator
@@ -21,6 +26,8 @@ from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction, TensorWrapper
 
 _TENSORS = (torch.Tensor, torch.nn.Parameter)
+# What torch has before a submission is imported: a zygote imports this module.
+_ADDRESS_OF, _DTYPE_OF = torch._C.TensorBase.data_ptr, torch._C.TensorBase.dtype  # type: ignore[attr-defined]
 # Values of these classes have no address.
 _CONSTANTS = (bool, torch.dtype, dtype, pointer_type, JITFunction, InterpretedFunction)
 _NUMPY = frozenset(np.sctypeDict.values())
@@ -30,6 +37,16 @@ _DESCRIPTORS = (
     ("triton.experimental.gluon.nvidia.hopper", "TensorDescriptor"),
     ("triton.experimental.gluon.nvidia.hopper", "TensorDescriptorIm2Col"),
 )
+
+
+class Pointer:
+    """Stands for a tensor, or for an object with a data_ptr() of its own."""
+
+    def __init__(self, dtype: Any, address: int) -> None:
+        self.dtype, self._address = dtype, address
+
+    def data_ptr(self) -> int:
+        return self._address
 
 
 def is_torchs(argument: Any) -> bool:
@@ -70,6 +87,23 @@ def plain(argument: Any, pointer: Callable[[Any, Any], Any]) -> Any:
     except AttributeError:
         return None
     return pointer(argument, int.__pos__(address()))
+
+
+def with_fixed_addresses(argument: Any) -> Any:
+    """Returns a plain argument with a Pointer in place of each tensor, which must live longer."""
+    if isinstance(argument, torch.Tensor):
+        with torch._C.DisableTorchFunction():
+            return Pointer(_DTYPE_OF.__get__(argument), _ADDRESS_OF(argument))
+    if isinstance(argument, tuple):
+        parts = map(with_fixed_addresses, argument)
+        return type(argument)(*parts) if hasattr(argument, "_fields") else tuple(parts)
+    if isinstance(argument, list):
+        return list(map(with_fixed_addresses, argument))
+    if isinstance(getattr(argument, "base", None), torch.Tensor):  # a descriptor
+        made = copy.copy(argument)
+        made.base = with_fixed_addresses(argument.base)
+        return made
+    return argument
 
 
 def _plain_tuple(argument: tuple[Any, ...], pointer: Callable[[Any, Any], Any]) -> tuple[Any, ...]:

@@ -16,7 +16,7 @@ import triton
 # process has converted Triton's library to interpreted functions, so it happens here.
 import triton.experimental.gluon
 from harness.triton_adapter.interpreter import launch_nothing_interpreted, watch_interpreted
-from harness.triton_adapter.launches import launch_nothing_compiled, watch_compiled
+from harness.triton_adapter.launches import Address, launch_nothing_compiled, watch_compiled
 from torch.overrides import TorchFunctionMode
 from triton import knobs
 from triton.backends.compiler import GPUTarget
@@ -145,6 +145,21 @@ def test_only_the_kernel_runs_in_the_window_of_a_launch(events: list[str], addre
     assert events[at : at + 3] == ["begin", "kernel", "end"]
     assert {"hook", "grid", "enter", "allocator", "data_ptr"} == set(events[:at])
     assert events[at + 3 :] == ["leave"]
+
+
+def test_no_object_of_the_submission_reaches_the_window_of_a_launch(events: list[str]) -> None:
+    given: list[Any] = []
+
+    @contextlib.contextmanager
+    def around(arguments: Any) -> Iterator[Any]:
+        given.extend(arguments)
+        yield arguments
+
+    watch_compiled(around)
+    tensor = torch.zeros(4)
+    _kernel[(1,)](tensor, Adds(events), 3)
+    assert given[0] is tensor
+    assert [type(one) for one in given[1:]] == [Address, int]
 
 
 def test_memory_of_an_allocator_is_allocated_before_and_its_allocator_stays(

@@ -9,7 +9,7 @@ import pytest
 import torch
 import triton.language as tl
 from harness.candidate.addresses import numbers_in
-from harness.triton_adapter.plain_arguments import plain
+from harness.triton_adapter.plain_arguments import plain, with_fixed_addresses
 from triton.runtime.jit import TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
@@ -105,6 +105,20 @@ def test_tensors_stay_and_other_objects_are_asked_once_for_their_address() -> No
     late.reads = 1
     assert plain((late,), pointer) == (("pointer", ADDRESS),)
     assert late.reads == 2
+
+
+def test_a_launcher_gets_the_addresses_that_torch_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+    tensor = torch.zeros(16, 16)
+    address = tensor.data_ptr()
+    descriptor = TensorDescriptor(tensor, [16, 16], [16, 1], [16, 16])
+    monkeypatch.setattr(torch.Tensor, "data_ptr", lambda _: ADDRESS)
+    monkeypatch.setattr(torch.Tensor, "dtype", torch.int8)
+    given = plain((tensor, Pair(tensor, 3), [tensor], descriptor, 5), pointer)
+    one, pair, (part,), described, number = with_fixed_addresses(given)
+    for found in (one, pair.x, part, described.base):
+        assert (found.data_ptr(), found.dtype) == (address, torch.float32)
+    assert (pair.n, number) == (3, 5)
+    assert descriptor.base is tensor
 
 
 def test_the_names_of_a_tuple_stay() -> None:

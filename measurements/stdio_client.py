@@ -22,7 +22,7 @@ def serve_command(binary: str | Path, device: str, store: str | Path, *more: str
     return [str(binary), "serve", "--stdio", "--device", device, "--store", str(store), *more]
 
 
-EXIT_TIMEOUT_S = 5
+EXIT_TIMEOUT_S = 60
 
 
 def how_it_ended(process: subprocess.Popen[Any]) -> str:
@@ -94,4 +94,4 @@ class StdioClient:
     def close(self) -> None:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        self.process.wait(timeout=30)
+        self.process.wait(EXIT_TIMEOUT_S)

@@ -25,7 +25,7 @@ TEST_CASE("worker pool: lazy, bounded, finishes what it took") {
     while (pool.submit(work)) ++accepted;
     CHECK(accepted == 5);  // two functions run, three wait
     go.count_down();
-    CHECK(pool.wait_idle(std::chrono::seconds(10)));
+    CHECK(pool.wait_idle(std::chrono::seconds(60)));
     CHECK(done == 5);
     REQUIRE(pool.submit(work));
   }

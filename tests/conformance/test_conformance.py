@@ -40,7 +40,7 @@ def url() -> Iterator[str]:
     assert listening, "the server does not listen"
     yield listening[0]
     process.terminate()
-    process.communicate(timeout=10)
+    process.communicate(timeout=120)
     assert process.returncode == 0
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stdio_client import StdioClient
+from tool_calls import verdict_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -156,22 +158,43 @@ def check(assay: Run, tmp_path: Path) -> Callable[..., tuple[int, dict[str, Any]
     return run
 
 
+@pytest.fixture
+def served(cpu_server: StdioClient) -> Callable[..., dict[str, Any]]:
+    """Returns a function that checks a kernel on the server that all tests share. Each run of `assay
+    check` starts processes that import torch, which takes ten times as long as a check. The command
+    prints the same verdict."""
+
+    def run(
+        kernel: str, reference: str, axis: str = "n=700", references: str = REFERENCES, **more: Any
+    ) -> dict[str, Any]:
+        sources = {"code": KERNELS, "reference": references, "entry": f"{kernel}:{reference}"}
+        inputs = ["x=f32[{n}]", "beta=1.5"]
+        return verdict_of(
+            cpu_server, "check", {**sources, "inputs": inputs, "axes": [axis], **more}
+        )
+
+    return run
+
+
 Check = Callable[..., tuple[int, dict[str, Any]]]
+Served = Callable[..., dict[str, Any]]
 
 
-def test_right_kernels_pass(check: Check) -> None:
-    for kernel, reference in (("swish", "swish"), ("pair", "pair"), ("in_place", "in_place")):
-        status, verdict = check(kernel, reference)
-        assert (status, verdict["outcome"]) == (0, "pass"), verdict["summary"]
+def test_right_kernels_pass(check: Check, served: Served) -> None:
+    status, first = check("swish", "swish")
+    assert status == 0
+    others = [served("pair", "pair"), served("in_place", "in_place")]
+    for reference, verdict in zip(("swish", "pair", "in_place"), (first, *others), strict=True):
+        assert verdict["outcome"] == "pass", verdict["summary"]
         assert verdict["operator"] == f"check:{reference}"
         assert verdict["kernels"][0]["registers"] > 0
 
 
-def test_each_combination_of_axes_is_a_case(check: Check) -> None:
-    status, verdict = check("swish", "swish", "--n", "1,256,1000")
-    assert status == 0
+def test_each_combination_of_axes_is_a_case(served: Served) -> None:
+    verdict = served("swish", "swish", axis="n=1,256,1000")
+    assert verdict["outcome"] == "pass"
     assert [case["id"] for case in verdict["cases"]] == ["n=1", "n=256", "n=1000"]
-    status, verdict = check("swish", "swish", "--axis", "n=31,2000000")
+    verdict = served("swish", "swish", axis="n=31,2000000")
     assert [case["id"] for case in verdict["cases"]] == ["n=31"]
     assert verdict["skipped_cases"][0]["ids"] == ["n=2000000"]
 
@@ -187,15 +210,15 @@ def test_each_combination_of_axes_is_a_case(check: Check) -> None:
     ],
 )
 def test_wrong_kernels_fail(
-    check: Check, kernel: str, reference: str, kind: str, words: str
+    served: Served, kernel: str, reference: str, kind: str, words: str
 ) -> None:
-    status, verdict = check(kernel, reference)
-    assert (status, verdict["outcome"], verdict["error_kind"]) == (1, "fail", kind)
+    verdict = served(kernel, reference)
+    assert (verdict["outcome"], verdict["error_kind"]) == ("fail", kind)
     assert words in verdict["summary"]
 
 
-def test_the_tolerance_can_be_chosen(check: Check) -> None:
-    assert check("swish", "slightly_off", "--n", "700", "--tolerance", "1e-3")[0] == 0
+def test_the_tolerance_can_be_chosen(check: Check, served: Served) -> None:
+    assert served("swish", "slightly_off", tolerance=1e-3)["outcome"] == "pass"
     assert check("swish", "swish", "--n", "700", "--tolerance", "0")[0] == 1
 
 
@@ -216,10 +239,10 @@ def test_an_error_of_the_kernel_is_the_kernels(check: Check) -> None:
     ],
 )
 def test_an_error_of_the_reference_is_the_references(
-    check: Check, reference: str, words: tuple[str, ...]
+    served: Served, reference: str, words: tuple[str, ...]
 ) -> None:
-    status, verdict = check("swish", reference)
-    assert (status, verdict["error_kind"]) == (2, "reference_error")
+    verdict = served("swish", reference)
+    assert (verdict["outcome"], verdict["error_kind"]) == ("error", "reference_error")
     for word in words:
         assert word in verdict["detail"], verdict["detail"]
     assert "diagnostic" not in verdict
@@ -233,24 +256,23 @@ def test_a_reference_that_hangs_is_named(check: Check) -> None:
     assert "1500 ms" in verdict["detail"]
 
 
-def test_a_reference_has_a_memory_limit(check: Check) -> None:
-    status, verdict = check("swish", "greedy")
-    assert (status, verdict["error_kind"]) == (2, "reference_error"), verdict["summary"]
+def test_a_reference_has_a_memory_limit(served: Served) -> None:
+    verdict = served("swish", "greedy")
+    assert (verdict["outcome"], verdict["error_kind"]) == ("error", "reference_error"), verdict
 
 
-def test_a_reference_sees_no_files_and_no_network(check: Check, tmp_path: Path) -> None:
+def test_a_reference_sees_no_files_and_no_network(served: Served, tmp_path: Path) -> None:
+    (tmp_path / "my.py").write_text(KERNELS)
     with socket.create_server(("127.0.0.1", 0)) as listening:
         source = REFERENCES.replace("SECRET", str(tmp_path / "my.py"))
         source = source.replace("PORT", str(listening.getsockname()[1]))
-        (tmp_path / "ref.py").write_text(source)
-        status, verdict = check("swish", "spy")
-    assert status == 0, verdict["summary"]
+        verdict = served("swish", "spy", references=source)
+    assert verdict["outcome"] == "pass", verdict["summary"]
 
 
-def test_a_syntax_error_of_the_reference_is_named(check: Check, tmp_path: Path) -> None:
-    (tmp_path / "ref.py").write_text("def swish(x, beta):\n    return x +\n")
-    status, verdict = check("swish", "swish")
-    assert (status, verdict["error_kind"]) == (2, "reference_error")
+def test_a_syntax_error_of_the_reference_is_named(served: Served) -> None:
+    verdict = served("swish", "swish", references="def swish(x, beta):\n    return x +\n")
+    assert (verdict["outcome"], verdict["error_kind"]) == ("error", "reference_error")
     assert "line 2" in verdict["detail"] and "SyntaxError" in verdict["detail"]
 
 

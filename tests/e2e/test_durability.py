@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from stdio_client import StdioClient
 
-SLOW = "# fake: sleep_ms=2500\ndef vector_add(x, y):\n    return x\n"
+PATIENCE_S = 120.0  # the longest wait for an event that must come
+SLOW = "# fake: sleep_ms=5000\ndef vector_add(x, y):\n    return x\n"
 QUICK = "# fake: pass\ndef vector_add(x, y):\n    return x\n"
 
 
@@ -22,7 +23,7 @@ def start(binary: str, store: Path) -> StdioClient:
 
 
 def finished(client: StdioClient, job: str) -> dict[str, Any]:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         answer: dict[str, Any] = client.call("job", {"job": job, "wait_s": 10})["structuredContent"]
         if answer.get("state") not in ("queued", "running") and answer.get("status") not in (
@@ -35,7 +36,7 @@ def finished(client: StdioClient, job: str) -> dict[str, Any]:
 
 def wait_for_stored_job(store: Path, operator: str) -> None:
     """Waits until the store contains an accepted job for the operator."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     query = "SELECT COUNT(*) FROM submissions WHERE operator = ?"
     while time.monotonic() < deadline:
         with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:

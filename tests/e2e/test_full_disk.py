@@ -19,7 +19,7 @@ from http_serving import Server, serving, wait_until
 from stdio_client import META, StdioClient, serve_command
 
 GOOD = "# fake: pass\ndef vector_add(x, y):\n    return x\n"
-SLOW = "# fake: sleep_ms=2000\ndef vector_add(x, y):\n    return x\n"
+SLOW = "# fake: sleep_ms=4000\ndef vector_add(x, y):\n    return x\n"
 
 
 def no_writes() -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
-from http_serving import PING, Server, make_certificate, new_token, serving, wait_until
+from http_serving import PING, WAIT_S, Server, make_certificate, new_token, serving, wait_until
 from jwt.algorithms import ECAlgorithm
 
 ISSUER = "https://id.example/realms/team"
@@ -244,7 +244,7 @@ def test_wrong_options(
         [binary, "serve", "--http", "127.0.0.1:8080", *options],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=WAIT_S,
         cwd=tmp_path,
     )
     assert done.returncode == status and said in done.stderr, done.stderr

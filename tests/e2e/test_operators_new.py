@@ -43,10 +43,14 @@ def swish(x, g, beta):
 """
 
 
+def write_sources(folder: Path) -> None:
+    (folder / "ref.py").write_text(REFERENCE)
+    (folder / "my.py").write_text(KERNEL)
+
+
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:
-    (tmp_path / "ref.py").write_text(REFERENCE)
-    (tmp_path / "my.py").write_text(KERNEL)
+    write_sources(tmp_path)
     return tmp_path
 
 
@@ -69,8 +73,6 @@ def test_an_operator_of_a_reference_and_an_oracle(assay: Run, sources: Path) -> 
         "reference.py",
         "spec.toml",
     ]
-    lint = assay("operators", "--suite", suite, "lint", "swish_gate")
-    assert lint.returncode == 0 and "oracle pass" in lint.stdout, lint.stdout
     right = assay("eval", "swish_gate", f"{folder}/oracle.py", "--suite", suite, "--device", "cpu")
     assert right.returncode == 0 and "7 cases" in right.stdout, right.stdout
     wrong = sources / "wrong.py"
@@ -88,9 +90,11 @@ KINDS = {
 
 
 @pytest.fixture(scope="module")
-def linted_kinds(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Makes an operator of each simple kind and lints all of them at once. Returns the output."""
+def linted(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Makes an operator of each simple kind and one of a reference and an oracle, and lints all of
+    them at once. Returns the output."""
     folder = tmp_path_factory.mktemp("kinds")
+    write_sources(folder)
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [binary, "operators", "--suite", str(folder / "suite"), *words]
@@ -103,15 +107,18 @@ def linted_kinds(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
             "new", f"my_{kind}", *options, "--signature", f"my_{kind}({parameters}) -> Tensor"
         )
         assert made.returncode == 0, made.stderr
-    lint = run("lint", *(f"my_{kind}" for kind in KINDS))
+    oracle = ["--oracle", f"{folder}/my.py:swish", "--n", "1000,100003"]
+    made = run("new", "swish_gate", *checked(folder, *oracle))
+    assert made.returncode == 0, made.stderr
+    lint = run("lint", *(f"my_{kind}" for kind in KINDS), "swish_gate")
     assert lint.returncode == 0, lint.stdout
     return lint.stdout
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_operator_of_a_simple_kind(linted_kinds: str, kind: str) -> None:
-    (line,) = [one for one in linted_kinds.splitlines() if f"my_{kind} " in one]
-    assert line.startswith("ok") and "oracle pass" in line, linted_kinds
+@pytest.mark.parametrize("name", [*(f"my_{kind}" for kind in KINDS), "swish_gate"])
+def test_a_new_operator_is_sound(linted: str, name: str) -> None:
+    (line,) = [one for one in linted.splitlines() if f"{name} " in one]
+    assert line.startswith("ok") and "oracle pass" in line, linted
 
 
 def test_lint_names_every_place_to_fill_in(assay: Run, sources: Path) -> None:

@@ -22,7 +22,7 @@ from http_serving import (
 )
 from stdio_client import StdioClient, serve_command
 
-SLOW = {"operator": "vector_add", "code": "# fake: sleep_ms=3000\ndef vector_add(x, y): pass\n"}
+SLOW = {"operator": "vector_add", "code": "# fake: sleep_ms=15000\ndef vector_add(x, y): pass\n"}
 HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
@@ -198,6 +198,6 @@ def test_a_file_of_limits_must_be_usable_at_the_start(binary: str, tmp_path: Pat
             [binary, "serve", "--http", "127.0.0.1:0", "--limits-file", str(path)],
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=WAIT_S,
         )
         assert done.returncode == status and said in done.stderr, done.stderr

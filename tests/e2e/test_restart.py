@@ -14,6 +14,8 @@ import pytest
 from http_serving import WAIT_S, Server, running_jobs, serving, wait_until
 from stdio_client import META, PROTOCOL, StdioClient, serve_command
 
+LONG_MS = 50_000  # a job that ends only because the test ends it
+
 
 def code(sleep_ms: int = 0, note: str = "") -> str:
     return f"# fake: sleep_ms={sleep_ms}\n# {note}\ndef vector_add(x, y):\n    return x\n"
@@ -81,7 +83,7 @@ def test_sigterm_lets_the_jobs_in_progress_end(binary: str, tmp_path: Path) -> N
         kept.request("GET", "/healthz")
         first = kept.getresponse()
         assert (first.status, json.loads(first.read())) == (200, {"status": "ok"})
-        call = Call(server, "run_tests", {"operator": "vector_add", "code": code(3000)})
+        call = Call(server, "run_tests", {"operator": "vector_add", "code": code(8000)})
         wait_for_running_job(server)
         begin_drain(server)
         kept.request("GET", "/healthz")
@@ -106,21 +108,21 @@ def test_an_idle_server_ends_at_once(binary: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("second", [signal.SIGTERM, signal.SIGINT])
 def test_a_second_signal_stops_at_once(binary: str, tmp_path: Path, second: signal.Signals) -> None:
     with serving(binary, tmp_path, "--drain-s", "3600") as server:
-        call = Call(server, "run_tests", {"operator": "vector_add", "code": code(20_000)})
+        call = Call(server, "run_tests", {"operator": "vector_add", "code": code(LONG_MS)})
         wait_for_running_job(server)
         begin_drain(server)
         server.process.send_signal(second)
-        assert server.process.wait(15) == 0
+        assert server.process.wait(WAIT_S) == 0
         answer = call.answer()
         assert (answer["status"], answer["server_stops"]) == ("running", True)
 
 
 def test_the_time_to_end_is_limited(binary: str, tmp_path: Path) -> None:
     with serving(binary, tmp_path, "--drain-s", "1") as server:
-        call = Call(server, "run_tests", {"operator": "vector_add", "code": code(20_000)})
+        call = Call(server, "run_tests", {"operator": "vector_add", "code": code(LONG_MS)})
         wait_for_running_job(server)
-        begin_drain(server)
-        assert server.process.wait(15) == 0
+        server.process.send_signal(signal.SIGTERM)
+        assert server.process.wait(WAIT_S) == 0
         assert call.answer()["server_stops"] is True
 
 
@@ -157,7 +159,7 @@ def test_a_restart_costs_a_run_nothing(binary: str, tmp_path: Path) -> None:
 def test_a_submission_is_graded_once_after_a_restart(binary: str, tmp_path: Path) -> None:
     with serving(binary, tmp_path, "--drain-s", "0") as server:
         run = start_run(server)
-        submission = {"operator": "vector_add", "code": code(3000), "run": run}
+        submission = {"operator": "vector_add", "code": code(5000), "run": run}
         call = Call(server, "submit", submission)
         wait_for_running_job(server)
         server.process.send_signal(signal.SIGTERM)
@@ -174,7 +176,7 @@ def test_a_client_that_cancels_is_charged(binary: str, tmp_path: Path) -> None:
     with serving(binary, tmp_path) as server:
         run = start_run(server)
         left = run_tests(server, run, "first")["calls_left"]
-        arguments = {"operator": "vector_add", "code": code(25_000), "run": run}
+        arguments = {"operator": "vector_add", "code": code(LONG_MS), "run": run}
         message = {
             "jsonrpc": "2.0",
             "id": 1,
@@ -204,7 +206,7 @@ def test_a_stream_ends_with_the_handle(binary: str, tmp_path: Path) -> None:
         "method": "tools/call",
         "params": {
             "name": "run_tests",
-            "arguments": {"operator": "vector_add", "code": code(9000)},
+            "arguments": {"operator": "vector_add", "code": code(LONG_MS)},
             "_meta": {"progressToken": "p"},
         },
     }
@@ -263,7 +265,7 @@ def test_sigterm_ends_an_idle_server_on_stdio(
 
 def test_a_server_on_stdio_whose_client_has_gone_stops(binary: str, tmp_path: Path) -> None:
     client = StdioClient(serve_command(binary, "fake", tmp_path / "assay.db"))
-    call = {"name": "run_tests", "arguments": {"operator": "vector_add", "code": code(25_000)}}
+    call = {"name": "run_tests", "arguments": {"operator": "vector_add", "code": code(LONG_MS)}}
     client.write(2, "tools/call", {**call, "_meta": {**META, "progressToken": 1}})
     assert client.read()["method"] == "notifications/progress"
     assert client.process.stdin is not None

@@ -17,6 +17,7 @@ import pytest
 # The submissions in NOISE try to write this line to the server's stdout. They print, write
 # to the descriptor, start a child that writes, reopen files of /proc, or die while writing. The
 # entry function is correct, so a submission that does not die passes.
+PATIENCE_S = 120.0  # the longest wait for an event that must come
 FORGED = '{"jsonrpc":"2.0","id":1,"result":"forged"}'
 HEAD = f"import os, sys, subprocess\nFORGED = {FORGED!r}\n"
 KERNEL = """
@@ -98,7 +99,7 @@ class Stdio:
             + b"\n"
         )
 
-    def answer(self, identity: Any, timeout: float = 120) -> dict[str, Any]:
+    def answer(self, identity: Any, timeout: float = PATIENCE_S) -> dict[str, Any]:
         def find() -> dict[str, Any] | None:
             return next(
                 (
@@ -118,9 +119,9 @@ class Stdio:
     def close(self) -> int:
         assert self.process.stdin is not None
         self.process.stdin.close()
-        status = self.process.wait(timeout=30)
-        self.reader.join(timeout=10)
-        self.logger.join(timeout=10)
+        status = self.process.wait(timeout=PATIENCE_S)
+        self.reader.join(timeout=PATIENCE_S)
+        self.logger.join(timeout=PATIENCE_S)
         return status
 
 
@@ -225,7 +226,7 @@ def test_duplicate_ids_are_answered_as_often_as_they_were_asked(server: Stdio) -
     server.request("last", "ping")
     server.answer("last")
     with server.arrived:
-        assert server.arrived.wait_for(lambda: len(server.lines) == 11, 30)
+        assert server.arrived.wait_for(lambda: len(server.lines) == 11, PATIENCE_S)
 
 
 def test_ten_thousand_pipelined_requests(server: Stdio) -> None:
@@ -237,9 +238,9 @@ def test_ten_thousand_pipelined_requests(server: Stdio) -> None:
         daemon=True,
     )
     writer.start()
-    server.answer(count - 1, timeout=60)
+    server.answer(count - 1)
     with server.arrived:
-        assert server.arrived.wait_for(lambda: len(server.lines) == count, 60)
+        assert server.arrived.wait_for(lambda: len(server.lines) == count, PATIENCE_S)
     assert sorted(json.loads(line)["id"] for line in server.lines) == list(range(count))
 
 
@@ -280,4 +281,4 @@ def test_a_client_that_never_reads_blocks_only_itself(binary: str, tmp_path: Pat
     assert resident < 200_000, f"{resident} KiB resident"
     process.stdout.close()
     process.stdin.close()
-    assert process.wait(timeout=30) == 0
+    assert process.wait(timeout=PATIENCE_S) == 0

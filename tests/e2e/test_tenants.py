@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_serving import PING, Server, new_token, serving
+from http_serving import PING, WAIT_S, Server, new_token, serving
 
 LISTENERS = 1_000
 CALLS = 64
@@ -54,7 +54,7 @@ def status_of(server: Server, token: str, task: str) -> str:
 
 
 def wait_for(server: Server, token: str, task: str) -> str:
-    until = time.monotonic() + 60
+    until = time.monotonic() + WAIT_S
     while (status := status_of(server, token, task)) == "working" and time.monotonic() < until:
         time.sleep(0.05)
     return status
@@ -135,16 +135,16 @@ def test_slow_bodies_of_one_client_do_not_refuse_others(binary: str, tmp_path: P
 
     with serving(binary, tmp_path, *tenants.arguments) as server:
         address = ("127.0.0.1", server.port)
-        slow = [socket.create_connection(address, timeout=20) for _ in range(240)]
+        slow = [socket.create_connection(address, timeout=WAIT_S) for _ in range(240)]
         for peer in slow:
             peer.sendall(head(tenants.alice))
-        until = time.monotonic() + 20
+        until = time.monotonic() + WAIT_S
         while metric("assay_uploads_running") < 208 and time.monotonic() < until:
             time.sleep(0.05)
         assert metric("assay_uploads_running") == 208
-        peer = socket.create_connection(address, timeout=20)
+        peer = socket.create_connection(address, timeout=WAIT_S)
         peer.sendall(head(tenants.bob))
-        until = time.monotonic() + 20
+        until = time.monotonic() + WAIT_S
         while metric("assay_uploads_running") < 209 and time.monotonic() < until:
             time.sleep(0.05)
         peer.sendall(PING.encode())

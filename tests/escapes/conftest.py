@@ -30,7 +30,7 @@ for folder in (HERE, ROOT / "measurements", ROOT / "tests/common"):
 from case_file import Case, all_cases, read_case  # noqa: E402
 from escape_server import EscapeServer, can_be_private  # noqa: E402
 
-WATCHDOG_S = 120
+WATCHDOG_S = 600
 LARGEST = ("86_artifact_flood",)
 Results = dict[str, dict[str, Any]]
 

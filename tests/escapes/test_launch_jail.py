@@ -48,7 +48,7 @@ PR_GET_DUMPABLE, PR_GET_NO_NEW_PRIVS, PR_CAPBSET_READ, CAP_SYS_ADMIN = 3, 39, 23
 KEYCTL_GET_KEYRING_ID, THREAD_KEYRING = 0, -1
 IPC_CREAT, IPC_PRIVATE_KEY = 0o1000, 0x41535359
 MOST_FILE_BYTES = 1 << 30  # sandbox/jail/launch_jail.h
-DEATH_S = 5.0
+DEATH_S = 60.0
 LAYERS = [
     "launch_descriptors",
     "launch_session",

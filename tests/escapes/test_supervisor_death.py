@@ -35,8 +35,8 @@ for _ in range(3):
         time.sleep(100_000)
 time.sleep(100_000)
 """
-START_S = 60.0
-DEATH_S = 5.0
+START_S = 120.0
+DEATH_S = 60.0
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import assay
 import pytest
-from http_serving import Server, running_jobs, serving, wait_until
+from http_serving import WAIT_S, Server, running_jobs, serving, wait_until
 
 PASS = "# fake: pass\n"
 FAIL = "# fake: fail\n"
@@ -218,11 +218,11 @@ def test_a_stop_ends_the_waits_of_clients(binary: str, tmp_path: Path) -> None:
         answer = connection.getresponse()
         assert answer.status == 202 and json.loads(answer.read())["pending"] == 1
         connection.close()
-        server.process.wait(20)
+        server.process.wait(WAIT_S)
 
 
 def test_a_client_that_leaves_cancels_nothing(server: Server, client: assay.Client) -> None:
-    source = "# fake: sleep_ms=300\n# leaves\n"
+    source = "# fake: sleep_ms=5000\n# leaves\n"
     body = json.dumps({"evaluations": [one(source=source)], "wait_ms": 20_000})
     connection = server.connection()
     connection.request("POST", "/v1/evaluate", body, {"Content-Type": "application/json"})

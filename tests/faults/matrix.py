@@ -45,9 +45,9 @@ from trials import Matrix, Trial, earlier  # noqa: E402
 
 # The names of the errors that are Assay's own.
 OURS = ("internal_error", "device_unhealthy", "aborted")
-UNDISTURBED_S = 60.0  # after a fault, an undisturbed job passes within this time
-LOCKED_S = 20.0
-SILENT_S = 120.0  # a server that says nothing for so long hangs
+UNDISTURBED_S = 240.0  # after a fault, an undisturbed job passes within this time
+LOCKED_S = 120.0
+SILENT_S = 600.0  # a server that says nothing for so long hangs
 
 
 class Server:

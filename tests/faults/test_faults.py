@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -39,16 +40,27 @@ def test_two_faults_in_one_job_turn_no_verdict_and_charge_no_error_of_the_server
     assert any(trial.struck for trial in tried.trials)
 
 
-def test_a_new_zygote_that_gets_no_thread_does_not_end_the_server(tmp_path: Path) -> None:
-    server = matrix.Server(BINARY, tmp_path)
-    assert server.recovers() == ""
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[matrix.Server]:
+    """A server that several tests use one after the other. Its start costs as much as ten jobs."""
+    started = matrix.Server(BINARY, tmp_path_factory.mktemp("shared"))
+    yield started
+    started.client.close()
+
+
+@pytest.fixture
+def server(shared: matrix.Server) -> matrix.Server:
+    assert shared.recovers() == ""
+    return shared
+
+
+def test_a_new_zygote_that_gets_no_thread_does_not_end_the_server(server: matrix.Server) -> None:
     kill = matrix.Fault("zygote", stage="import")
     no_thread = matrix.Fault("server", "pthread_create", errno.EAGAIN)
     for correct in (True, False):
         trial = matrix.attempt(server, kill, "run_tests", correct, no_thread)
         assert trial.problem == "", trial
         assert trial.struck
-    server.client.close()
 
 
 def test_a_launcher_that_fails_or_is_killed_costs_the_submission_nothing(tmp_path: Path) -> None:
@@ -92,20 +104,19 @@ def test_trials_of_an_earlier_run_are_read_again(tmp_path: Path) -> None:
     assert pairs_page(trials).count("| 1 fail |") == 1
 
 
-def test_cases_that_cannot_be_sent_do_not_let_a_submission_run_out_of_time(tmp_path: Path) -> None:
-    server = matrix.Server(BINARY, tmp_path)
-    assert server.recovers() == ""
+def test_cases_that_cannot_be_sent_do_not_let_a_submission_run_out_of_time(
+    server: matrix.Server,
+) -> None:
     for skip in range(6, 18):  # among these calls are those that send cases to candidates
         fault = matrix.Fault("server", "sendmsg", errno.ENOMEM, skip)
         trial = matrix.attempt(server, fault, "run_tests", correct=True)
         assert trial.problem == "", trial
-    server.client.close()
 
 
 @pytest.mark.skipif(not can_trace(), reason="strace is missing, or the user is not root")
-def test_a_failed_call_of_a_sandboxed_process_costs_the_submission_nothing(tmp_path: Path) -> None:
-    server = matrix.Server(BINARY, tmp_path)
-    assert server.recovers() == ""
+def test_a_failed_call_of_a_sandboxed_process_costs_the_submission_nothing(
+    server: matrix.Server,
+) -> None:
     for fault in (
         matrix.Fault("candidate", "openat", errno.EMFILE, 0),  # before the submission runs
         matrix.Fault("candidate", "mkdir", errno.ENOSPC, 0),
@@ -119,7 +130,6 @@ def test_a_failed_call_of_a_sandboxed_process_costs_the_submission_nothing(tmp_p
             if trial.struck:
                 break
         assert trial.struck, fault
-    server.client.close()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import tempfile
 import threading
 from collections.abc import Sequence
 
-ATTACH_S = 20.0  # strace stops each thread of a process for a moment
+ATTACH_S = 120.0  # strace stops each thread of a process for a moment
 
 
 class Trace:

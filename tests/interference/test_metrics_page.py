@@ -36,7 +36,7 @@ CALLS = re.compile(r"^assay_(?:calls_total|tool_seconds_\w+)\{.*\} .*\n", re.M)
 TOOL_CALLS = re.compile(r"^assay_tool_calls_total\{.*\} (\d+)\n", re.M)
 # The page has these lines if the request for the page is the server's only request.
 ONLY_OWN = ("assay_http_connections 1", "assay_http_workers_busy 1")
-QUIET_S = 20
+QUIET_S = 120
 METERED = ("assay_messages_total", "assay_message_seconds_count", "assay_http_responses_total")
 
 

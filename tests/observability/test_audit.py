@@ -81,7 +81,7 @@ def test_the_audit_log_says_who_did_what(binary: str, tmp_path: Path) -> None:
 def test_limits_are_in_the_audit_log(binary: str, tmp_path: Path) -> None:
     tokens, log = tmp_path / "tokens", tmp_path / "audit.jsonl"
     alice = new_token(binary, tokens, "alice", "practice")
-    arguments = ["--token-file", str(tokens), "--audit-log", str(log), "--rate-limit", "0.25"]
+    arguments = ["--token-file", str(tokens), "--audit-log", str(log), "--rate-limit", "0.01"]
     with serving(binary, tmp_path, *arguments) as server:
         statuses = [server.request("POST", "/mcp", PING, alice)[0] for _ in range(3)]
         assert statuses == [200, 429, 429]

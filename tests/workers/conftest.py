@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-LEFT_S = 10.0  # the time that processes have to end after the last test of a file
+LEFT_S = 60.0  # the time that processes have to end after the last test of a file
 ROOT = Path(__file__).resolve().parent.parent.parent
 for folder in ("tests/workers", "tests/e2e"):
     sys.path.insert(0, str(ROOT / folder))

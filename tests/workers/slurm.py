@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "srun", "scancel", "scontrol", "squeue")
-WAIT_S = 30.0
+WAIT_S = 120.0
 CONFIGURATION = """\
 ClusterName=assay
 SlurmctldHost={host}(127.0.0.1)

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 PROGRAMS = ("ip", "tc", "ssh", "sshd", "ssh-keygen")
-WAIT_S = 20.0
+WAIT_S = 120.0
 CONFIGURATION = """\
 ListenAddress {address}
 HostKey {folder}/host

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -100,7 +99,7 @@ def working(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 @pytest.mark.parametrize("state", ["lost", "preempted"])
 def test_a_job_says_why_it_runs_again(working: Server, state: str) -> None:
     wait_until(lambda: workers(working, "idle") == 1)
-    [handle] = evaluations(working, [slow(1_000, state)])
+    [handle] = evaluations(working, [slow(8_000, state)])
     wait_until(lambda: workers(working, "busy") == 1)
     [pid] = worker_pids(working)
     if state == "preempted":
@@ -123,11 +122,12 @@ def test_a_call_passes_an_evaluation_that_waits_for_a_worker(binary: str, tmp_pa
     """The pool has three places, and its engine starts only one worker."""
     only_one = f"mkdir {tmp_path}/one && exec {binary} worker --device fake"
     file = pool(tmp_path, f"sh -c '{only_one}'", health_check_s=0, most=3)
-    with serving(binary, tmp_path, "--workers", str(file), device="") as server:
+    arguments = ["--workers", str(file), "--drain-s", "0"]  # the second evaluation never ends
+    with serving(binary, tmp_path, *arguments, device="") as server:
         wait_until(lambda: workers(server, "idle") == 1)
-        [first] = evaluations(server, [slow(1_000, "first")])
+        [first] = evaluations(server, [slow(5_000, "first")])
         wait_until(lambda: workers(server, "busy") == 1)
-        [second] = evaluations(server, [slow(2_000, "second")])
+        [second] = evaluations(server, [slow(50_000, "second")])
         wait_until(lambda: metric(server, 'assay_worker_jobs_waiting{pool="pool"}') == 1)
         assert run_tests(server, PASS)["outcome"] == "pass"
         assert job(server, first)["outcome"] == "pass"
@@ -145,11 +145,11 @@ def test_a_trainer_leaves_the_reserve_to_people(binary: str, tmp_path: Path) -> 
     with serving(binary, tmp_path, *arguments, "--log-file", str(log)) as server:
         evaluations(server, [slow(60_000, i) for i in range(BATCH)], trainer)
         wait_until(lambda: running_jobs(server, trainer) > 0)
-        begin = time.monotonic()
         arguments_of_call = {"operator": "vector_add", "code": PASS}
         answer = server.call("run_tests", arguments_of_call, person)
+        # The answer is the verdict, so the call did not wait for one of the trainer's jobs, which
+        # run for longer than a server lets a call wait.
         assert answer["structuredContent"]["outcome"] == "pass"
-        assert time.monotonic() - begin < 20
         before = running_jobs(server, trainer)
         for wrong, why in (("", "is empty"), ("reserve = 2\n", "from 0 to 0.9")):
             shares.write_text(wrong)

@@ -106,7 +106,7 @@ def test_a_lost_worker_costs_no_verdict(binary: str, tmp_path: Path) -> None:
         ThreadPoolExecutor() as threads,
     ):
         wait_until(lambda: workers(server, "idle") == 1)
-        answer = threads.submit(run_tests, server, slow(2_000))
+        answer = threads.submit(run_tests, server, slow(5_000))
         wait_until(lambda: workers(server, "busy") == 1)
         [pid] = worker_pids(server)
         os.kill(pid, signal.SIGKILL)
@@ -222,7 +222,7 @@ def test_a_pool_grows_and_shrinks(binary: str, tmp_path: Path) -> None:
         ThreadPoolExecutor() as threads,
     ):
         assert worker_pids(server) == []
-        answers = [threads.submit(run_tests, server, slow(3_000, i)) for i in range(3)]
+        answers = [threads.submit(run_tests, server, slow(10_000, i)) for i in range(3)]
         wait_until(lambda: workers(server, "busy") == 3)
         assert [one.result()["outcome"] for one in answers] == ["pass"] * 3
         wait_until(lambda: worker_pids(server) == [])
@@ -236,7 +236,7 @@ def test_a_preempted_worker_ends_its_job_first(binary: str, tmp_path: Path) -> N
         ThreadPoolExecutor() as threads,
     ):
         wait_until(lambda: workers(server, "idle") == 1)
-        answer = threads.submit(run_tests, server, slow(2_000))
+        answer = threads.submit(run_tests, server, slow(5_000))
         wait_until(lambda: workers(server, "busy") == 1)
         [pid] = worker_pids(server)
         os.kill(pid, signal.SIGTERM)

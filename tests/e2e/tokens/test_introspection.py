@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_serving import PING, Server, new_token, serving, wait_until
+from http_serving import PING, WAIT_S, Server, new_token, serving, wait_until
 
 RESOURCE = "https://assay.example/mcp"
 CLIENT_ID = "assay server"
@@ -252,7 +252,7 @@ def test_wrong_options(
         [binary, "serve", "--http", "127.0.0.1:8080", *words, *change],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=WAIT_S,
         cwd=tmp_path,
     )
     assert done.returncode == status and said in done.stderr, done.stderr

@@ -26,7 +26,7 @@ Endpoint endpoint_at(const LocalHttp& server, const std::string& provider, Sleep
   endpoint.model = "m-1";
   endpoint.api_key = kKey;
   endpoint.policy.attempts = 3;
-  endpoint.policy.request_timeout_ms = 5'000;
+  endpoint.policy.request_timeout_ms = 60'000;
   endpoint.clock.sleep_ms = [&sleeps](std::int64_t ms) { sleeps.ms.push_back(ms); };
   endpoint.clock.uniform = [] { return 0.5; };
   return endpoint;

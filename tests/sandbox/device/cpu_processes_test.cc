@@ -32,7 +32,7 @@ TEST_CASE("a job can be cancelled while it runs") {
   canceller.join();
   CHECK(verdict.error_kind == ErrorKind::cancelled);
   // A job that nobody cancels ends after its time limit of 60 s.
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(50));
 }
 
 TEST_CASE("jobs run side by side") {

@@ -101,7 +101,7 @@ TEST_CASE("the fake device sleeps within the job's limit and can be cancelled") 
   REQUIRE(canceller.joinable());
   canceller.join();
   CHECK(verdict.error_kind == ErrorKind::cancelled);
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(50));
 }
 
 TEST_CASE("the fake device is deterministic and tells its stages in order") {

@@ -72,7 +72,7 @@ def judge() -> Iterator[JudgeClient]:
     client = JudgeClient()
     yield client
     client.channel.close()
-    assert client.process.wait(timeout=20) == 0
+    assert client.process.wait(timeout=120) == 0
 
 
 @pytest.fixture
@@ -209,7 +209,7 @@ class Supervisor:
 
     def close(self) -> int:
         self.control.close()
-        status = self.process.wait(timeout=30)
+        status = self.process.wait(timeout=120)
         self.scratch.cleanup()
         return status
 

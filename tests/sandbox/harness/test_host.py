@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ import torch
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.entry.errors import BadOutputs
 from harness.judging import host_rounds
-from harness.judging.host_rounds import HostCase
+from harness.judging.host_rounds import HostCase, HostResult
 from harness.wire import shared_memory
 from harness.wire.rounds import CandidateLine, Go, RoundError, SetLayout, lay_out
 from harness.wire.tensors import Memory, contiguous
@@ -126,12 +124,30 @@ def test_outputs_written_in_time_are_right(talk: Talk) -> None:
     assert seen.result.ok, seen.result.reason
 
 
-def later(act: Callable[[], None]) -> None:
-    threading.Timer(0.2, act).start()
+CLOCK_STOPS, ALL_IS_READ = 2, 3  # numbers of the judge's synchronizations in a round
 
 
-def test_outputs_written_after_done_do_not_count(talk: Talk) -> None:
-    assert talk.run(lambda: by_hand(talk, later)).result.kind == "wrong_result"
+def written_late(talk: Talk, monkeypatch: pytest.MonkeyPatch, moment: int) -> HostResult:
+    """Runs a candidate that reports completion first. The right outputs are written when the judge
+    synchronizes for the `moment`th time, which is after the report."""
+    late: list[Callable[[], None]] = []
+    synchronized: list[int] = []
+
+    def synchronize(_: HostCase) -> None:
+        synchronized.append(1)
+        if len(synchronized) == moment:
+            late[0]()
+
+    monkeypatch.setattr(HostCase, "_synchronize", synchronize)
+    seen = talk.run(lambda: by_hand(talk, late.append))
+    assert len(synchronized) == ALL_IS_READ
+    return seen
+
+
+def test_outputs_written_after_they_were_read_do_not_count(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert written_late(talk, monkeypatch, ALL_IS_READ).result.kind == "wrong_result"
 
 
 def test_outputs_that_change_after_the_clock_has_stopped_are_named(
@@ -139,20 +155,16 @@ def test_outputs_that_change_after_the_clock_has_stopped_are_named(
 ) -> None:
     """Checks that outputs are rejected if they become right after the clock has stopped. The bytes
     that were read when the clock stopped differ from the bytes that are read a moment later."""
-    synchronized: list[int] = []
-
-    def slow(_: HostCase) -> None:
-        synchronized.append(1)
-        if len(synchronized) == 2:  # the watched bytes have been read, the other bytes have not
-            time.sleep(0.5)
-
-    monkeypatch.setattr(HostCase, "_synchronize", slow)
-    assert "still changed" in talk.run(lambda: by_hand(talk, later)).result.reason
+    assert "still changed" in written_late(talk, monkeypatch, CLOCK_STOPS).result.reason
 
 
 def test_a_candidate_that_does_not_answer_is_late(talk: Talk) -> None:
+    def waits_for_the_judge_to_hang_up() -> None:
+        while talk.theirs.recv(1024):
+            continue
+
     with pytest.raises(RoundError, match="in time"):
-        talk.run(lambda: time.sleep(1.0), round_s=0.2)
+        talk.run(waits_for_the_judge_to_hang_up, round_s=0.2)
 
 
 def test_an_answer_before_the_round_is_refused(talk: Talk) -> None:

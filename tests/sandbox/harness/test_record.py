@@ -168,7 +168,10 @@ def f(x):
     assert plan["outputs"][2]["shape"] == (64, 64)
 
 
-def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
+SHARE_OF_COMPILING = 5  # a case that compiles takes at least this many times as long as another
+
+
+def test_recording_again_compiles_nothing(supervisor: Supervisor) -> None:
     channel, out, err, _, slot = supervisor.fork()
     assert channel.receive() is not None
     case = {"arguments": {"x": torch.zeros(1000), "y": torch.zeros(1000)}}
@@ -194,7 +197,8 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         times.append(time.perf_counter())
         if frame.type == "done":
             break
-    between = sorted(b - a for a, b in itertools.pairwise(times[3:-1]))
+    first, *later = (b - a for a, b in itertools.pairwise(times[1:-1]))
+    usual = sorted(later)[len(later) // 2]
     channel.close()
     os.close(out)
     os.close(err)
@@ -203,9 +207,9 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         os.close(pair[1])
     exited = supervisor.control.receive()
     assert exited is not None and exited.header["slot"] == slot
-    # This check can fail on a slow machine. So it comes last in this test: at this point the
-    # candidate has ended, and cannot disturb later tests.
-    assert between[len(between) // 2] < 0.020
+    # Only the first case compiles the kernel, which takes a hundred times as long as the rest. The
+    # load of the machine changes both times, and a pause of the process does not change the median.
+    assert usual < first / SHARE_OF_COMPILING, (first, later)
 
 
 MODULE = """

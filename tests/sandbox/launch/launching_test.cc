@@ -75,7 +75,7 @@ const std::string kWrong = "import torch\ndef plain_copy(x):\n    return torch.z
 /// Kills a process. Returns when the process has ended, even if it is still a zombie.
 void kill_and_wait(pid_t pid) {
   ::kill(pid, SIGKILL);
-  for (int i = 0; i < 1'000; ++i) {
+  for (int i = 0; i < 12'000; ++i) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     const std::string stat{std::istreambuf_iterator<char>(file), {}};
     if (stat.empty() || stat.find(") Z ") != std::string::npos) return;

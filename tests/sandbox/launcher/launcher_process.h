@@ -26,7 +26,7 @@ inline std::string launcher_path() { return std::string(ASSAY_BINARY_DIR) + "/bi
 
 class LauncherProcess {
  public:
-  explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 20'000,
+  explicit LauncherProcess(const std::string& driver, std::int64_t answer_ms = 60'000,
                            const std::vector<std::string>& options = {},
                            const std::string& program = launcher_path(),
                            const std::string& output = "")  // a file for the standard output
@@ -133,7 +133,7 @@ struct LaunchCase {
                                    {"max_time_ms", max_time_ms},
                                    {"gpu_memory_bytes", gpu_memory_bytes}};
     REQUIRE(send_frame(launcher.socket(), header, plan, {input->get(), output.get()},
-                       Deadline::after_ms(10'000)));
+                       Deadline::after_ms(60'000)));
   }
   nlohmann::json run(LauncherProcess& launcher, const std::string& plan) {
     send(launcher, plan);

@@ -58,7 +58,7 @@ def launcher() -> Iterator[Channel]:
         assert ready is not None and ready.type == "ready"
         yield channel
         channel.close()
-        assert process.wait(timeout=10) == 0
+        assert process.wait(timeout=120) == 0
 
 
 def memfd(data: bytes) -> int:

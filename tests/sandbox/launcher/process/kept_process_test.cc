@@ -32,7 +32,7 @@ TEST_CASE("a launcher checks its device when it is asked to, and ends if its con
   LauncherProcess launcher("fake");
   launcher.ready();
   const auto ask = [&] {
-    REQUIRE(send_frame(launcher.socket(), {{"type", "check"}}, {}, {}, Deadline::after_ms(10'000)));
+    REQUIRE(send_frame(launcher.socket(), {{"type", "check"}}, {}, {}, Deadline::after_ms(60'000)));
     const Result<Frame> answer = launcher.receive();
     return answer && answer->type() == "checked";
   };
@@ -76,7 +76,7 @@ TEST_CASE(
     request.gpu_memory_bytes = 1 << 28;
     REQUIRE(send_frame(launcher.socket(), to_header(request),
                        encode_plan(test::vector_add_plan(kKeptFloats)), {file.get()},
-                       Deadline::after_ms(10'000)));
+                       Deadline::after_ms(60'000)));
     const Result<Frame> answer = launcher.receive();
     REQUIRE(answer);
     return answer->header;
@@ -89,7 +89,7 @@ TEST_CASE(
   CHECK(at(unused, kOut)[0] == 0);
   CHECK(add(7, *memory, 2, kMemory / 2)["kind"] == "internal_error");
   REQUIRE(send_frame(launcher.socket(), to_header(ReleaseRequest{}), {}, {},
-                     Deadline::after_ms(10'000)));
+                     Deadline::after_ms(60'000)));
   CHECK(add(8, *memory, 3, kMemory)["holds_memory"] == true);
   CHECK(at(shown, kOut)[0] == 3);
   CHECK(add(0, *memory, 4, kMemory)["holds_memory"] == false);

@@ -99,7 +99,7 @@ TEST_CASE("a launch with stage_next_inputs waits for new inputs before its sampl
   Result<Frame> primed = launcher.receive();
   REQUIRE(primed);
   CHECK(primed->header == nlohmann::json({{"type", "primed"}, {"case", "c"}}));
-  REQUIRE(send_frame(launcher.socket(), {{"type", "sample"}}, {}, {}, Deadline::after_ms(10'000)));
+  REQUIRE(send_frame(launcher.socket(), {{"type", "sample"}}, {}, {}, Deadline::after_ms(60'000)));
   Result<Frame> answer = launcher.receive();
   REQUIRE(answer);
   test::check_sums(one, answer->header);
@@ -107,7 +107,7 @@ TEST_CASE("a launch with stage_next_inputs waits for new inputs before its sampl
 
   one.send(launcher, encode_plan(test::vector_add_plan(kFloats)));
   REQUIRE(launcher.receive());
-  REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(10'000)));
+  REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(60'000)));
   answer = launcher.receive();
   REQUIRE(answer);
   CHECK(answer->header["kind"] == "internal_error");
@@ -173,10 +173,11 @@ TEST_CASE("a request that breaks the protocol ends the process with status 1") {
   LauncherProcess launcher("fake");
   launcher.ready();
   SECTION("an unknown message") {
-    REQUIRE(send_frame(launcher.socket(), {{"type", "stop"}}, {}, {}, Deadline::after_ms(1'000)));
+    REQUIRE(send_frame(launcher.socket(), {{"type", "stop"}}, {}, {}, Deadline::after_ms(60'000)));
   }
   SECTION("a launch without fields") {
-    REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(1'000)));
+    REQUIRE(
+        send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(60'000)));
   }
   SECTION("bytes that are no frame") {
     REQUIRE(::write(launcher.socket(), "GET / HTTP/1.1\r\n\r\n", 18) == 18);
@@ -207,7 +208,7 @@ TEST_CASE("an input outside its file is an internal error, not the submission's"
       {"time", false},
       {"gpu_memory_bytes", 1 << 20}};
   REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)),
-                     {file->get(), output->get()}, Deadline::after_ms(1'000)));
+                     {file->get(), output->get()}, Deadline::after_ms(60'000)));
   const Result<Frame> answer = launcher.receive();
   REQUIRE(answer);
   CHECK(answer->header["kind"] == "internal_error");
@@ -242,7 +243,7 @@ TEST_CASE(
       {"gpu_memory_bytes", 1 << 20}};
   const auto ask = [&] {
     REQUIRE(send_frame(launcher.socket(), header, encode_plan(test::vector_add_plan(16)),
-                       {file->get()}, Deadline::after_ms(1'000)));
+                       {file->get()}, Deadline::after_ms(60'000)));
     const Result<Frame> answer = launcher.receive();
     REQUIRE(answer);
     return answer->header;
@@ -331,13 +332,13 @@ TEST_CASE("the process dies with its parent") {
   pid_t child = 0;
   REQUIRE(::read(report[0], &child, sizeof(child)) == sizeof(child));
   pair->theirs.reset();
-  const Result<Frame> ready = receive_frame(pair->ours.get(), Deadline::after_ms(10'000));
+  const Result<Frame> ready = receive_frame(pair->ours.get(), Deadline::after_ms(60'000));
   REQUIRE(ready);
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
   // When the launcher ends, its end of the socket is closed. So the test's end reports the end of
   // the stream.
-  const Result<Frame> gone = receive_frame(pair->ours.get(), Deadline::after_ms(5'000));
+  const Result<Frame> gone = receive_frame(pair->ours.get(), Deadline::after_ms(60'000));
   REQUIRE_FALSE(gone);
   CHECK(gone.error().code == ErrorCode::unavailable);
   ::close(report[0]);

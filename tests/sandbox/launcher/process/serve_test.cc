@@ -204,7 +204,7 @@ class Launcher {
   Status ended;
 
  private:
-  static Deadline deadline() { return Deadline::after_ms(20'000); }
+  static Deadline deadline() { return Deadline::after_ms(60'000); }
   float* at(std::uint64_t offset) { return reinterpret_cast<float*>(memory_.data() + offset); }
   static LaunchRequest about(int number) {
     LaunchRequest request;

@@ -25,7 +25,7 @@ TEST_CASE("questions: the answer comes from another thread, by id") {
       CHECK_FALSE(questions.deliver(id, {{"result", 2}}));  // no request waits for a second answer
     });
   };
-  const auto answer = questions.ask("roots/list", json::object(), send, {}, milliseconds(5000));
+  const auto answer = questions.ask("roots/list", json::object(), send, {}, milliseconds(60'000));
   client.join();
   REQUIRE(answer);
   CHECK(*answer == json{{"roots", json::array()}});
@@ -38,7 +38,7 @@ TEST_CASE("questions: an error, silence and a cancelled call have different erro
     questions.deliver(message["id"], {{"error", {{"code", -1}, {"message", "user rejected"}}}});
   };
   const auto refused =
-      questions.ask("elicitation/create", json::object(), refuse, {}, milliseconds(5000));
+      questions.ask("elicitation/create", json::object(), refuse, {}, milliseconds(60'000));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == "the client refused elicitation/create: user rejected");
   const auto silent = [](const json&) {};
@@ -46,9 +46,10 @@ TEST_CASE("questions: an error, silence and a cancelled call have different erro
         ErrorCode::unavailable);
   std::stop_source stop;
   const auto stopping = [&](const json&) { stop.request_stop(); };
-  CHECK(questions.ask("roots/list", json::object(), stopping, stop.get_token(), milliseconds(5000))
-            .error()
-            .code == ErrorCode::cancelled);
+  CHECK(
+      questions.ask("roots/list", json::object(), stopping, stop.get_token(), milliseconds(60'000))
+          .error()
+          .code == ErrorCode::cancelled);
   CHECK_FALSE(questions.deliver("server-2", {{"result", 1}}));  // too late
 }
 

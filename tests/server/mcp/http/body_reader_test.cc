@@ -35,7 +35,7 @@ bool upload_bytes_become(int port, std::size_t bytes, const std::string& token =
                               (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") +
                               "Connection: close\r\n\r\n";
   const std::string line = "\nassay_upload_bytes " + std::to_string(bytes) + "\n";
-  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(60);
   while (std::chrono::steady_clock::now() < until)
     if (talk(port, request).find(line) != std::string::npos) return true;
   return false;

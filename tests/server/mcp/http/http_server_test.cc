@@ -115,11 +115,11 @@ TEST_CASE(
     CHECK(serve_http(*second, options, {}) == 71);
     options.host = "256.1.1.1";
     CHECK(serve_http(*second, options, {}) == 71);
-    idle = connect_to(first.port);
+    idle = connect_to(first.port);  // the server would close it after 30 s
     REQUIRE(send_text(idle.get(), raw_post("", kPing)));
     CHECK(receive(idle.get(), "\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);
   }
-  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(20));
 }
 
 TEST_CASE("http: stopping cancels running calls") {

@@ -23,6 +23,7 @@ def serve_command(binary: str | Path, device: str, store: str | Path, *more: str
 
 
 EXIT_TIMEOUT_S = 60
+LONGEST_WAIT_S = 20  # of one call of the tool `job`
 
 
 def how_it_ended(process: subprocess.Popen[Any]) -> str:
@@ -83,8 +84,17 @@ class StdioClient:
         return self.send("initialize", params)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Calls a tool and returns its result. If the result is a `job` handle, waits until the job
-        ends and returns the result of the job."""
+        """Calls a tool and returns its result. If the result of another tool than `job` is the handle
+        of a job that still runs, waits until the job ends and returns the result of the job. On a
+        busy machine, a job can take longer than a server lets a call wait."""
+        result = self._call(tool, arguments)
+        form = {key: arguments[key] for key in ("response_format",) if key in arguments}
+        while tool != "job" and result.get("structuredContent", {}).get("status") == "running":
+            job = {"job": result["structuredContent"]["job"], "wait_s": LONGEST_WAIT_S}
+            result = self._call("job", {**job, **form})
+        return result
+
+    def _call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
         message = self.send("tools/call", {"name": tool, "arguments": arguments, "_meta": META})
         if "error" in message:
             raise RuntimeError(f"{tool}: {message['error']}")

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 
 from mcp_sessions import Target
 
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 120.0
+STOP_TIMEOUT_S = 120.0
 PORT_TAKEN_STATUS = 71
 
 
@@ -48,14 +49,14 @@ def serving(
     try:
         assert listening.wait(START_TIMEOUT_S), f"the server does not listen: {''.join(log)}"
         found = re.search(r"listening on (https?://\S+)", "".join(log))
-        if not found and process.wait(10) == PORT_TAKEN_STATUS:
+        if not found and process.wait(STOP_TIMEOUT_S) == PORT_TAKEN_STATUS:
             raise PortTaken
-        assert found, f"the server ended with status {process.wait(10)}: {''.join(log)}"
+        assert found, f"the server ended with status {process.wait(STOP_TIMEOUT_S)}: {''.join(log)}"
         yield Target(url=found.group(1))
     finally:
         process.terminate()
         try:
-            status = process.wait(15)
+            status = process.wait(STOP_TIMEOUT_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()

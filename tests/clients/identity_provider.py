@@ -57,7 +57,7 @@ class IdentityProvider:
             urllib.parse.urlencode(form).encode(),
             {"Authorization": f"Basic {basic}"},
         )
-        with urllib.request.urlopen(request, timeout=20) as response:
+        with urllib.request.urlopen(request, timeout=120) as response:
             return str(response.read().decode())
 
     def token(self, resource: str, scope: str) -> str:
@@ -69,7 +69,7 @@ class IdentityProvider:
         self.post("/token/revocation", {"token": token})
 
     def keys(self) -> str:
-        with urllib.request.urlopen(f"{self.issuer}/jwks", timeout=20) as response:
+        with urllib.request.urlopen(f"{self.issuer}/jwks", timeout=120) as response:
             return str(response.read().decode())
 
 

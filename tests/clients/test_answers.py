@@ -17,7 +17,7 @@ CONCISE_TOKENS = 1_500
 HARD_CAP_TOKENS = 8_000
 # The time in seconds in which each call must be answered. The shortest timeout of a client is 60 s,
 # and progress messages do not always extend it.
-ANSWER_WITHIN_S = 25.0
+ANSWER_WITHIN_S = 50.0
 
 FLOOD = """
 def vector_add(x, y):

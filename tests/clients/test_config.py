@@ -78,7 +78,7 @@ def printed(binary: str, *options: str, **env: str) -> subprocess.CompletedProce
         [binary, "serve", *options],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         env={**clean_environment(), "ASSAY_ROOT": "", **env},
     )
 

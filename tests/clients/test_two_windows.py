@@ -20,7 +20,7 @@ PYTHON = [client for client in CLIENTS if client.sdk == "python"]
 def test_two_windows_at_once(client: Client, binary: str, tmp_path: Path) -> None:
     state = ("env", "-u", "ASSAY_STATE_DIR", f"XDG_STATE_HOME={tmp_path}")
     target = Target(command=(*state, binary, "serve", "--device", "cpu"))
-    together = Barrier(WINDOWS, timeout=60)
+    together = Barrier(WINDOWS, timeout=120)
     with ExitStack() as stack:
 
         def opened(_: int) -> Session:

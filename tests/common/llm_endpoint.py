@@ -16,7 +16,6 @@ from __future__ import annotations
 import json
 import re
 import threading
-import time
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -33,7 +32,7 @@ class Reply:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     missing_bytes: int = 0  # Content-Length counts these bytes, but they are not sent
-    delay_s: float = 0.0
+    held: bool = False  # it is sent only after go_on()
 
 
 def error(status: int, message: str, **headers: str) -> Reply:
@@ -64,8 +63,9 @@ class Endpoint(ThreadingHTTPServer):
         }
         self.first: list[Reply] = []
         self.always: Reply | None = None
-        self.delay_s = 0.0
         self.lock = threading.Lock()
+        self._at_once: int | None = None  # how many good answers are sent before go_on()
+        self._going_on, self._was_asked = threading.Event(), threading.Event()
 
     @property
     def url(self) -> str:
@@ -76,8 +76,29 @@ class Endpoint(ThreadingHTTPServer):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.go_on()
         self.shutdown()
         self.server_close()
+
+    def hold(self, at_once: int) -> None:
+        """Sends `at_once` good answers, and each further one only after go_on()."""
+        self._at_once = at_once
+
+    def go_on(self) -> None:
+        self._going_on.set()
+
+    def wait_to_go_on(self) -> None:
+        self._going_on.wait()
+
+    def wait_until_asked(self) -> None:
+        self._was_asked.wait()
+
+    def note_asked(self, operator: str) -> bool:
+        """Notes a request for a good answer. Returns whether its answer is held."""
+        with self.lock:
+            self.asked.append(operator)
+            self._was_asked.set()
+            return self._at_once is not None and len(self.asked) > self._at_once
 
     def content_for(self, operator: str) -> str | None:
         if operator in self.contents:
@@ -102,18 +123,19 @@ class _Handler(BaseHTTPRequestHandler):
             r"^ok: (\w+): ", prompt, re.MULTILINE
         )  # the spec in the format of fetch_spec
         assert found is not None
-        self.server.asked.append(found[1])
+        held = self.server.note_asked(found[1])
         return Reply(
             body=completion(
                 self.server.content_for(found[1]),
                 self.server.usage,
                 self.server.finish.get(found[1], "stop"),
             ),
-            delay_s=self.server.delay_s,
+            held=held,
         )
 
     def _send(self, reply: Reply) -> None:
-        time.sleep(reply.delay_s)
+        if reply.held:
+            self.server.wait_to_go_on()
         self.send_response(reply.status)
         for name, value in {
             **reply.headers,

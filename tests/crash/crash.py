@@ -30,7 +30,7 @@ from stdio_client import StdioClient  # noqa: E402
 
 OPERATOR = "vector_add"
 OURS = {"internal_error", "device_unhealthy", "aborted"}
-RECOVERY_S = 60.0
+RECOVERY_S = 240.0
 LONGEST_JOB_S = 3.0
 
 

@@ -14,6 +14,6 @@ KILLS = 10
 
 def test_no_kill_loses_a_verdict_or_leaves_anything_behind() -> None:
     binary = os.environ.get("ASSAY_BIN", str(crash.ROOT / "build/release/bin/assay"))
-    tally = crash.run(binary, "cpu", KILLS, seconds=600, seed=20_260_728)
+    tally = crash.run(binary, "cpu", KILLS, seconds=3_600, seed=20_260_728)
     assert sum(tally.kills.values()) == KILLS
     assert tally.problems == []

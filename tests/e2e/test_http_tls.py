@@ -84,7 +84,7 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
         # The TLS port must not answer a request in plain HTTP with the status 200.
         with (
             suppress(ConnectionResetError),
-            socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain,
+            socket.create_connection(("127.0.0.1", server.port), timeout=120) as plain,
         ):
             plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
             assert b"HTTP/1.1 200" not in plain.recv(1000)
@@ -122,7 +122,7 @@ def test_tls_1_2_needs_forward_secrecy_and_authenticated_encryption(
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,
-                timeout=30,
+                timeout=120,
             )
             assert (f"Cipher is {cipher}\n" in done.stdout) == accepted, (cipher, done.stdout)
             assert (done.returncode == 0) == accepted, (cipher, done.stderr)
@@ -156,7 +156,7 @@ def test_certificates_that_cannot_be_used(
         [binary, "serve", *arguments],
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=120,
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == status, done.stderr

@@ -7,12 +7,19 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "measurements"), str(ROOT / "tests/common")]
+
+from stdio_client import StdioClient, serve_command  # noqa: E402
+from tool_calls import verdict_of  # noqa: E402
+
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
 ENVIRONMENT = {**os.environ, "ASSAY_PYTHON": sys.executable}
 SEPARATOR = "\n" + "#" * 146 + "  \n"
@@ -114,18 +121,31 @@ def test_a_launch_is_the_body_of_the_adapter(suite: Path) -> None:
     assert (suite / "suite.toml").read_text() == 'name = "geak-rocm"\n'
 
 
+@contextmanager
+def served(suite: Path, folder: Path) -> Iterator[StdioClient]:
+    """A server for the submissions to one suite. It costs as much as one `assay eval`."""
+    command = serve_command(BINARY, "cpu", folder / "store.db", "--suite", str(suite))
+    started = StdioClient(command, ENVIRONMENT)
+    yield started
+    started.close()
+
+
+def graded(client: StdioClient, name: str, source: str) -> dict[str, Any]:
+    run = {"agent": "geak", "model": "none", "track": "practice", "suite": name}
+    started = client.call("start_run", run)["structuredContent"]
+    return verdict_of(client, "submit", {"operator": name, "code": source, "run": started["run"]})
+
+
+@pytest.fixture(scope="module")
+def server(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    with served(suite, tmp_path_factory.mktemp("server")) as client:
+        yield client
+
+
 @pytest.mark.parametrize("name", ["plain", "tuned"])
-def test_the_kernel_alone_is_a_submission(suite: Path, tmp_path: Path, name: str) -> None:
-    file = tmp_path / "kernel.py"
-    file.write_text(KERNEL.replace("AUTOTUNE", AUTOTUNE if name == "tuned" else ""))
-    done = subprocess.run(
-        [BINARY, "eval", name, str(file), "--suite", str(suite), "--device", "cpu"],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=ENVIRONMENT,
-    )
-    assert done.returncode == 0 and "pass" in done.stdout.splitlines()[0], done.stdout
+def test_the_kernel_alone_is_a_submission(server: StdioClient, name: str) -> None:
+    verdict = graded(server, name, KERNEL.replace("AUTOTUNE", AUTOTUNE * (name == "tuned")))
+    assert verdict["outcome"] == "pass", verdict["text"]
 
 
 def test_calls_have_the_numbers_that_the_importer_saw(suite: Path) -> None:
@@ -240,20 +260,20 @@ def blind_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.fixture(scope="module")
+def blind_server(
+    blind_suite: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[StdioClient]:
+    with served(blind_suite, tmp_path_factory.mktemp("server")) as client:
+        yield client
+
+
 @pytest.mark.parametrize("name", ["timed", "backward"])
 def test_calls_of_benchmarkers_and_backward_passes_are_cases(
-    blind_suite: Path, tmp_path: Path, name: str
+    blind_suite: Path, blind_server: StdioClient, name: str
 ) -> None:
-    file = tmp_path / "kernel.py"
-    file.write_text(KERNEL.replace("AUTOTUNE", ""))
-    done = subprocess.run(
-        [BINARY, "eval", name, str(file), "--suite", str(blind_suite), "--device", "cpu"],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=ENVIRONMENT,
-    )
-    assert done.returncode == 0 and "pass" in done.stdout.splitlines()[0], done.stdout
+    verdict = graded(blind_server, name, KERNEL.replace("AUTOTUNE", ""))
+    assert verdict["outcome"] == "pass", verdict["text"]
     oracle = (blind_suite / "standard" / name / "oracle.py").read_text()
     assert "AttrsDescriptor" not in oracle and "triton.tools" not in oracle
 

@@ -7,6 +7,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,11 @@ import pytest
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path[:0] = [str(ROOT / "measurements"), str(ROOT / "tests/common")]
+
+from stdio_client import StdioClient, serve_command  # noqa: E402
+from tool_calls import verdict_of  # noqa: E402
+
 SCRIPT = ROOT / "importers/tritonbench/tritonbench_t.py"
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
 SEPARATOR = "\n" + "#" * 146 + "\n\n"
@@ -257,16 +264,18 @@ def test_the_operators_lint(suite: Path, tmp_path: Path) -> None:
     assert "oracle none: Perf compares with PyTorch eager" in done.stdout
 
 
-def test_the_whole_reference_is_shown_and_no_inputs(suite: Path, tmp_path: Path) -> None:
-    sys.path.insert(0, str(ROOT / "measurements"))
-    from stdio_client import StdioClient, serve_command
-
-    environment = {**os.environ, "ASSAY_PYTHON": sys.executable, "ASSAY_STATE_DIR": str(tmp_path)}
-    options = ("--suite", str(suite))
-    command = serve_command(BINARY, "fake", tmp_path / "store.db", *options)
+@contextmanager
+def served(suite: Path, device: str, folder: Path) -> Iterator[StdioClient]:
+    environment = {**os.environ, "ASSAY_PYTHON": sys.executable, "ASSAY_STATE_DIR": str(folder)}
+    command = serve_command(BINARY, device, folder / "store.db", "--suite", str(suite))
     client = StdioClient(command, environment)
-    answer = client.call("fetch_spec", {"operator": "shifted"})
+    yield client
     client.close()
+
+
+def test_the_whole_reference_is_shown_and_no_inputs(suite: Path, tmp_path: Path) -> None:
+    with served(suite, "fake", tmp_path) as client:
+        answer = client.call("fetch_spec", {"operator": "shifted"})
     text, structured = answer["content"][0]["text"], answer["structuredContent"]
     for shown in (text, structured["reference"]):
         assert GOOD["shifted"][0].strip() in shown
@@ -293,13 +302,15 @@ def shifted(input, other=1.0, out=None):
 
 
 def test_a_submission_passes_and_a_wrong_one_fails(suite: Path, tmp_path: Path) -> None:
-    source = tmp_path / "mine.py"
-    evaluate = ("eval", "shifted", str(source), "--suite", str(suite), "--device", "cpu")
-    source.write_text(KERNEL)
-    done = assay(*evaluate, state=tmp_path)
-    assert done.returncode == 0 and done.stdout.startswith("pass"), done.stdout + done.stderr
-    source.write_text(KERNEL.replace("+ other", "+ 2 * other"))
-    assert assay(*evaluate, state=tmp_path).stdout.startswith("fail (wrong_result)")
+    with served(suite, "cpu", tmp_path) as client:
+        run = {"agent": "test", "model": "none", "track": "practice", "suite": "shifted"}
+        name = client.call("start_run", run)["structuredContent"]["run"]
+        right, wrong = (
+            verdict_of(client, "submit", {"operator": "shifted", "code": code, "run": name})
+            for code in (KERNEL, KERNEL.replace("+ other", "+ 2 * other"))
+        )
+    assert right["outcome"] == "pass", right["text"]
+    assert (wrong["outcome"], wrong["error_kind"]) == ("fail", "wrong_result"), wrong["text"]
 
 
 def test_each_refusal_has_a_typed_reason(tmp_path: Path) -> None:

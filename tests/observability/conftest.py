@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-HERE = Path(__file__).resolve().parent
-ROOT = HERE.parent.parent
-for folder in (HERE, ROOT / "tests/common", ROOT / "tests/crash", ROOT / "tests/e2e"):
+ROOT = Path(__file__).resolve().parents[2]
+FOLDERS = ("tests/observability", "measurements", "tests/common", "tests/crash", "tests/e2e")
+for folder in (ROOT / name for name in FOLDERS):
     sys.path.insert(0, str(folder))
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

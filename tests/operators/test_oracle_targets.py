@@ -4,7 +4,8 @@ GPUs without this feature."""
 from __future__ import annotations
 
 import os
-import subprocess
+import re
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,10 +99,31 @@ def test_compiles(check: Check, client: StdioClient) -> None:
     assert {kernel["target"] for kernel in verdict["kernels"]} == {check.target}, verdict["kernels"]
 
 
+@pytest.fixture(scope="module")
+def with_public_cases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    """A server for copies of the operators of IN_ONE_CASE. The tool compiles the largest public case,
+    so the other public cases of a copy are small. One server costs as much as one `assay eval`."""
+    folder = tmp_path_factory.mktemp("public")
+    for name, case in IN_ONE_CASE:
+        copy = folder / "suite" / TEXTS[name].parent.parent.name / name
+        shutil.copytree(TEXTS[name].parent, copy)
+        first, *cases = (copy / "spec.toml").read_text().split("[[cases]]\n")
+        assert sum(f'id = "{case}"\n' in one for one in cases) == 1
+        for at, one in enumerate(cases):
+            is_public = ("interpreter = true" in one and "public" in one) or f'id = "{case}"' in one
+            word = "public" if is_public else "hidden"
+            cases[at] = re.sub('visibility = "[a-z]+"', f'visibility = "{word}"', one)
+        (copy / "spec.toml").write_text("[[cases]]\n".join((first, *cases)))
+    suite = ("--suite", str(folder / "suite"))
+    started = StdioClient(serve_command(BINARY, "cpu", folder / "store.db", *suite))
+    yield started
+    started.close()
+
+
 @pytest.mark.parametrize(("name", "case"), IN_ONE_CASE)
-def test_compiles_a_case(name: str, case: str) -> None:
-    """Agents cannot choose hidden cases, so this test uses the command."""
-    words = ["eval", name, str(TEXTS[name]), "--device", "cpu", "--mode", "compile"]
-    words += ["--target", "hip:gfx942", "--case", case]
-    done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+def test_compiles_a_case(name: str, case: str, with_public_cases: StdioClient) -> None:
+    arguments = {"operator": name, "code": TEXTS[name].read_text()}
+    verdict = verdict_of(with_public_cases, "compile", {**arguments, "targets": ["hip:gfx942"]})
+    assert verdict["outcome"] == "pass", verdict["text"]
+    assert {kernel["target"] for kernel in verdict["kernels"]} == {"hip:gfx942"}
+    assert f"plan {case} hip:gfx942" in {one["name"] for one in verdict["artifacts"]}

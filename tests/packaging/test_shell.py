@@ -59,7 +59,7 @@ def offered(scripts: Path, shell: str, *words: str) -> set[str]:
         options = ["--norc"] if shell == "bash" else ["-f"]
         command = [shell, *options, "-c", source, shell, script, *words]
     done = subprocess.run(
-        command, cwd=scripts / "here", capture_output=True, text=True, timeout=30, check=False
+        command, cwd=scripts / "here", capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0 and not done.stderr, done.stderr
     found = {line.split("\t")[0] for line in done.stdout.splitlines()}

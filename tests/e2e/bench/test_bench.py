@@ -18,6 +18,7 @@ import pytest
 from llm_endpoint import KEY, Endpoint, env_of, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+PATIENCE_S = 120.0  # the longest wait for an event that must come
 OPERATORS = [
     "vector_add",
     "gelu_tanh",
@@ -71,20 +72,20 @@ def test_bench_and_report(assay: Run, model: Endpoint, tmp_path: Path) -> None:
 
 
 def test_kill_and_resume(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    model.delay_s = 0.3
+    model.hold(at_once=2)
     arguments = bench_arguments(tmp_path, "--jobs", "1")
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with subprocess.Popen(
         [binary, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as bench:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while len(model.asked) < 3 and time.monotonic() < deadline:
             time.sleep(0.01)
         bench.send_signal(signal.SIGKILL)
     journal = (tmp_path / "out/journal.jsonl").read_text()
     finished = [name for name in OPERATORS if f'"operator":"{name}"' in journal]
     assert 0 < len(finished) < len(OPERATORS)
-    model.delay_s = 0.0
+    model.go_on()
     refused = assay(*arguments, **env_of(model))
     assert refused.returncode == 64 and "--resume" in refused.stderr
     other = assay(*bench_arguments(tmp_path, "--resume", "--samples", "2"), **env_of(model))
@@ -102,7 +103,7 @@ def test_kill_and_resume(binary: str, assay: Run, model: Endpoint, tmp_path: Pat
 def test_an_agent_with_feedback_is_killed_and_resumed(
     binary: str, assay: Run, model: Endpoint, tmp_path: Path
 ) -> None:
-    model.delay_s = 0.2
+    model.hold(at_once=5)
     model.answers = {
         "vector_add": "# fake: fail",
         "gelu_tanh": "# fake: error=syntax_error",
@@ -113,11 +114,11 @@ def test_an_agent_with_feedback_is_killed_and_resumed(
     with subprocess.Popen(
         [binary, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as bench:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while len(model.asked) < 6 and time.monotonic() < deadline:
             time.sleep(0.01)
         bench.send_signal(signal.SIGKILL)
-    model.delay_s = 0.0
+    model.go_on()
     done = assay(*arguments, "--resume", **env_of(model))
     assert done.returncode == 0, done.stderr
     replies = 0

@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from llm_endpoint import KEY, Endpoint, env_of, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[3]
+LIMIT_S = 5  # of a bench; its first request comes well before the end of this time
 PAIRS = [
     "one_shot_openai-compatible_m",
     "one_shot_openai-compatible_n",
@@ -144,16 +147,22 @@ def test_all_pairs_share_one_budget(assay: Run, model: Endpoint, tmp_path: Path)
 def test_a_limit_of_time_starts_nothing_more_and_ends_what_runs(
     assay: Run, model: Endpoint, tmp_path: Path
 ) -> None:
-    model.delay_s = 0.7
-    stopped = assay(*pairs_arguments(tmp_path, "--max-time", "1s"), **env_of(model))
-    assert stopped.returncode == 2 and "stopped: the time limit of 1 s" in stopped.stderr, (
-        stopped.stderr
-    )
+    model.hold(at_once=0)
+
+    def go_on_after_the_limit() -> None:
+        """The bench has begun when the model is asked, so its limit is over LIMIT_S later."""
+        model.wait_until_asked()
+        time.sleep(LIMIT_S)
+        model.go_on()
+
+    threading.Thread(target=go_on_after_the_limit, daemon=True).start()
+    stopped = assay(*pairs_arguments(tmp_path, "--max-time", f"{LIMIT_S}s"), **env_of(model))
+    assert stopped.returncode == 2, stopped.stderr
+    assert f"stopped: the time limit of {LIMIT_S} s" in stopped.stderr
     ended = sum(len(finished_in(tmp_path / "out" / pair)) for pair in PAIRS)
     assert (
         0 < ended < 8 and stopped.stderr.count("not finished ") == 0
     )  # no attempt was interrupted
-    model.delay_s = 0.0
     done = assay(*pairs_arguments(tmp_path, "--max-time", "10m", "--resume"), **env_of(model))
     assert done.returncode == 0, done.stderr
     assert f"[{ended + 1}/8]" in done.stderr and "left" in done.stderr

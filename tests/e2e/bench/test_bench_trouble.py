@@ -21,6 +21,7 @@ from llm_endpoint import KEY, Endpoint, env_of, error
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parents[3]
+PATIENCE_S = 120.0  # the longest wait for an event that must come
 OPERATORS = ["vector_add", "gelu_tanh", "softmax_last_dim", "rope_neox"]
 
 
@@ -178,7 +179,7 @@ def test_a_full_disk_for_transcripts(
 def test_a_store_that_another_bench_has(
     binary: str, assay: Run, model: Endpoint, tmp_path: Path
 ) -> None:
-    model.delay_s = 1.0
+    model.hold(at_once=0)
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with subprocess.Popen(
         [binary, *arguments_of(tmp_path)],
@@ -186,7 +187,7 @@ def test_a_store_that_another_bench_has(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as first:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while not model.asked and time.monotonic() < deadline:
             time.sleep(0.01)
         assert model.asked
@@ -195,8 +196,8 @@ def test_a_store_that_another_bench_has(
         same_store = assay(*other, **env_of(model))
         same_journal = assay(*arguments_of(tmp_path, "--resume"), **env_of(model))
         asked = len(model.asked)
-        model.delay_s = 0.0
-        assert first.wait(timeout=60) == 0
+        model.go_on()
+        assert first.wait(PATIENCE_S) == 0
     assert (
         same_store.returncode == 69
         and "is in use by another Assay" in same_store.stderr
@@ -214,16 +215,16 @@ def test_a_store_that_another_bench_has(
 def test_no_program_that_a_bench_starts_has_the_key(
     binary: str, model: Endpoint, tmp_path: Path
 ) -> None:
-    model.delay_s = 1.0
+    model.hold(at_once=0)
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with subprocess.Popen(
         [binary, *arguments_of(tmp_path)], env=environment, stdout=subprocess.DEVNULL
     ) as bench:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE_S
         while not model.asked and time.monotonic() < deadline:
             time.sleep(0.01)
         children = Path(f"/proc/{bench.pid}/task/{bench.pid}/children").read_text().split()
         seen = [Path(f"/proc/{child}/environ").read_bytes() for child in children]
-        model.delay_s = 0.0
-        assert bench.wait(timeout=60) == 0
+        model.go_on()
+        assert bench.wait(PATIENCE_S) == 0
     assert seen and all(b"ASSAY_STATE_DIR" in block and KEY.encode() not in block for block in seen)

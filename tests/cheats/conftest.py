@@ -27,7 +27,7 @@ from cheat_file import DEVICES, cheats, honest_ones  # noqa: E402
 from cheat_server import RUN_WALL_MS, CheatServer, Results  # noqa: E402
 from environment import environment  # noqa: E402
 
-WATCHDOG_S = 180
+WATCHDOG_S = 600
 # On the host tier of a cold GPU, the first candidates load torch's kernels and compile for longer than
 # other cases may take.
 HOST_TIER_WALL_MS = 45_000

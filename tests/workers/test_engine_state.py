@@ -99,9 +99,9 @@ def working(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 @pytest.mark.parametrize("state", ["lost", "preempted"])
 def test_a_job_says_why_it_runs_again(working: Server, state: str) -> None:
     wait_until(lambda: workers(working, "idle") == 1)
+    [pid] = worker_pids(working)  # before the job begins, because it can take seconds
     [handle] = evaluations(working, [slow(8_000, state)])
     wait_until(lambda: workers(working, "busy") == 1)
-    [pid] = worker_pids(working)
     if state == "preempted":
         os.kill(pid, signal.SIGTERM)
         wait_until(lambda: workers(working, "draining") == 1)

@@ -106,9 +106,9 @@ def test_a_lost_worker_costs_no_verdict(binary: str, tmp_path: Path) -> None:
         ThreadPoolExecutor() as threads,
     ):
         wait_until(lambda: workers(server, "idle") == 1)
+        [pid] = worker_pids(server)  # before the job begins, because it can take seconds
         answer = threads.submit(run_tests, server, slow(5_000))
         wait_until(lambda: workers(server, "busy") == 1)
-        [pid] = worker_pids(server)
         os.kill(pid, signal.SIGKILL)
         assert answer.result()["outcome"] == "pass"
         assert total(server, "losses") == 1
@@ -236,9 +236,9 @@ def test_a_preempted_worker_ends_its_job_first(binary: str, tmp_path: Path) -> N
         ThreadPoolExecutor() as threads,
     ):
         wait_until(lambda: workers(server, "idle") == 1)
+        [pid] = worker_pids(server)  # before the job begins, because it can take seconds
         answer = threads.submit(run_tests, server, slow(5_000))
         wait_until(lambda: workers(server, "busy") == 1)
-        [pid] = worker_pids(server)
         os.kill(pid, signal.SIGTERM)
         wait_until(lambda: workers(server, "draining") == 1)
         assert answer.result()["outcome"] == "pass"

@@ -115,7 +115,6 @@ class CpuJob {
                       .before_hidden =
                           [&] {
                             added = true;
-                            run.enter(Stage::queue);  // the compiler may take longer than the cases
                             return add_compiled(run, compiling->wait(), target_);
                           }};
     interpret(run, required, steps);

@@ -7,7 +7,7 @@
 //   if (known.enough()) record.pytorch_ns = *known.shortest_ns;  // else it is measured
 //
 // The host launches PyTorch's operations one after the other, so a busy processor or a hot GPU
-// makes PyTorch's time longer, and never shorter. A client can make them so, with other jobs or
+// makes PyTorch's time longer, and hardly anything makes it shorter. A client can make them so, with other jobs or
 // with kernels that heat. A speed-up over PyTorch is a reward (`pytorch` of `/v1/evaluate`), so one
 // time that was measured at such a moment must not count for all grades of an hour. Therefore
 // several grades measure, and the shortest time counts, also for a grade that has measured a longer

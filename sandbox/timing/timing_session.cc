@@ -196,8 +196,8 @@ PyTorchTimes::Known TimingSession::earlier_pytorch(const std::string& key) const
 }
 
 void TimingSession::remember_pytorch(const std::string& key, std::optional<double> ns) {
-  if (run_.job().kind == JobKind::grade && !pytorch_is_baseline() && ns && !distrusted_)
-    parts_.known.pytorch.put(key, *ns);
+  const bool usable = run_.job().kind == JobKind::grade && !run_.job().reference;
+  if (usable && !pytorch_is_baseline() && ns && !distrusted_) parts_.known.pytorch.put(key, *ns);
 }
 
 std::optional<Timing> TimingSession::earlier_grade(const std::string& key) const {

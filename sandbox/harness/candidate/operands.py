@@ -15,6 +15,7 @@ from triton.language.core import constexpr
 from triton.runtime.jit import TensorWrapper
 
 from harness.triton_adapter.launches import Address
+from harness.triton_adapter.plain_arguments import is_descriptor
 
 
 def is_of_torch(func: Any) -> bool:
@@ -72,7 +73,8 @@ def call(mode: TorchDispatchMode, func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def leaves_of(value: Any) -> Iterator[Any]:
-    """Yields what a launch's argument contains, in dictionaries, tuples and lists at any depth."""
+    """Yields what a launch's argument contains, in dictionaries, tuples, lists and descriptors at any
+    depth."""
     if isinstance(value, dict):
         for part in value.values():
             yield from leaves_of(part)
@@ -81,6 +83,8 @@ def leaves_of(value: Any) -> Iterator[Any]:
             yield from leaves_of(part)
     elif type(value) is constexpr:
         yield from leaves_of(value.value)
+    elif is_descriptor(value):  # a kernel can read all of them
+        yield from leaves_of([value.base, value.shape, value.strides])
     else:
         yield value
 
@@ -96,8 +100,8 @@ def addresses_of(value: Any) -> Iterator[int | None]:
 
 
 def tensors_of(value: Any) -> Iterator[torch.Tensor]:
-    """Yields the tensors of a launch's argument. If the argument is a descriptor or a reinterpreted
-    tensor, yields the tensor to which it refers."""
+    """Yields the tensors of a launch's argument. For a reinterpreted tensor, yields the tensor to
+    which it refers."""
     for leaf in leaves_of(value):
         if isinstance(leaf, torch.Tensor):
             yield leaf

@@ -24,6 +24,7 @@ from typing import Any
 import torch
 
 from harness.candidate.storages import PART_ELEMENTS, bytes_of, is_captured, laid_over, storage_of
+from harness.triton_adapter.plain_arguments import is_descriptor
 
 # A tensor of bytes contains addresses only if it is small, for example a descriptor.
 DESCRIPTOR_BYTES = 1 << 20
@@ -53,9 +54,14 @@ class PrivateMemory:
             parts = [self.arguments(part) for part in value]
             named = isinstance(value, tuple) and hasattr(value, "_fields")
             return type(value)(*parts) if named else type(value)(parts)
+        if is_descriptor(value):
+            changed = copy.copy(value)
+            for name in ("base", "shape", "strides"):
+                setattr(changed, name, self.arguments(getattr(value, name)))
+            return changed
         if isinstance(getattr(value, "base", None), torch.Tensor):
-            # A descriptor, or a tensor with another type of its elements. If the class does not let
-            # its base be changed, the kernel writes to the storage, unseen.
+            # A tensor with another type of its elements. If the class does not let its base be
+            # changed, the kernel writes to the storage, unseen.
             changed = copy.copy(value)
             with contextlib.suppress(AttributeError):
                 changed.base = self._tensor(value.base)

@@ -62,7 +62,7 @@ def plain(argument: Any, pointer: Callable[[Any, Any], Any]) -> Any:
     if argument is None or kind in _CONSTANTS or is_torchs(argument):
         return argument
     if kind is TensorWrapper:
-        return plain(argument.base, pointer)
+        return _plain_wrapper(argument, pointer)
     if kind is constexpr:
         return constexpr(plain(argument.value, pointer))
     if isinstance(argument, np.generic):  # before float, the class of some numbers of numpy
@@ -94,16 +94,32 @@ def with_fixed_addresses(argument: Any) -> Any:
     if isinstance(argument, torch.Tensor):
         with torch._C.DisableTorchFunction():
             return Pointer(_DTYPE_OF.__get__(argument), _ADDRESS_OF(argument))
+    if type(argument) is TensorWrapper:
+        return Pointer(argument.dtype, with_fixed_addresses(argument.base).data_ptr())
+    if is_descriptor(argument):
+        made = copy.copy(argument)
+        base = with_fixed_addresses(argument.base)
+        made.base = Pointer(None, base) if isinstance(base, int) else base
+        return made
     if isinstance(argument, tuple):
         parts = map(with_fixed_addresses, argument)
         return type(argument)(*parts) if hasattr(argument, "_fields") else tuple(parts)
     if isinstance(argument, list):
         return list(map(with_fixed_addresses, argument))
-    if isinstance(getattr(argument, "base", None), torch.Tensor):  # a descriptor
-        made = copy.copy(argument)
-        made.base = with_fixed_addresses(argument.base)
-        return made
     return argument
+
+
+def is_descriptor(argument: Any) -> bool:
+    """Returns True for a descriptor that plain() has returned."""
+    return type(argument) in _descriptor_classes()
+
+
+def _plain_wrapper(argument: TensorWrapper, pointer: Callable[[Any, Any], Any]) -> Any:
+    """Returns a tensor with another type of its elements, as triton.reinterpret() makes them."""
+    base, dtype = plain(argument.base, pointer), plain(argument.dtype, pointer)
+    if isinstance(base, torch.Tensor):
+        return TensorWrapper(base, dtype)
+    return Pointer(dtype, base.data_ptr()) if isinstance(base, Pointer) else base
 
 
 def _plain_tuple(argument: tuple[Any, ...], pointer: Callable[[Any, Any], Any]) -> tuple[Any, ...]:
@@ -124,7 +140,8 @@ def _descriptor_classes() -> Iterator[Any]:
 
 def _plain_descriptor(argument: Any, kind: Any, pointer: Callable[[Any, Any], Any]) -> Any:
     made = object.__new__(kind)
-    for name, value in vars(argument).items():
-        is_read = name in ("base", "shape", "strides", "block_shape")
+    # A subclass could define `__dict__` by code of its own.
+    for name, value in vars(kind)["__dict__"].__get__(argument).items():
+        is_read = name in ("base", "shape", "strides", "block_shape", "padding")
         made.__dict__[name] = plain(value, pointer) if is_read else value
     return made

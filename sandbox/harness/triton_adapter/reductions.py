@@ -6,7 +6,8 @@ The interpreter calls a combine function for one element at a time, and a call t
 microseconds. Many functions of Triton's library have a combine function: `tl.xor_sum` (and so
 `tl.sort` and `tl.topk`), `tl.reduce_or`, and all scans but sums and products. With this module, a
 combine function gets all elements with the same index along the axis in one call. The calls along
-the axis keep their order, and all bits of the result stay the same.
+the axis keep their order, so the result stays the same. (The interpreter's own implementation makes
+a quiet NaN of a signalling one; this module and a GPU keep the NaN.)
 
 Some combine functions work only for single elements, for example because they contain `if a > b:`.
 The interpreter's own implementation runs these functions."""
@@ -19,6 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import triton.language as tl
+from triton.runtime import interpreter
 from triton.runtime.interpreter import ReduceOps, ReduceScanOpInterface, ScanOps, TensorHandle
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -34,14 +36,15 @@ def combine_slices() -> None:
     reduce_elements, scan_elements = ReduceOps.generic_reduce, ScanOps.generic_scan
     ReduceOps.generic_reduce = lambda op, operands: _reduce(op, operands, reduce_elements)
     ScanOps.generic_scan = lambda op, operands: _scan(op, operands, scan_elements)
+    _watch_conditions()
+    _watch_reductions()
 
 
 def _reduce(op: Any, operands: Any, of_elements: Callable[..., Any]) -> Any:
-    shape = operands[0].handle.data.shape
     if op.axis is None:
         return of_elements(op, operands)
-    op.axis %= len(shape)  # the interpreter's own implementation accepts no negative axis
-    results = _of_slices(op, operands, _last) if len(shape) > 1 else None
+    _count_from_start(op, operands)
+    results = _of_slices(op, operands, _last)
     if results is None:
         return of_elements(op, operands)
     if op.keep_dims:
@@ -50,13 +53,20 @@ def _reduce(op: Any, operands: Any, of_elements: Callable[..., Any]) -> Any:
 
 
 def _scan(op: Any, operands: Any, of_elements: Callable[..., Any]) -> Any:
-    shape = operands[0].handle.data.shape
-    op.axis %= len(shape)
-    results = _of_slices(op, operands, _stacked) if len(shape) > 1 else None
+    _count_from_start(op, operands)
+    results = _of_slices(op, operands, _stacked)
     if results is None:
         return of_elements(op, operands)
     results = [np.moveaxis(one, 0, op.axis) for one in results]
     return [op.to_tensor(one, of.dtype) for one, of in zip(results, operands, strict=True)]
+
+
+def _count_from_start(op: Any, operands: Any) -> None:
+    """Makes a negative axis positive, because the interpreter's own implementation accepts none."""
+    dimensions = operands[0].handle.data.ndim
+    if not -dimensions <= op.axis < dimensions:
+        raise ValueError(f"axis {op.axis} is out of range for a block of {dimensions} dimensions")
+    op.axis %= dimensions
 
 
 def _last(steps: Steps) -> list[Array]:
@@ -71,8 +81,12 @@ def _stacked(steps: Steps) -> list[Array]:
 def _of_slices(
     op: Any, operands: Any, collect: Callable[[Steps], list[Array]]
 ) -> list[Array] | None:
-    """Collects all steps along the axis. Returns None if the combine function does not work with
-    slices. Then the interpreter's own implementation runs it, and raises its errors again."""
+    """Collects all steps along the axis. Returns None if a slice is one element, or if the combine
+    function does not work with slices. Then the interpreter's own implementation runs it, and raises
+    its errors again."""
+    shapes = {one.handle.data.shape for one in operands}
+    if len(shapes) > 1 or len(shapes.pop()) < 2:
+        return None
     try:
         with _only_elementwise():
             return collect(_steps(op, operands))
@@ -104,27 +118,52 @@ def _scalars(slices: Sequence[Array], dtypes: Sequence[Any]) -> list[Any]:
 
 def _like(result: Any, of: Array) -> Array:
     data = result.handle.data
-    if data.dtype != of.dtype:
+    if result.type.is_block() or data.dtype != of.dtype or data.shape not in (of.shape, (1,)):
         raise _NeedsElements("the result has another type than the operand")
     return np.broadcast_to(data, of.shape)
+
+
+# Not empty while a combine function gets slices.
+_of_whole_slices: list[bool] = []
 
 
 @contextlib.contextmanager
 def _only_elementwise() -> Iterator[None]:
     """In this context, an operation that is not elementwise raises _NeedsElements: a condition on a
     tensor, and a reduction or scan."""
-    of_tensor, apply = tl.core.tensor.__bool__, ReduceScanOpInterface.apply
-
-    def single(tensor: Any) -> bool:
-        if tensor.handle.data.size != 1:
-            raise _NeedsElements("a condition")
-        return bool(of_tensor(tensor))
-
-    def refused(op: Any, operands: Any) -> Any:
-        raise _NeedsElements("a reduction in a combine function")
-
-    tl.core.tensor.__bool__, ReduceScanOpInterface.apply = single, refused
+    _of_whole_slices.append(True)
     try:
         yield
     finally:
-        tl.core.tensor.__bool__, ReduceScanOpInterface.apply = of_tensor, apply
+        _of_whole_slices.pop()
+
+
+def _watch_conditions() -> None:
+    """Makes a condition on a slice raise _NeedsElements. The interpreter defines the conditions of
+    tensors anew for each function that an interpreted function calls."""
+    original = interpreter._patch_lang_tensor
+
+    def patch(tensor: Any, scope: Any) -> None:
+        original(tensor, scope)
+        of_element = tensor.__bool__
+
+        def condition(value: Any) -> bool:
+            if _of_whole_slices and value.handle.data.size != 1:
+                raise _NeedsElements("a condition")
+            return bool(of_element(value))
+
+        scope.set_attr(tensor, "__bool__", condition)
+
+    interpreter._patch_lang_tensor = patch
+
+
+def _watch_reductions() -> None:
+    """Makes a reduction or scan of a slice raise _NeedsElements."""
+    apply = ReduceScanOpInterface.apply
+
+    def watched(op: Any, operands: Any) -> Any:
+        if _of_whole_slices:
+            raise _NeedsElements("a reduction in a combine function")
+        return apply(op, operands)
+
+    ReduceScanOpInterface.apply = watched

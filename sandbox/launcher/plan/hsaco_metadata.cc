@@ -84,8 +84,9 @@ class Unambiguous final : public nlohmann::json_sax<json> {
   std::vector<std::set<std::string>> keys_;  // of each map or list that is open
 };
 
-/// Returns a value of a map as text for an error. A value that is no text is named by its type.
+/// Returns a value of a map for an error: a text or a number, and otherwise its type.
 std::string shown(const json& value) {
+  if (value.is_number_unsigned()) return std::to_string(value.get<std::uint64_t>());
   const std::string text = value.is_string() ? value.get<std::string>() : value.type_name();
   return "'" + text.substr(0, kShownCharacters) + "'";
 }
@@ -116,10 +117,9 @@ Status check_arguments(const json& arguments, std::uint64_t room) {
     if (!offset.is_number_unsigned() || !size.is_number_unsigned() ||
         offset.get<std::uint64_t>() < end || offset.get<std::uint64_t>() > room ||
         size.get<std::uint64_t>() > room - offset.get<std::uint64_t>())
-      return refuse_metadata("an argument at " + offset.dump() + " of " + size.dump() +
+      return refuse_metadata("an argument at " + shown(offset) + " of " + shown(size) +
                              " bytes: arguments must follow each other within the " +
-                             std::to_string(room) + " bytes of the kernel's arguments (at most " +
-                             std::to_string(kMostAmdArgumentBytes) + ")");
+                             std::to_string(room) + " bytes of the kernel's arguments");
     end = offset.get<std::uint64_t>() + size.get<std::uint64_t>();
   }
   return {};
@@ -133,9 +133,12 @@ Status check_kernel(const json& kernel) {
         ", which the driver would run by itself; only kernels of the kind 'normal' may "
         "be in a binary");
   const json& room = value_of(kernel, ".kernarg_segment_size");
-  return check_arguments(
-      value_of(kernel, ".args"),
-      room.is_number_unsigned() ? std::min(room.get<std::uint64_t>(), kMostAmdArgumentBytes) : 0);
+  const std::uint64_t bytes = room.is_number_unsigned() ? room.get<std::uint64_t>() : 0;
+  if (bytes > kMostAmdArgumentBytes)
+    return refuse_metadata("a kernel with " + std::to_string(bytes) +
+                           " bytes of arguments; at most " + std::to_string(kMostAmdArgumentBytes) +
+                           " are allowed");
+  return check_arguments(value_of(kernel, ".args"), bytes);
 }
 
 }  // namespace
@@ -146,8 +149,8 @@ Status check_amd_metadata(std::string_view metadata) {
   Unambiguous reader;
   if (!json::sax_parse(metadata.begin(), metadata.end(), &reader, json::input_format_t::msgpack,
                        kWhole))
-    return refuse_metadata(
-        "the metadata are no MessagePack, have a key twice, or have more than 64 levels");
+    return refuse_metadata("the metadata are no MessagePack, have a key twice, or have more than " +
+                           std::to_string(kMostDepth) + " levels");
   const json document = json::from_msgpack(metadata.begin(), metadata.end(), kWhole,
                                            /*allow_exceptions=*/false);
   if (!document.is_object()) return refuse_metadata("the metadata are no map");

@@ -41,6 +41,34 @@ def branches(a, b):
 
 
 @triton.jit
+def _larger_by_branch(a, b):
+    if a > b:
+        return a
+    return b
+
+
+@triton.jit
+def branches_in_a_function(a, b):
+    CALLS[0] += 1
+    return _larger_by_branch(a, b)
+
+
+@triton.jit
+def branches_after_a_call(a, b):
+    CALLS[0] += 1
+    share = tl.sigmoid(a - b)  # a function of Triton's library
+    if share > 0.5:
+        return a
+    return b
+
+
+@triton.jit
+def of_a_block(a, b):
+    CALLS[0] += 1
+    return tl.maximum(a, tl.max(b + tl.zeros((1,), tl.float32), axis=0))
+
+
+@triton.jit
 def sums_within(a, b):
     CALLS[0] += 1
     return tl.sum(a) + b
@@ -119,13 +147,16 @@ def cases():
             yield f"scan-{axis}-{kind}", scan_one, kind, (axis, larger, False)
         for kind in (torch.float32, torch.float16):
             yield f"decayed-{axis}-{kind}", scan_one, kind, (axis, decayed, True)
-        yield f"branches-{axis}", scan_one, torch.float32, (axis, branches, False)
+        for function in (branches, branches_in_a_function, branches_after_a_call, of_a_block):
+            name = function.fn.__name__
+            yield f"{name}-{axis}", scan_one, torch.float32, (axis, function, False)
         yield f"sums-within-{axis}", reduce_one, torch.float32, (axis, sums_within, False)
         yield f"affine-{axis}", scan_two, torch.float32, (axis, affine)
         yield f"pairs-{axis}", reduce_two, torch.float32, (axis, larger_pair)
     yield "line", line, torch.float32, (0, larger)
     yield "sorted", top, torch.float32, ()
     yield "last-axis", scan_one, torch.float32, (-1, larger, False)
+    yield "no-such-axis", scan_one, torch.float32, (-3, larger, False)
 
 
 def run(kernel, kind, options):

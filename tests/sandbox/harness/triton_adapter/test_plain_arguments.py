@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
+import triton
 import triton.language as tl
 from harness.candidate.addresses import numbers_in
-from harness.triton_adapter.plain_arguments import plain, with_fixed_addresses
+from harness.candidate.operands import addresses_of, tensors_of
+from harness.triton_adapter.launches import Address
+from harness.triton_adapter.plain_arguments import Pointer, plain, with_fixed_addresses
 from triton.runtime.jit import TensorWrapper
 from triton.tools.tensor_descriptor import TensorDescriptor
 
@@ -97,7 +100,6 @@ def test_a_value_has_a_class_of_python_or_of_a_library(given: Any, seen: Any) ->
 def test_tensors_stay_and_other_objects_are_asked_once_for_their_address() -> None:
     tensor = torch.zeros(4)
     assert plain(tensor, pointer) is tensor
-    assert plain(TensorWrapper(tensor, tl.float32), pointer) is tensor
     changed: Any = torch.zeros(4)
     changed.data_ptr = lambda: Number(ADDRESS)
     assert plain(changed, pointer) == ("pointer", ADDRESS)
@@ -105,6 +107,20 @@ def test_tensors_stay_and_other_objects_are_asked_once_for_their_address() -> No
     late.reads = 1
     assert plain((late,), pointer) == (("pointer", ADDRESS),)
     assert late.reads == 2
+
+
+def test_a_reinterpreted_tensor_keeps_its_type() -> None:
+    tensor = torch.zeros(4, dtype=torch.int32)
+    found = plain(triton.reinterpret(tensor, tl.float32), pointer)
+    assert type(found) is TensorWrapper and found.base is tensor and found.dtype is tl.float32
+    given = with_fixed_addresses(found)
+    assert (given.data_ptr(), given.dtype) == (tensor.data_ptr(), tl.float32)
+    late = Late()
+    late.reads = 1
+    of_own_class = TensorWrapper.__new__(TensorWrapper)
+    of_own_class.base, of_own_class.dtype = late, tl.int8
+    found = plain(of_own_class, lambda one, at: Pointer(one.dtype, at))
+    assert (found.data_ptr(), found.dtype) == (ADDRESS, tl.int8)
 
 
 def test_a_launcher_gets_the_addresses_that_torch_finds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,3 +166,27 @@ def test_a_descriptor_is_a_copy_with_plain_parts() -> None:
     own.__dict__.update(vars(found))
     found = plain(own, pointer)
     assert type(found) is TensorDescriptor and found.strides == [16, 1]
+
+    class Padding(str):
+        def __eq__(self, other: object) -> bool:
+            raise AssertionError("code of the submission runs")
+
+        __hash__ = str.__hash__
+
+    given.padding = Padding("zero")
+    assert type(plain(given, pointer).padding) is str
+
+
+def test_what_a_descriptor_contains_is_seen() -> None:
+    late = Late()
+    late.reads = 1
+    descriptor = TensorDescriptor(torch.zeros(16, 16), [16, 16], [Number(ADDRESS), 1], [16, 16])
+    assert numbers_in((plain(descriptor, pointer),)).tolist() == [ADDRESS]
+    assert list(tensors_of((plain(descriptor, pointer),))) == [descriptor.base]
+    descriptor.base = late
+    found = plain(descriptor, lambda _, address: Address(address))
+    assert list(addresses_of((found,))) == [ADDRESS]
+    assert with_fixed_addresses(found).base.data_ptr() == ADDRESS
+    late.reads = 1
+    found = plain(descriptor, lambda _, address: Pointer(torch.float32, address))
+    assert list(addresses_of((found,))) == [None]

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[4]
 KERNELS = Path(__file__).with_name("combine_kernels.py")
 ROWS, COLUMNS = 8, 16
 # Combine functions that work for single elements only.
-ONLY_ELEMENTS = ("branches", "sums-within")
+ONLY_ELEMENTS = ("branches", "of_a_block", "sums-within")
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +30,8 @@ def results() -> dict[str, dict[str, Any]]:
 def test_all_bits_are_the_same(results: dict[str, dict[str, Any]]) -> None:
     assert len(results) > 30
     for name, result in results.items():
+        if name == "no-such-axis":
+            continue
         assert "error" not in result["slices"], (name, result)
         if name != "last-axis":
             assert result["slices"]["bits"] == result["elements"]["bits"], name
@@ -40,6 +42,10 @@ def test_a_negative_axis_counts_from_the_end(results: dict[str, dict[str, Any]])
     last, second = results["last-axis"], results["scan-1-torch.float32"]
     assert last["slices"]["bits"] == second["slices"]["bits"]
     assert last["elements"]["bits"] != second["elements"]["bits"]
+
+
+def test_an_axis_out_of_range_is_refused(results: dict[str, dict[str, Any]]) -> None:
+    assert "axis -3 is out of range" in results["no-such-axis"]["slices"]["error"]
 
 
 def test_a_combine_function_gets_whole_slices(results: dict[str, dict[str, Any]]) -> None:
@@ -57,7 +63,7 @@ def test_a_combine_function_gets_whole_slices(results: dict[str, dict[str, Any]]
 
 def test_other_combine_functions_get_elements(results: dict[str, dict[str, Any]]) -> None:
     names = [name for name in results if name.startswith(ONLY_ELEMENTS)]
-    assert len(names) == 4
+    assert len(names) == 10
     for name in names:
         tried = results[name]["slices"]["calls"] - results[name]["elements"]["calls"]
         assert tried == 1, name  # the first slices showed that the function needs elements

@@ -210,6 +210,10 @@ TEST_CASE("arguments of an AMD binary that lie outside of the arguments' memory 
   CHECK_FALSE(with_arguments({argument("by_value", 0, kMostAmdArgumentBytes + 1)}, ~0ULL));
   CHECK_FALSE(with_arguments({argument("by_value", -8, 8)}));
   CHECK_FALSE(with_arguments({argument("by_value", 0, "8")}));
+  CHECK_FALSE(with_arguments({argument("by_value", "\xff", 8)}));  // no text in UTF-8
+  CHECK_FALSE(with_arguments({argument("by_value", 0, nlohmann::json::array({"\xff"}))}));
+  CHECK_FALSE(with_arguments({argument("\xff", 0, 8)}));
+  CHECK_FALSE(with_arguments({argument("by_value", 0, 8)}, kMostAmdArgumentBytes + 1));
   // One that begins before the end of the one before it could reach further than the last one.
   CHECK_FALSE(with_arguments({argument("by_value", 0, 32), argument("by_value", 16, 8)}));
   CHECK(with_arguments({argument("by_value", 0, 16), argument("by_value", 16, 8)}));

@@ -1,8 +1,8 @@
 """Runs clang-tidy over the product's sources: tests/clang_tidy.py [JOBS]
 
-The release build compiles each folder as one file, which includes all sources of the folder. This
-script joins the files of several folders, and gives the result to clang-tidy. Most of the time goes
-into foreign headers, and clang-tidy reads them once for each file. `HeaderFilterRegex` in
+The release build compiles the sources of one folder or of several as one file, which includes
+them. This script joins such files, and gives the result to clang-tidy. Most of the time goes into
+foreign headers, and clang-tidy reads them once for each file. `HeaderFilterRegex` in
 .clang-tidy makes clang-tidy report findings in the included sources.
 
 The script does not join folders that may define the same name in an unnamed namespace. If joined

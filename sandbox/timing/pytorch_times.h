@@ -7,11 +7,11 @@
 //   if (known.enough()) record.pytorch_ns = *known.shortest_ns;  // else it is measured
 //
 // The host launches PyTorch's operations one after the other, so a busy processor or a hot GPU
-// makes PyTorch's time longer, and hardly anything makes it shorter. A client can make them so, with other jobs or
-// with kernels that heat. A speed-up over PyTorch is a reward (`pytorch` of `/v1/evaluate`), so one
-// time that was measured at such a moment must not count for all grades of an hour. Therefore
-// several grades measure, and the shortest time counts, also for a grade that has measured a longer
-// one.
+// makes PyTorch's time longer, and hardly anything makes it shorter. A client can cause both,
+// with other jobs or with kernels that heat. A speed-up over PyTorch is a reward (`pytorch` of
+// `/v1/evaluate`), so one time that was measured at such a moment must not count for all grades of
+// an hour. Therefore several grades measure, and the shortest time counts, also for a grade that
+// has measured a longer one.
 //
 // Thread-safe. There is one entry for each case of an operator, with at most kEnough times.
 #pragma once

@@ -48,13 +48,13 @@ json result_of_verdict(const EvaluationContext& context, const RewardPolicies& p
 }  // namespace
 
 WorkerLoop::Evaluate evaluate_for(const EvaluationContext& context) {
-  return [&context](const JobTag& tag, const std::string& body, const std::string& input_seed)
-             -> tl::expected<WorkerLoop::Requested, json> {
+  return [&context](const JobTag& tag, const std::string& body,
+                    const std::string& input_seed) -> tl::expected<WorkerLoop::Requested, json> {
     auto request = read_request(context, body);
     if (!request) return tl::unexpected<json>(refusal(request.error()));
     if (request->members.size() != 1)
-      return tl::unexpected<json>(refusal({.type = ProblemType::invalid_request,
-                                           .detail = "a message has one evaluation"}));
+      return tl::unexpected<json>(refusal(
+          {.type = ProblemType::invalid_request, .detail = "a message has one evaluation"}));
     Wanted& wanted = request->members.front();
     if (!wanted.problem) wanted.problem = beyond_a_worker(wanted);
     if (wanted.problem) return tl::unexpected<json>(refusal(*wanted.problem));

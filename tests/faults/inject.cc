@@ -5,6 +5,8 @@
 // Calls on the files that a process gets as descriptors 0, 1 and 2 never fail. These files are the
 // client's connection and the log. The calls of the C library to itself, for example those of
 // malloc, never come here.
+#include "tests/faults/inject.h"
+
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -27,16 +29,40 @@
 #include <cstring>
 #include <string_view>
 
-#include "tests/faults/inject.h"
-
 namespace assay::faults {
 namespace {
 
 /// The functions in the order of tests/faults/injection.py.
 enum Call : std::uint32_t {
-  kOpen, kRead, kWrite, kPread, kPwrite, kFsync, kFtruncate, kFstat, kUnlink, kMkdir,
-  kRmdir, kOpendir, kPipe2, kSocketpair, kSendmsg, kRecvmsg, kPoll, kEventfd, kFcntl, kMmap,
-  kMemfdCreate, kFork, kWaitid, kSyscall, kPthreadCreate, kFallocate, kDup, kExecve, kCalls,
+  kOpen,
+  kRead,
+  kWrite,
+  kPread,
+  kPwrite,
+  kFsync,
+  kFtruncate,
+  kFstat,
+  kUnlink,
+  kMkdir,
+  kRmdir,
+  kOpendir,
+  kPipe2,
+  kSocketpair,
+  kSendmsg,
+  kRecvmsg,
+  kPoll,
+  kEventfd,
+  kFcntl,
+  kMmap,
+  kMemfdCreate,
+  kFork,
+  kWaitid,
+  kSyscall,
+  kPthreadCreate,
+  kFallocate,
+  kDup,
+  kExecve,
+  kCalls,
 };
 static_assert(kCalls <= kMaxCalls);
 
@@ -119,17 +145,17 @@ __attribute__((constructor)) void attach() {
 }  // namespace assay::faults
 
 // A wrapper fails, or calls the function that it replaces.
-#define ASSAY_WRAP(call, name, failure, parameters, arguments, condition)              \
-  int name parameters {                                                                \
-    static auto* const next = assay::faults::real<int parameters>(#name);              \
-    if (condition assay::faults::fails(assay::faults::call)) return failure;           \
-    return next arguments;                                                             \
+#define ASSAY_WRAP(call, name, failure, parameters, arguments, condition)    \
+  int name parameters {                                                      \
+    static auto* const next = assay::faults::real<int parameters>(#name);    \
+    if (condition assay::faults::fails(assay::faults::call)) return failure; \
+    return next arguments;                                                   \
   }
-#define ASSAY_WRAP_SIZE(call, name, parameters, arguments, fd)                         \
-  ssize_t name parameters {                                                            \
-    static auto* const next = assay::faults::real<ssize_t parameters>(#name);          \
-    if (assay::faults::fails_on(assay::faults::call, fd)) return -1;                   \
-    return next arguments;                                                             \
+#define ASSAY_WRAP_SIZE(call, name, parameters, arguments, fd)                \
+  ssize_t name parameters {                                                   \
+    static auto* const next = assay::faults::real<ssize_t parameters>(#name); \
+    if (assay::faults::fails_on(assay::faults::call, fd)) return -1;          \
+    return next arguments;                                                    \
   }
 
 extern "C" {
@@ -143,8 +169,8 @@ ASSAY_WRAP_SIZE(kPwrite, pwrite, (int fd, const void* from, size_t size, off_t a
                 (fd, from, size, at), fd)
 ASSAY_WRAP_SIZE(kPwrite, pwrite64, (int fd, const void* from, size_t size, off64_t at),
                 (fd, from, size, at), fd)
-ASSAY_WRAP_SIZE(kSendmsg, sendmsg, (int fd, const msghdr* message, int flags),
-                (fd, message, flags), fd)
+ASSAY_WRAP_SIZE(kSendmsg, sendmsg, (int fd, const msghdr* message, int flags), (fd, message, flags),
+                fd)
 ASSAY_WRAP_SIZE(kRecvmsg, recvmsg, (int fd, msghdr* message, int flags), (fd, message, flags), fd)
 
 ASSAY_WRAP(kFsync, fsync, -1, (int fd), (fd), )
@@ -184,8 +210,7 @@ pid_t fork() {
 }
 
 void* mmap(void* at, size_t size, int protection, int flags, int fd, off_t offset) {
-  static auto* const next =
-      assay::faults::real<void*(void*, size_t, int, int, int, off_t)>("mmap");
+  static auto* const next = assay::faults::real<void*(void*, size_t, int, int, int, off_t)>("mmap");
   if (assay::faults::fails(assay::faults::kMmap)) return MAP_FAILED;
   return next(at, size, protection, flags, fd, offset);
 }
@@ -194,15 +219,15 @@ void* mmap64(void* at, size_t size, int protection, int flags, int fd, off64_t o
   return mmap(at, size, protection, flags, fd, offset);
 }
 
-#define ASSAY_OPEN(name, first, first_name)                                            \
-  int name(first const char* path, int flags, ...) {                                   \
-    va_list more;                                                                      \
-    va_start(more, flags);                                                             \
-    const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0; \
-    va_end(more);                                                                      \
+#define ASSAY_OPEN(name, first, first_name)                                                 \
+  int name(first const char* path, int flags, ...) {                                        \
+    va_list more;                                                                           \
+    va_start(more, flags);                                                                  \
+    const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;    \
+    va_end(more);                                                                           \
     static auto* const next = assay::faults::real<int(first const char*, int, ...)>(#name); \
-    if (assay::faults::fails(assay::faults::kOpen)) return -1;                         \
-    return next(first_name path, flags, mode);                                         \
+    if (assay::faults::fails(assay::faults::kOpen)) return -1;                              \
+    return next(first_name path, flags, mode);                                              \
   }
 #define ASSAY_COMMA ,
 ASSAY_OPEN(open, , )

@@ -1,8 +1,8 @@
 // Fuzzes the reader of bundles, which come from strangers: first as a whole file, then as the
 // payload of one.
 //
-// For any bytes there must be no crash and no undefined behaviour. A payload that was read must keep
-// its content when it is written and read again, and must be within the limits.
+// For any bytes there must be no crash and no undefined behaviour. A payload that was read must
+// keep its content when it is written and read again, and must be within the limits.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

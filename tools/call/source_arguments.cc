@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "tools/model/source_folder.h"
 #include "base/text.h"
 #include "base/text_edits.h"
 #include "sandbox/job/job.h"
+#include "tools/model/source_folder.h"
 
 namespace assay::tools {
 namespace {

@@ -1,6 +1,6 @@
 // Declares the part of the CUDA driver API that the launcher uses: the table of functions, the
-// facts of devices and kernels, and the meaning of the driver's errors. Only read_kernel_facts() needs
-// a CUDA context.
+// facts of devices and kernels, and the meaning of the driver's errors. Only read_kernel_facts()
+// needs a CUDA context.
 //
 //   Result<const CudaApi*> api = open_cuda_api();
 //   Result<int> devices = count_devices(**api);

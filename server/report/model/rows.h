@@ -87,8 +87,8 @@ struct ReportTotals {
 using Groups = std::map<std::string, metrics::Summary>;
 
 struct Report {
-  tools::RunInfo run;                      // the first run
-  std::vector<std::string> samples;        // the handles of all runs, by sample number
+  tools::RunInfo run;                // the first run
+  std::vector<std::string> samples;  // the handles of all runs, by sample number
   /// Where the verdicts of runs were imported from, by handle. A run that was judged here is not in
   /// it. make_report() leaves it empty, because scorecards do not know it.
   std::map<std::string, std::string> imported;

@@ -27,8 +27,7 @@ inline constexpr std::size_t kConciseChars = 4'800;
 
 class ToolBench {
  public:
-  explicit ToolBench(const tools::AnswerLimits& limits = {},
-                     const server::StoreLimits& store = {})
+  explicit ToolBench(const tools::AnswerLimits& limits = {}, const server::StoreLimits& store = {})
       : services({}, 2, store),
         tool_services_{.catalog = *services.catalog,
                        .runs = services->runs(),

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "tools/model/source_folder.h"
 #include "tests/catch.h"
 #include "tests/tools/empty_services.h"
 #include "tests/tools/fixture.h"
+#include "tools/model/source_folder.h"
 
 namespace assay::tools {
 namespace {

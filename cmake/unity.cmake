@@ -4,10 +4,10 @@
 # itself, so that a change of one source compiles only that source.
 option(ASSAY_UNITY "Compile several sources as one file" ON)
 
-# Each line names folders that are compiled together. They do not define the same name, not even in
-# unnamed namespaces. A line has at most 3200 lines of sources, so that a compiler needs less than
-# 2 GiB and two compilers end at about the same time. A folder that no line names is a file by
-# itself.
+# Each entry names folders that are compiled together. No two folders of an entry define the same
+# name, not even in unnamed namespaces. The sources of an entry have at most 3200 lines, so that a
+# compiler needs less than 2 GiB and two compilers end at about the same time. A folder that no
+# entry names is a file by itself.
 set(ASSAY_TOGETHER
   "reference_agents/core reference_agents/llm reference_agents/leader reference_agents/sim\
  reference_agents/registry reference_agents/one_shot reference_agents/alphaevolve\
@@ -50,7 +50,7 @@ foreach(line ${ASSAY_TOGETHER})
   endforeach()
 endforeach()
 
-# assay_unity(TARGET SOURCES...) compiles the SOURCES of each line of folders as one file.
+# assay_unity(TARGET SOURCES...) compiles the SOURCES of each entry as one file.
 function(assay_unity name)
   if(NOT ASSAY_UNITY)
     return()

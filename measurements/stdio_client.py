@@ -24,6 +24,7 @@ def serve_command(binary: str | Path, device: str, store: str | Path, *more: str
 
 EXIT_TIMEOUT_S = 60
 LONGEST_WAIT_S = 20  # of one call of the tool `job`
+LONGEST_JOB_S = 900
 
 
 def how_it_ended(process: subprocess.Popen[Any]) -> str:
@@ -88,8 +89,11 @@ class StdioClient:
         of a job that still runs, waits until the job ends and returns the result of the job. On a
         busy machine, a job can take longer than a server lets a call wait."""
         result = self._call(tool, arguments)
+        deadline = time.monotonic() + LONGEST_JOB_S
         form = {key: arguments[key] for key in ("response_format",) if key in arguments}
         while tool != "job" and result.get("structuredContent", {}).get("status") == "running":
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"{tool}: no end after {LONGEST_JOB_S} s: {result}")
             job = {"job": result["structuredContent"]["job"], "wait_s": LONGEST_WAIT_S}
             result = self._call("job", {**job, **form})
         return result

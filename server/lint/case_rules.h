@@ -38,8 +38,8 @@ std::vector<std::string> case_failures(const operators::Operator& op);
 
 /// Returns the least of several measurements in ms, because other processes can only add to the
 /// processor time of a job. `first` is the first measurement. Calls `again` only while all
-/// measurements are above kInterpreterCasesMs, and at most kInterpreterMeasurements - 1 times. It
-/// returns nothing if a measurement failed.
+/// measurements are above kInterpreterCasesMs, and at most kInterpreterMeasurements - 1 times.
+/// `again` returns nothing if its measurement failed.
 std::int64_t least_interpreter_ms(std::int64_t first,
                                   const std::function<std::optional<std::int64_t>()>& again);
 

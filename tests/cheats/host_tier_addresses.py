@@ -63,13 +63,20 @@ ADDRESSES: dict[str, HostCase] = {
         "made = unseen_sum(x, y)\nat = Pointer(made).data_ptr()" + _BY_NUMBER,
     ),
     "halves_of_an_address": HostCase(
-        "lets torch add, and gives a kernel the sum's address as two numbers, which the kernel joins "
-        "(the threat model names this gap)",
+        "lets torch add, and gives a kernel the sum's address as two numbers, which the kernel joins",
         "made, z = x + y, torch.empty_like(x)\nat = Pointer(made).data_ptr()\n"
         "kind = tl.float16 if x.dtype is torch.float16 else tl.float32\n"
         "_copy_by_halves[grid(x)](at >> 24, at & 0xFFFFFF, z, x.numel(), KIND=kind, BLOCK=WIDTH)\n"
         "return z",
-        "pass",
+        "fail:unattributed,fail:wrong_result",
+    ),
+    "halves_of_an_address_of_freed_memory": HostCase(
+        "lets torch add, frees the sum, and gives a kernel its address as two numbers",
+        "made, z = x + y, torch.empty_like(x)\nat = Pointer(made).data_ptr()\ndel made\n"
+        "kind = tl.float16 if x.dtype is torch.float16 else tl.float32\n"
+        "_copy_by_halves[grid(x)](at >> 24, at & 0xFFFFFF, z, x.numel(), KIND=kind, BLOCK=WIDTH)\n"
+        "return z",
+        "fail:unattributed,fail:wrong_result",
     ),
     "address_that_comes_late": HostCase(
         "lets torch add, and gives a kernel an object whose data_ptr() exists only for the launcher",
@@ -116,14 +123,13 @@ ADDRESSES: dict[str, HostCase] = {
         "_copy_by_constant[grid(x)](at, z, x.numel(), KIND=kind, BLOCK=WIDTH)\nreturn z",
     ),
     "address_in_a_global_constant": HostCase(
-        "lets torch add, and gives a kernel the sum's address as a global constant (the threat model "
-        "names this gap)",
+        "lets torch add, and gives a kernel the sum's address as a global constant",
         "made, z = x + y, torch.empty_like(x)\n"
         "globals()['AT'] = tl.constexpr(Pointer(made).data_ptr())\n"
         "kind = tl.float16 if x.dtype is torch.float16 else tl.float32\n"
         "kernel = triton.jit(_copy_by_global.fn)\n"
         "kernel[grid(x)](z, x.numel(), KIND=kind, BLOCK=WIDTH)\nreturn z",
-        "pass",
+        "fail:unattributed,fail:wrong_result",
     ),
     "honest_tuple": HostCase(
         "gives a kernel its inputs in a tuple with names, and a number of a class of its own",

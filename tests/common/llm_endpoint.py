@@ -21,6 +21,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 KEY = "sk-secret-of-this-test-0123456789"
+LONGEST_HOLD_S = 300.0  # after this time a held reply is sent, so that a failed test ends
 PROMPT_TOKENS, COMPLETION_TOKENS = 100, 10  # usage of each reply
 
 
@@ -32,7 +33,7 @@ class Reply:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     missing_bytes: int = 0  # Content-Length counts these bytes, but they are not sent
-    held: bool = False  # it is sent only after go_on()
+    held: bool = False  # the reply is sent only after go_on(), or after LONGEST_HOLD_S
 
 
 def error(status: int, message: str, **headers: str) -> Reply:
@@ -88,7 +89,7 @@ class Endpoint(ThreadingHTTPServer):
         self._going_on.set()
 
     def wait_to_go_on(self) -> None:
-        self._going_on.wait()
+        self._going_on.wait(LONGEST_HOLD_S)
 
     def wait_until_asked(self) -> None:
         self._was_asked.wait()

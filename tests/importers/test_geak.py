@@ -126,8 +126,10 @@ def served(suite: Path, folder: Path) -> Iterator[StdioClient]:
     """A server for the submissions to one suite. It costs as much as one `assay eval`."""
     command = serve_command(BINARY, "cpu", folder / "store.db", "--suite", str(suite))
     started = StdioClient(command, ENVIRONMENT)
-    yield started
-    started.close()
+    try:
+        yield started
+    finally:
+        started.close()
 
 
 def graded(client: StdioClient, name: str, source: str) -> dict[str, Any]:

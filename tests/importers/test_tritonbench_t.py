@@ -269,8 +269,10 @@ def served(suite: Path, device: str, folder: Path) -> Iterator[StdioClient]:
     environment = {**os.environ, "ASSAY_PYTHON": sys.executable, "ASSAY_STATE_DIR": str(folder)}
     command = serve_command(BINARY, device, folder / "store.db", "--suite", str(suite))
     client = StdioClient(command, environment)
-    yield client
-    client.close()
+    try:
+        yield client
+    finally:
+        client.close()
 
 
 def test_the_whole_reference_is_shown_and_no_inputs(suite: Path, tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import _disable_current_modes
 
 from harness.candidate.captures import Capture, Captures
+from harness.candidate.hidden_memory import FreedMemory, HiddenMemory
 from harness.candidate.operands import addresses_of, tensors_of
 from harness.candidate.origin import Known, Origin
 from harness.candidate.origin_modes import NumberOrigins, OperationOrigins
@@ -82,6 +83,7 @@ class Origins:
         # The keys are identities of storages. None is reused while a weak reference exists.
         self._known: dict[int, Known] = {}
         self._captures = Captures()
+        self._freed = FreedMemory()  # what torch has computed
         self._deceived = False  # an operation on which this object relies was not torch's own
 
     @contextlib.contextmanager
@@ -131,7 +133,7 @@ class Origins:
                 if unknown or not all(inside) or not own:
                     origin = Origin.TORCH
 
-            with self._shadows.launch(arguments, look) as given:
+            with self._shadows.launch(arguments, look) as given, self._torchs_hidden(reached):
                 yield given
             with torch._C.DisableTorchFunction(), _disable_current_modes():
                 for tensor, mark in zip(reached, before, strict=True):
@@ -141,6 +143,23 @@ class Origins:
                         self.note(
                             [tensor], max(origin, Origin.DATA), by_kernel=True, storage=contents
                         )
+
+    @contextlib.contextmanager
+    def _torchs_hidden(self, reached: Iterable[torch.Tensor]) -> Iterator[None]:
+        """Hides what torch has computed, except memory that the kernel gets, which its results
+        show."""
+        with torch._C.DisableTorchFunction(), _disable_current_modes():
+            given = {one._cdata for one in map(storage_of, reached) if one is not None}
+            hidden = HiddenMemory(
+                _storage_of(known)
+                for at, known in list(self._known.items())
+                if known.origin is Origin.TORCH and at not in given and not known.storage.expired()
+            )
+        try:
+            yield
+        finally:
+            with torch._C.DisableTorchFunction(), _disable_current_modes():
+                hidden.show()
 
     def origin(self, tensor: torch.Tensor, contents: torch.UntypedStorage | None = None) -> Origin:
         """Returns the origin of the tensor's memory. Finds out whether it has changed unseen:
@@ -192,6 +211,7 @@ class Origins:
         nothing is left of what was there. `storage` has the contents that were written, if others
         than the tensor's count."""
         with torch._C.DisableTorchFunction(), _disable_current_modes():
+            self._freed.clear()
             for tensor in tensors:
                 own = storage_of(tensor)
                 if own is None or not own.nbytes():
@@ -208,6 +228,8 @@ class Origins:
                     continue
                 known.origin = origin if whole_one else max(origin, known.origin)
                 known.by_kernel = by_kernel
+                if known.origin is Origin.TORCH:
+                    self._freed.hold(own)
                 self._mark(known, own if storage is None else storage)
 
     def _mark_of(self, tensor: torch.Tensor) -> int | None:
@@ -278,6 +300,7 @@ class Origins:
                     self._mark(known, storage)
 
     def _forget_freed(self) -> None:
+        self._freed.clear()
         self._known = {at: one for at, one in self._known.items() if not one.storage.expired()}
 
 

@@ -30,7 +30,7 @@ def fill():
     except OSError:
         pass
     note(f"{kept >> 20} MiB")
-    time.sleep(60)
+    time.sleep(100_000)
 
 
 for _ in range(8):

@@ -91,10 +91,10 @@ def compiled(target: str, plans: Path | None) -> dict[str, Any]:
     assert text is not None
     names = re.findall(r"(assay_\w+)\(", text[1])
     trusted = HipRtc.load().compile(text[1], target, [], [])
-    scrub = trusted._code.kernel("assay_scrub")
+    scrub = trusted.code.kernel("assay_scrub")
     return {
         "submission": rows,
-        "launchers_kernels": [name for name in names if trusted._code.kernel(name)],
+        "launchers_kernels": [name for name in names if trusted.code.kernel(name)],
         "registers_of_scrub": [scrub.vector_registers, scrub.vector_spills],
     }
 

@@ -2,6 +2,7 @@
 #include <elf.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -17,7 +18,7 @@ constexpr std::uint64_t kNoteAlignment = 4;
 // names its notes twice, by a segment and by a section.
 constexpr std::uint64_t kMostNoteBytesPerImage = 2;
 // The name of notes that the driver does not read, such as the one with the number of the build.
-constexpr std::string_view kUnreadNotes("GNU", 4);
+constexpr std::array<char, 4> kUnreadNotes = {'G', 'N', 'U', '\0'};
 
 tl::unexpected<Error> refuse_amd(const std::string& reason) {
   return fail(ErrorCode::invalid_argument, "device binary: " + reason);
@@ -39,7 +40,8 @@ Status check_notes(std::string_view notes) {
     if (note.n_type == kAmdMetadataNote) {
       if (Status usual = check_amd_metadata(notes.substr(name, note.n_descsz)); !usual)
         return usual;
-    } else if (notes.substr(0, note.n_namesz) != kUnreadNotes) {
+    } else if (notes.substr(0, note.n_namesz) !=
+               std::string_view(kUnreadNotes.data(), kUnreadNotes.size())) {
       // Old binaries have their metadata in another note and another format.
       return refuse_amd("a note of type " + std::to_string(note.n_type) +
                         "; only notes of type 32 (metadata) and notes of GNU may be in a binary");

@@ -85,9 +85,9 @@ class StdioClient:
         return self.send("initialize", params)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Calls a tool and returns its result. If the result of another tool than `job` is the handle
-        of a job that still runs, waits until the job ends and returns the result of the job. On a
-        busy machine, a job can take longer than a server lets a call wait."""
+        """Calls a tool and returns its result. If the result of another tool than `job` is the
+        handle of a job that still runs, waits until the job ends and returns the result of the job.
+        On a busy machine, a job can take longer than a server lets a call wait."""
         result = self._call(tool, arguments)
         deadline = time.monotonic() + LONGEST_JOB_S
         form = {key: arguments[key] for key in ("response_format",) if key in arguments}

@@ -207,8 +207,8 @@ std::optional<Timing> TimingSession::earlier_grade(const std::string& key) const
 
 void TimingSession::remember(const std::string& key, BaselineTimes measured, bool confirmable) {
   parts_.known.baselines.put(key, measured);
-  if (!confirmable) measured.baseline.reset();
-  if (run_.job().kind == JobKind::grade) parts_.known.graded.put(key, measured);
+  if (run_.job().kind == JobKind::grade && confirmable)
+    parts_.known.graded.put(key, {.baseline = measured.baseline, .pytorch_ns = std::nullopt});
 }
 
 TimedBlock TimingSession::next_block(const Samples& so_far, int rounds_left) const {

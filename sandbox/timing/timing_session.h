@@ -49,9 +49,8 @@ std::vector<bool> cases_to_time(const PreparedJob& prepared);
 /// Earlier measurements that later jobs of one GPU reuse. Thread-safe.
 struct MeasurementCache {
   BaselineCache baselines;  // used by profiles
-  // used by grades: the times that grades measured
-  BaselineCache graded;
-  PyTorchTimes pytorch;
+  BaselineCache graded;     // used by grades: the oracle's times that grades measured
+  PyTorchTimes pytorch;     // the same for PyTorch's times
   /// The end of the last series, by the system's monotonic clock. Before the first series, the
   /// value lies far in the past.
   std::atomic<std::int64_t> timed_at_ns{std::numeric_limits<std::int64_t>::min()};

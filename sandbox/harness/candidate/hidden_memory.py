@@ -8,8 +8,8 @@
     freed.hold(storage)   # keeps it until nothing else does
     freed.clear()         # call this often
 
-A kernel can make an address of anything, for example of two halves or of a constant in its code, and
-nothing in its arguments shows this. So memory that the kernel must not read contains the poison
+A kernel can make an address of anything, for example of two halves or of a constant in its code,
+and nothing in its arguments shows this. So memory that the kernel must not read contains the poison
 (poison.py) while the kernel runs. Memory that torch has freed keeps its contents until torch gives
 it out again, so such memory is filled with the poison too."""
 
@@ -21,6 +21,8 @@ import torch
 
 from harness.candidate.storages import bytes_of, is_captured, settle
 from harness.wire.poison import fill_poison
+
+_references_to = torch._C._storage_Use_Count  # type: ignore[attr-defined]
 
 
 def can_be_hidden(storage: torch.UntypedStorage) -> bool:
@@ -60,7 +62,7 @@ class FreedMemory:
     def clear(self) -> None:
         """Fills and frees the storages to which no tensor refers. Use it without modes of torch."""
         for at, storage in list(self._held.items()):
-            if torch._C._storage_Use_Count(storage._cdata) > 1 or is_captured(storage):  # type: ignore[attr-defined]
+            if _references_to(storage._cdata) > 1 or is_captured(storage):
                 continue
             settle(storage)
             fill_poison(bytes_of(storage))

@@ -73,8 +73,8 @@ def call(mode: TorchDispatchMode, func: Any, args: Any, kwargs: Any) -> Any:
 
 
 def leaves_of(value: Any) -> Iterator[Any]:
-    """Yields what a launch's argument contains, in dictionaries, tuples, lists and descriptors at any
-    depth."""
+    """Yields what a launch's argument contains, in dictionaries, tuples, lists and descriptors at
+    any depth."""
     if isinstance(value, dict):
         for part in value.values():
             yield from leaves_of(part)

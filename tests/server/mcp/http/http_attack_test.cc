@@ -23,21 +23,13 @@ constexpr std::int64_t kLongMs = 600'000;
 /// are slow for kLongMs would not answer earlier than that.
 constexpr int kSlowestPingMs = 60'000;
 
-HttpOptions impatient() {
+/// Returns options with which the server waits so long for a slow client.
+HttpOptions waiting(std::int64_t ms) {
   HttpOptions options;
-  options.header_timeout_ms = kShortMs;
-  options.body_timeout_ms = kShortMs;
-  options.write_timeout_ms = kShortMs;
-  options.idle_timeout_ms = kShortMs;
-  return options;
-}
-
-HttpOptions patient() {
-  HttpOptions options;
-  options.header_timeout_ms = kLongMs;
-  options.body_timeout_ms = kLongMs;
-  options.write_timeout_ms = kLongMs;
-  options.idle_timeout_ms = kLongMs;
+  options.header_timeout_ms = ms;
+  options.body_timeout_ms = ms;
+  options.write_timeout_ms = ms;
+  options.idle_timeout_ms = ms;
   return options;
 }
 
@@ -84,7 +76,7 @@ std::string chunked(const std::string& chunks) {
 }  // namespace
 
 TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
-  RunningHttp server(patient());
+  RunningHttp server(waiting(kLongMs));
   std::vector<UniqueFd> streams, readers;
   for (int i = 0; i < kStreams; ++i) {
     streams.push_back(connect_to(server.port));
@@ -113,7 +105,7 @@ TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
 }
 
 TEST_CASE("attack: a client that never reads is cut off after the write timeout") {
-  RunningHttp server(impatient());
+  RunningHttp server(waiting(kShortMs));
   const UniqueFd fd = connect_to(server.port, 4096);
   const std::string list = raw_post("", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   bool refused = false;
@@ -125,7 +117,7 @@ TEST_CASE("attack: a client that never reads is cut off after the write timeout"
 }
 
 TEST_CASE("attack: idle connections and unfinished headers hold no thread") {
-  RunningHttp server(patient());
+  RunningHttp server(waiting(kLongMs));
   const int before = threads_of_this_process();
   std::vector<UniqueFd> open;
   for (int i = 0; i < 500; ++i) {
@@ -139,7 +131,7 @@ TEST_CASE("attack: idle connections and unfinished headers hold no thread") {
 }
 
 TEST_CASE("attack: headers, bodies and pauses that take too long are cut off") {
-  RunningHttp server(impatient());
+  RunningHttp server(waiting(kShortMs));
   const UniqueFd silent = connect_to(server.port);
   const UniqueFd half = connect_to(server.port);
   REQUIRE(send_text(half.get(), "POST /mcp HTTP/1.1\r\nHost: localhost\r\n"));
@@ -155,7 +147,7 @@ TEST_CASE("attack: headers, bodies and pauses that take too long are cut off") {
 }
 
 TEST_CASE("attack: sending the headers byte by byte gains no time") {
-  RunningHttp server(impatient());
+  RunningHttp server(waiting(kShortMs));
   const UniqueFd fd = connect_to(server.port);
   const auto start = std::chrono::steady_clock::now();
   bool closed = false;

@@ -153,6 +153,22 @@ def test_parts_share_the_operators() -> None:
         chosen(arguments_of([*numbers, "--part", "3"]))
 
 
+def test_few_operators_are_in_progress_at_once() -> None:
+    numbers = ["--singles", "500", "--pairs", "0", "--honest", "0"]
+    even = chosen(arguments_of(numbers))
+    few = chosen(arguments_of([*numbers, "--operators-at-once", "6"]))
+    assert sorted(order.what for order in few) == sorted(order.what for order in even)
+    assert [*dict.fromkeys(order.operator.name for order in few)] == [
+        *dict.fromkeys(order.operator.name for order in even)
+    ]
+    left = Counter(order.operator.name for order in few)
+    begun: set[str] = set()
+    for order in few:
+        begun.add(order.operator.name)
+        assert len([name for name in begun if left[name]]) <= 6
+        left[order.operator.name] -= 1
+
+
 def test_the_bound_of_a_rate_is_that_of_the_literature() -> None:
     """Checks the rule of three, and values of tables of Clopper-Pearson intervals."""
     assert generator_table.upper_bound(0, 300) == pytest.approx(0.00994, abs=1e-5)

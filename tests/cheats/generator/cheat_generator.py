@@ -10,7 +10,9 @@ appended to the file --out. A mutant that is in the file already is not sent aga
 was stopped can be continued. A mutant whose operator and transforms are in a file of --known, with
 any seed, is not sent again either, unless it got through or was refused though it was honest. So
 several runs add up. Several processes can share the operators, for example one for each GPU
-(--parts). Any beginning of a run is an even sample of operators and transforms.
+(--parts). Any beginning of a run is an even sample of operators and transforms, unless
+--operators-at-once is given: then few operators are in progress at a time, so judges load each
+operator once and the same time suffices for more mutants.
 
 On a GPU, a cheat is graded only if it passes `run_tests` (graded.py says why), and outputs are
 compared by threads of their own, so that no job of the server waits for a comparison. The exit
@@ -36,7 +38,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "measurements"), str(ROOT / "tests/common"
 from comparers import Comparers  # noqa: E402
 from generator_table import read  # noqa: E402
 from graded import Graded, NoVerdict  # noqa: E402
-from mutants import Order, build, honest_of_each, part_of, plan  # noqa: E402
+from mutants import Order, build, few_at_once, honest_of_each, part_of, plan  # noqa: E402
 from operator_text import OperatorText, all_operators  # noqa: E402
 from outcomes import (  # noqa: E402
     Compare,
@@ -140,7 +142,9 @@ class Sweep:
         self.results = results
         self.drawn = not (options.only or options.operators)  # and not chosen by a person
         binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-        self.graded = Graded(binary, self.device, options.servers, options.in_flight)
+        self.graded = Graded(
+            binary, self.device, options.servers, options.in_flight, options.judges or 0
+        )
         self.comparers = Comparers(options.comparers)
         # Mutants that passed, with their lines of results, whose outputs are to be compared.
         self.passed: queue.SimpleQueue[tuple[Order, dict[str, Any]] | None] = queue.SimpleQueue()
@@ -243,6 +247,13 @@ def arguments_of(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--servers", type=int, help="default: one, without a GPU one for 4 cores")
     parser.add_argument("--in-flight", type=int, help="mutants for each server at once")
+    parser.add_argument("--judges", type=int, help="processes of each GPU; default: the server's")
+    parser.add_argument(
+        "--operators-at-once",
+        type=int,
+        default=0,
+        help="all mutants of this many operators, then of the next; 0: an even sample of all",
+    )
     parser.add_argument("--comparers", type=int, default=max(1, cores // 2), help="processes")
     parser.add_argument("--seconds", type=float, default=1e9, help="then no more is sent")
     parser.add_argument("--out", type=Path, help="default: bench-out/cheat-generator/DEVICE.jsonl")
@@ -281,9 +292,10 @@ def chosen(options: argparse.Namespace, known: list[dict[str, Any]] | None = Non
     if options.honest_each:
         orders = [*honest_of_each(_without_honest(operators, decided), options.seed), *orders]
     done = {(line["operator"], *line["transforms"]) for line in decided}
-    return [
+    orders = [
         order for order in part_of(orders, options.part, options.parts) if order.what not in done
     ]
+    return few_at_once(orders, options.operators_at_once) if options.operators_at_once else orders
 
 
 def _without_honest(

@@ -58,10 +58,15 @@ class Graded:
     """HTTP servers on one device, each with a store of its own. Thread-safe. Each thread stays with
     one server, and starts a practice run there."""
 
-    def __init__(self, binary: str, device: str, servers: int = 1, jobs: int = 0) -> None:
-        """`jobs` is the number of jobs that one GPU has in progress; 0 is the server's default."""
+    def __init__(
+        self, binary: str, device: str, servers: int = 1, jobs: int = 0, judges: int = 0
+    ) -> None:
+        """`jobs` is the number of jobs that one GPU has in progress, `judges` the number of its
+        judges; 0 is the server's default."""
         self._folder = tempfile.TemporaryDirectory(prefix="cheat-generator-")
-        of_gpu = ("--no-host-tier", *(("--gpu-jobs", str(jobs)) if jobs else ()))
+        counts = {"--gpu-jobs": jobs, "--judges": judges}
+        set_counts = [word for name, n in counts.items() if n for word in (name, str(n))]
+        of_gpu = ("--no-host-tier", *set_counts)
         tier = () if device == "cpu" else of_gpu
         self._servers: list[Server] = []
         for number in range(servers):

@@ -166,3 +166,21 @@ def part_of(orders: list[Order], part: int, parts: int) -> list[Order]:
     names = sorted({order.operator.name for order in orders})
     own = set(names[part::parts])
     return [order for order in orders if order.operator.name in own]
+
+
+def few_at_once(orders: list[Order], count: int) -> list[Order]:
+    """Returns the orders such that those of `count` operators come first, in turns, then those of
+    the next operators. Operators and their orders stay in the order of the list. So a judge loads
+    each operator once, while an even sample has each job wait for an operator that is new."""
+    of_each: dict[str, list[Order]] = {}
+    for order in orders:
+        of_each.setdefault(order.operator.name, []).append(order)
+    waiting, current, made = iter(of_each.values()), [], []
+    while True:
+        while len(current) < count and (fresh := next(waiting, None)):
+            current.append(iter(fresh))
+        if not current:
+            return made
+        taken = [(one, next(one, None)) for one in current]
+        made += [order for _, order in taken if order]
+        current = [one for one, order in taken if order]

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -86,33 +87,55 @@ LaunchStatus GuardedMemory::fill_guards() {
   for (const Region& region : regions_) {
     const std::uint64_t before = region.data - region.base;
     const std::uint64_t after = region.total - before - region.bytes;
-    if (LaunchStatus s = gpu_.fill_async(region.base, before, 1, kGuardByte); !s) return s;
-    if (LaunchStatus s = gpu_.fill_async(region.data + region.bytes, after, 1, kGuardByte); !s)
-      return s;
+    if (LaunchStatus s = fill_guard(region.base, before); !s) return s;
+    if (LaunchStatus s = fill_guard(region.data + region.bytes, after); !s) return s;
   }
   return {};
 }
 
+LaunchStatus GuardedMemory::fill_guard(DevicePtr from, std::uint64_t bytes) {
+  constexpr std::uint64_t kWord = sizeof kGuardWord;
+  const auto fill_byte = [&](DevicePtr at) {
+    return gpu_.fill_async(at, 1, 1, std::to_integer<unsigned>(guard_byte(at)));
+  };
+  const DevicePtr end = from + bytes;
+  if (from % kWord != 0 && from < end) {
+    if (LaunchStatus s = fill_byte(from); !s) return s;
+    ++from;
+  }
+  const std::uint64_t words = (end - from) / kWord;
+  if (words > 0) {
+    if (LaunchStatus s = gpu_.fill_async(from, words, kWord, kGuardWord); !s) return s;
+    from += words * kWord;
+  }
+  return from < end ? fill_byte(from) : LaunchStatus();
+}
+
 LaunchStatus GuardedMemory::check() {
   if (guards_ == Guards::none) return gpu_.synchronize();
-  const auto touched = [](std::byte byte) { return byte != std::byte{kGuardByte}; };
   std::vector<std::byte> guard;
+  /// Returns the place of the first byte of `guard` that has changed, in the given direction.
+  const auto touched = [&](DevicePtr from, bool backwards) -> std::optional<std::uint64_t> {
+    for (std::uint64_t i = 0; i < guard.size(); ++i) {
+      const std::uint64_t at = backwards ? guard.size() - 1 - i : i;
+      if (guard[at] != guard_byte(from + at)) return i;
+    }
+    return std::nullopt;
+  };
   for (const Region& region : regions_) {
     guard.resize(region.total - (region.data - region.base) - region.bytes);
     if (LaunchStatus s = gpu_.read(guard, region.data + region.bytes); !s) return s;
-    if (const auto hit = std::find_if(guard.begin(), guard.end(), touched); hit != guard.end()) {
+    if (const auto hit = touched(region.data + region.bytes, false)) {
       return launch_fail(LaunchErrorKind::canary_violation,
                          "device code wrote past the end of " + region.what + ", first at +" +
-                             std::to_string(hit - guard.begin()) +
-                             " bytes; are its stores masked?");
+                             std::to_string(*hit) + " bytes; are its stores masked?");
     }
     guard.resize(region.data - region.base);
     if (LaunchStatus s = gpu_.read(guard, region.base); !s) return s;
-    if (const auto hit = std::find_if(guard.rbegin(), guard.rend(), touched); hit != guard.rend()) {
+    if (const auto hit = touched(region.base, true)) {
       return launch_fail(LaunchErrorKind::canary_violation,
                          "device code wrote before the start of " + region.what + ", at -" +
-                             std::to_string(hit - guard.rbegin() + 1) +
-                             " bytes; is an index negative?");
+                             std::to_string(*hit + 1) + " bytes; is an index negative?");
     }
   }
   return {};

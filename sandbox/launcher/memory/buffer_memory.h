@@ -1,8 +1,10 @@
 // Allocates and fills the buffers of a plan on the device.
 //
 // GuardedMemory allocates each buffer between two guards (canaries), which are filled with a known
-// byte. A kernel that writes past a buffer changes a guard, so the write is detected. The guards
-// also keep a short overrun from reaching another buffer.
+// pattern. A kernel that writes past a buffer changes a guard, so the write is detected. The guards
+// also keep a short overrun from reaching another buffer. As a floating-point number, the pattern
+// is not a number, so a result that depends on a read past a buffer is wrong, even if the kernel
+// multiplies what it has read by 0.
 //
 //   GuardedMemory memory(gpu);
 //   LaunchStatus reserved = memory.reserve({{bytes}, {bytes}});  // one allocation for both
@@ -32,6 +34,7 @@
 // The destructors free all memory. Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -46,7 +49,13 @@ namespace assay::sandbox {
 // The size of the guard before each buffer, and of the guard after it, in bytes.
 inline constexpr std::uint64_t kGuardBytes = 4096;
 inline constexpr std::uint32_t kBufferAlignment = 256;  // the alignment of allocations
-inline constexpr unsigned char kGuardByte = 0xC5;
+// Every two bytes of a guard at an even address are this word. It is not a number as float16,
+// bfloat16, float32 and float64; in the formats of 8 bits, every other byte is not a number.
+inline constexpr std::uint16_t kGuardWord = 0xFFC5;
+/// Returns what a guard has at this address.
+constexpr std::byte guard_byte(DevicePtr at) {
+  return std::byte{static_cast<unsigned char>(at % 2 == 0 ? kGuardWord & 0xFF : kGuardWord >> 8)};
+}
 
 class GuardedMemory {
  public:
@@ -84,6 +93,7 @@ class GuardedMemory {
   LaunchStatus check();
 
  private:
+  LaunchStatus fill_guard(DevicePtr from, std::uint64_t bytes);
   /// Returns memory of `bytes` bytes for one region: from reserve(), if enough is left of it.
   LaunchResult<DevicePtr> memory_for(std::uint64_t bytes);
 

@@ -1,5 +1,8 @@
 #include "sandbox/launcher/memory/buffer_memory.h"
 
+#include <cmath>
+#include <cstring>
+
 #include "sandbox/launcher/driver/fake_driver.h"
 #include "tests/catch.h"
 
@@ -40,7 +43,7 @@ TEST_CASE("a driver that prefers it makes one allocation for all buffers, with t
         const LaunchStatus found = memory.check();
         REQUIRE_FALSE(found);
         CHECK(found.error().kind == LaunchErrorKind::canary_violation);
-        REQUIRE(gpu.fill_async(stray, 1, 1, kGuardByte));
+        REQUIRE(gpu.fill_async(stray, 1, 1, std::to_integer<unsigned>(guard_byte(stray))));
       }
       // A buffer that was not reserved gets an allocation of its own.
       REQUIRE(memory.add(kLargeBytes, kBufferAlignment, "unexpected"));
@@ -63,6 +66,31 @@ TEST_CASE("if one allocation for all buffers does not fit, each buffer gets its 
   const auto large = memory.add(kLargeBytes, kBufferAlignment, "large");
   REQUIRE_FALSE(large);
   CHECK(large.error().kind == LaunchErrorKind::device_full);
+}
+
+TEST_CASE("what a kernel reads past a buffer is not a number in any format of 16 bits or more") {
+  for (const std::uint64_t bytes : {kSmallBytes, kSmallBytes + 1}) {
+    FakeDriver gpu;
+    GuardedMemory memory(gpu);
+    const DevicePtr data = memory.add(bytes, kBufferAlignment, "x").value();
+    REQUIRE(memory.fill_guards());
+    REQUIRE(memory.check());
+    for (const DevicePtr from : {data - kGuardBytes, (data + bytes + 7) / 8 * 8}) {
+      std::vector<std::byte> guard(1024);
+      REQUIRE(gpu.read(guard, from));
+      for (std::size_t at = 0; at < guard.size(); at += 8) {
+        double whole = 0;
+        float half = 0;
+        std::uint16_t word = 0;
+        std::memcpy(&whole, &guard[at], sizeof whole);
+        std::memcpy(&half, &guard[at], sizeof half);
+        std::memcpy(&word, &guard[at], sizeof word);
+        CHECK((std::isnan(whole) && std::isnan(half)));
+        CHECK(((word & 0x7C00) == 0x7C00 && (word & 0x03FF) != 0));  // float16
+        CHECK(((word & 0x7F80) == 0x7F80 && (word & 0x007F) != 0));  // bfloat16
+      }
+    }
+  }
 }
 
 TEST_CASE("a memory checker gets one allocation for each buffer, without guards") {

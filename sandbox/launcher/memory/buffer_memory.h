@@ -51,7 +51,7 @@ inline constexpr std::uint64_t kGuardBytes = 4096;
 inline constexpr std::uint32_t kBufferAlignment = 256;  // the alignment of allocations
 // Every two bytes of a guard at an even address are this word. It is not a number as float16,
 // bfloat16, float32 and float64; in the formats of 8 bits, every other byte is not a number.
-inline constexpr std::uint16_t kGuardWord = 0xFFC5;
+inline constexpr std::uint16_t kGuardWord = 0xFFF5;
 /// Returns what a guard has at this address.
 constexpr std::byte guard_byte(DevicePtr at) {
   return std::byte{static_cast<unsigned char>(at % 2 == 0 ? kGuardWord & 0xFF : kGuardWord >> 8)};

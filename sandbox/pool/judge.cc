@@ -130,18 +130,6 @@ Error Judge::malformed(const Error& error) {
   return {ErrorCode::unavailable, last_end_};
 }
 
-template <class T>
-Result<T> Judge::ask_for(Result<T> (*parse)(const Frame&), const Request& request,
-                         const Deadline& deadline) {
-  Result<T> answer = fail(ErrorCode::internal, "the judge's answer was not read");
-  const Read read = [&](const Frame& frame) -> Status {
-    answer = parse(frame);
-    return answer ? Status{} : fail(answer.error());
-  };
-  if (Status asked = ask(request, read, deadline); !asked) return fail(asked.error());
-  return answer;
-}
-
 Status Judge::ask(const Request& request, const Read& read, const Deadline& deadline) {
   Status answered = ask_in_turn(request, read, deadline);
   send_releases();  // releases that were requested while the judge was busy
@@ -256,55 +244,6 @@ Result<PreparedJob> Judge::prepare(const Job& job, const Deadline& deadline,
   return ask_for_cases(job, prepare_header(job, process_->device(), host), deadline);
 }
 
-Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,
-                                const Deadline& deadline, bool keep) {
-  const bool on_device = outputs.fd < 0;
-  const std::vector<int> fds = on_device ? std::vector<int>{} : std::vector<int>{outputs.fd};
-  return ask_for(parse_compared,
-                 {compare_header(of.job, of.case_id, outputs.tensors, on_device, keep), fds, of.job,
-                  of.case_id},
-                 deadline);
-}
-
-Result<HostJudged> Judge::host_case(const CaseName& of, const HostRounds& rounds,
-                                    const Limits& limits, const Deadline& deadline) {
-  const std::int64_t wall_ms = limits.import_wall_ms + limits.run_wall_ms;
-  const nlohmann::json header = host_case_header(of.job, of.case_id, rounds, wall_ms);
-  return ask_for(parse_host_judged, {header, {rounds.line}, of.job, of.case_id}, deadline);
-}
-
-Result<Attributed> Judge::attribute(const CaseName& of, const AttributionRuns& runs,
-                                    const Deadline& deadline) {
-  const auto& [full, without] = runs;
-  const bool on_device = full.fd < 0;
-  if (on_device != (without.fd < 0))
-    return fail(ErrorCode::invalid_argument,
-                "the outputs of one run are in a memory file, those of the other are not");
-  Request request{{}, {}, of.job, of.case_id};
-  if (on_device) {
-    request.header = attribute_kept_header(of.job, of.case_id, without.tensors);
-  } else {
-    request.header = attribute_header(of.job, of.case_id, full.tensors, without.tensors);
-    request.fds = {full.fd, without.fd};
-  }
-  return ask_for(parse_attributed, request, deadline);
-}
-
-Result<std::string> Judge::refresh(const std::string& job, const std::string& case_id,
-                                   const Deadline& deadline) {
-  return ask_for(parse_refreshed, {refresh_header(job, case_id), {}, job, case_id}, deadline);
-}
-
-Status Judge::compute_references(const CaseName& of, bool timed, const Deadline& deadline) {
-  return ask({references_header(of.job, of.case_id, timed), {}, of.job, of.case_id},
-             parse_referenced, deadline);
-}
-
-Result<DeviceRoom> Judge::free_memory(const Deadline& deadline, const std::string& job) {
-  if (!has_worked_) return DeviceRoom{};
-  return ask_for(parse_freed, {free_memory_header(job), {}, job, {}}, deadline);
-}
-
 Status Judge::settle(const std::string& job, const Deadline& deadline) {
   if (!has_worked_) return {};
   Status settled = settle_in_turn(job, deadline);
@@ -333,27 +272,6 @@ Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
   // What the judge does on the device is unknown now, so it must not go on.
   if (!settled && settled.error().code != ErrorCode::cancelled) stop_process();
   return settled;
-}
-
-Result<std::vector<double>> Judge::time_reference(const std::string& job,
-                                                  const std::string& case_id,
-                                                  const Deadline& deadline) {
-  return ask_for(parse_timed_reference, {time_reference_header(job, case_id), {}, job, case_id},
-                 deadline);
-}
-
-Result<CompiledTime> Judge::time_compiled(const std::string& operator_dir, const CaseRequest& one,
-                                          const Deadline& deadline, bool eager) {
-  return ask_for(parse_timed_compiled,
-                 {time_compiled_header(operator_dir, one, eager), {}, {}, one.id}, deadline);
-}
-
-Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
-                                           const std::vector<CaseRequest>& cases,
-                                           std::uint32_t seed, const Deadline& deadline) {
-  return ask_for(parse_linted,
-                 {lint_header(operator_dir, process_->device(), cases, seed), {}, {}, {}},
-                 deadline);
 }
 
 void Judge::release(const std::string& job, std::optional<FifoSemaphore::Slot> memory) {

@@ -202,4 +202,16 @@ class Judge {
   std::thread warm_up_;
 };
 
+template <class T>
+Result<T> Judge::ask_for(Result<T> (*parse)(const Frame&), const Request& request,
+                         const Deadline& deadline) {
+  Result<T> answer = fail(ErrorCode::internal, "the judge's answer was not read");
+  const Read read = [&](const Frame& frame) -> Status {
+    answer = parse(frame);
+    return answer ? Status{} : fail(answer.error());
+  };
+  if (Status asked = ask(request, read, deadline); !asked) return fail(asked.error());
+  return answer;
+}
+
 }  // namespace assay::sandbox

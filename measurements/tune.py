@@ -52,8 +52,8 @@ def copied(arguments: dict[str, Any]) -> dict[str, Any]:
 
 def error_of(operator: Any, case: Any, arguments: dict[str, Any], entry: Any) -> str:
     """Returns the reason why the output of `entry` on the case is wrong, or "" if it is right."""
-    from harness.judging.case_state import rules_for
     from harness.judging.compare import compare
+    from harness.judging.rules import rules_for
 
     given = copied(arguments)
     returned = entry(**given)

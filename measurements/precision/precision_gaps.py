@@ -27,7 +27,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "measurements")]
 
 from environment import environment  # noqa: E402
-from harness.judging.case_state import rules_for, scaled_rules  # noqa: E402
 from harness.judging.precision import (  # noqa: E402
     accepted_error,
     is_small,
@@ -35,6 +34,7 @@ from harness.judging.precision import (  # noqa: E402
     with_float16_sums,
     with_rounded_inputs,
 )
+from harness.judging.rules import rules_for, scaled_rules  # noqa: E402
 from harness.operator import Arguments, Case, Operator  # noqa: E402
 from operator_folders import operator_folders  # noqa: E402
 

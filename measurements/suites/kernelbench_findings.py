@@ -29,9 +29,9 @@ sys.path[:0] = [str(ROOT / "sandbox"), str(ROOT / "measurements")]
 import torch  # noqa: E402
 from environment import environment  # noqa: E402
 from harness.imported.problem import Problem  # noqa: E402
-from harness.judging.case_state import rules_for, scaled_rules  # noqa: E402
 from harness.judging.compare import is_wrong  # noqa: E402
 from harness.judging.mutants import mutants  # noqa: E402
+from harness.judging.rules import rules_for, scaled_rules  # noqa: E402
 from harness.operator import Arguments, Case, Operator, Rng  # noqa: E402
 
 SEED = 1

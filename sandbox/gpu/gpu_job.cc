@@ -138,6 +138,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   add_figures(std::move(recorded));
   if (watched && !first && all_right(run_.verdict()) && !sanitize(plans)) return;
   if (all_right(run_.verdict()) && is_timed()) {
+    if (!draw_ahead()) return;
     unlock();
     Plans reference = record_reference();
     if (lock_idle_gpu()) measure(&*session_, plans, std::move(reference));
@@ -278,17 +279,18 @@ GpuJob::Plans GpuJob::record_reference() {
   return plans;
 }
 
-/// Times the submission and the oracle. `session` is null on the host tier, where the submission
-/// has been timed already.
+/// Times the submission and the oracle, and judges what was timed. The job must hold the GPU
+/// exclusively. `session` is null on the host tier, where the submission has been timed already. On
+/// the plan tier, the job shares the GPU afterwards.
 bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference) {
   const bool simulated = gpu_.options.driver == "fake";
-  const bool measured =
-      TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
-                    prepared_, outputs_, std::move(reference))
-          .measure(session, plans);
-  if (measured && own_judge_ && gpu_.config.host_tier && gpu_.config.records && !simulated)
+  TimingSession timing(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
+                       prepared_, outputs_, std::move(reference));
+  if (!timing.measure(session, plans)) return false;
+  if (own_judge_ && gpu_.config.host_tier && gpu_.config.records && !simulated)
     time_own_reference(gpu_, run_);
-  return measured;
+  if (session != nullptr && !lock(Mode::shared)) return false;
+  return timing.check_outputs(session, plans);
 }
 
 bool GpuJob::sanitize(const Plans& plans) {

@@ -75,6 +75,7 @@ class GpuJob {
   /// The comparisons are then short, so the job holds the GPU lock in shared mode for a short time.
   bool compute_references(std::size_t first, std::size_t end);
   bool compute_reference(std::size_t i, bool timed);
+  bool draw_ahead();
   bool open_session();
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();

@@ -156,4 +156,20 @@ bool GpuJob::compute_reference(std::size_t i, bool timed) {
   return computed ? true : run_.fail_by_judge(computed.error(), "computing references");
 }
 
+/// Draws the inputs of the rounds of the cases that will be timed, so that a round only copies
+/// them.
+bool GpuJob::draw_ahead() {
+  const Job& job = run_.job();
+  const int rounds = job.kind == JobKind::grade ? TimingSession::kMinRounds : 1;
+  const std::vector<bool> timed = cases_to_time(prepared_);
+  for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+    if (!timed[i] || !prepared_.cases[i].device) continue;
+    run_.enter(Stage::judge);
+    const Status drawn = judge_->draw_ahead({job.id, prepared_.cases[i].id}, rounds,
+                                            run_.deadline(job.limits.judge_wall_ms));
+    if (!drawn) return run_.fail_by_judge(drawn.error(), "making new inputs");
+  }
+  return true;
+}
+
 }  // namespace assay::sandbox

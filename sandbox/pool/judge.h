@@ -119,6 +119,17 @@ class Judge {
   /// replaced.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,
                               const Deadline& deadline);
+  /// Makes the judge copy outputs that are in the shared device memory, so that compare_aside() can
+  /// judge them after refresh() or another launch. Returns false if the judge had no room; then the
+  /// caller compares the outputs at once.
+  Result<bool> set_aside(const CaseName& of, const std::vector<Argument>& outputs,
+                         const Deadline& deadline);
+  /// Judges all outputs of a case that were set aside, by the inputs that each of them belongs to.
+  /// Returns the first result that is not right, or else the last one.
+  Result<Compared> compare_aside(const CaseName& of, const Deadline& deadline);
+  /// Makes the judge draw the inputs of the next `rounds` calls of refresh(), which then only copy
+  /// them. If this fails, refresh() draws them.
+  Status draw_ahead(const CaseName& of, int rounds, const Deadline& deadline);
   /// Waits until the judge has computed the references of a case. If the computation fails, this
   /// call succeeds, and compare() returns the error later. Set `timed` if the case will be timed.
   Status compute_references(const CaseName& of, bool timed, const Deadline& deadline);

@@ -46,8 +46,24 @@ Result<std::string> Judge::refresh(const std::string& job, const std::string& ca
   return ask_for(parse_refreshed, {refresh_header(job, case_id), {}, job, case_id}, deadline);
 }
 
+Result<bool> Judge::set_aside(const CaseName& of, const std::vector<Argument>& outputs,
+                              const Deadline& deadline) {
+  return ask_for(parse_was_set_aside,
+                 {set_aside_header(of.job, of.case_id, outputs), {}, of.job, of.case_id}, deadline);
+}
+
+Result<Compared> Judge::compare_aside(const CaseName& of, const Deadline& deadline) {
+  return ask_for(parse_compared, {compare_aside_header(of.job, of.case_id), {}, of.job, of.case_id},
+                 deadline);
+}
+
 Status Judge::compute_references(const CaseName& of, bool timed, const Deadline& deadline) {
-  return ask({references_header(of.job, of.case_id, timed), {}, of.job, of.case_id},
+  return ask({references_header(of.job, of.case_id, timed, 0), {}, of.job, of.case_id},
+             parse_referenced, deadline);
+}
+
+Status Judge::draw_ahead(const CaseName& of, int rounds, const Deadline& deadline) {
+  return ask({references_header(of.job, of.case_id, false, rounds), {}, of.job, of.case_id},
              parse_referenced, deadline);
 }
 

@@ -263,6 +263,8 @@ Result<std::vector<double>> parse_timed_reference(const Frame& frame);
 Result<CompiledTime> parse_timed_compiled(const Frame& frame);
 /// Returns the new seed, or an empty string if the case has kept its inputs.
 Result<std::string> parse_refreshed(const Frame& frame);
+/// Returns false if the judge had no room for the outputs.
+Result<bool> parse_was_set_aside(const Frame& frame);
 Status parse_referenced(const Frame& frame);
 Status parse_settled(const Frame& frame);
 Result<DeviceRoom> parse_freed(const Frame& frame);
@@ -300,7 +302,17 @@ nlohmann::json attribute_kept_header(const std::string& job, const std::string& 
                                      const std::vector<Argument>& without);
 /// Builds a request for new inputs of a case whose inputs are in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
-nlohmann::json references_header(const std::string& job, const std::string& case_id, bool timed);
+/// Builds a request to copy outputs in the shared device memory. The answer is read by
+/// parse_was_set_aside(), and compare_aside_header() asks for the result.
+nlohmann::json set_aside_header(const std::string& job, const std::string& case_id,
+                                const std::vector<Argument>& outputs);
+/// Builds a request to judge all outputs of a case that were set aside. parse_compared() reads the
+/// answer.
+nlohmann::json compare_aside_header(const std::string& job, const std::string& case_id);
+/// Builds a request to compute the references of a case, and to draw inputs for the next `rounds`
+/// requests for new inputs.
+nlohmann::json references_header(const std::string& job, const std::string& case_id, bool timed,
+                                 int rounds);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json free_memory_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);

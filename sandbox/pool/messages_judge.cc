@@ -228,6 +228,14 @@ Result<std::string> parse_refreshed(const Frame& frame) {
   return seed;
 }
 
+Result<bool> parse_was_set_aside(const Frame& frame) {
+  if (Status type = expect_type(frame, "was_set_aside"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "was_set_aside");
+  const bool kept = in.flag("kept");
+  if (Status read = in.status(); !read) return fail(read.error());
+  return kept;
+}
+
 Error parse_judge_error(const Frame& frame) {
   HeaderReader in(frame.header, "judge_error");
   const std::string reason = in.optional_text("reason");

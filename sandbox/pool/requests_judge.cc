@@ -96,8 +96,21 @@ json refresh_header(const std::string& job, const std::string& case_id) {
   return {{"type", "refresh"}, {"job", job}, {"case", case_id}};
 }
 
-json references_header(const std::string& job, const std::string& case_id, bool timed) {
-  return {{"type", "references"}, {"job", job}, {"case", case_id}, {"timed", timed}};
+json set_aside_header(const std::string& job, const std::string& case_id,
+                      const std::vector<Argument>& outputs) {
+  return {{"type", "set_aside"}, {"job", job}, {"case", case_id}, {"outputs", to_json(outputs)}};
+}
+
+json compare_aside_header(const std::string& job, const std::string& case_id) {
+  return {{"type", "compare_aside"}, {"job", job}, {"case", case_id}};
+}
+
+json references_header(const std::string& job, const std::string& case_id, bool timed, int rounds) {
+  return {{"type", "references"},
+          {"job", job},
+          {"case", case_id},
+          {"timed", timed},
+          {"rounds", rounds}};
 }
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }

@@ -15,8 +15,6 @@
 namespace assay::sandbox {
 namespace {
 
-// The minimum number of rounds if anything is timed together with the submission.
-constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
 // The maximum number of samples in a block. A block ends earlier when its median is known to one
 // percent, but not before kLeastBlockSamples. The first block shows how much the samples differ, so
@@ -44,14 +42,6 @@ enum class Subject { submission, oracle, pytorch };
 /// Returns the reading of the system's monotonic clock.
 std::chrono::nanoseconds now() { return std::chrono::nanoseconds(system_clock().monotonic_ns()); }
 
-/// Changes the record of a case whose timing has ended with an error of the submission, so that the
-/// verdict names this case.
-void blame(const Verdict& verdict, CaseRecord& record) {
-  if (verdict.outcome != Outcome::error || is_inconclusive(verdict.error_kind)) return;
-  record.outcome = Outcome::error;
-  record.reason = "right at first, ended when it was timed: " + verdict.detail;
-}
-
 }  // namespace
 
 std::vector<bool> cases_to_time(const PreparedJob& prepared) {
@@ -72,7 +62,9 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
       oracle_(auxiliary_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
       timed_(cases_to_time(prepared)),
-      warm_(now() < std::chrono::nanoseconds(parts.known.timed_at_ns.load()) + kStillWarm) {}
+      warm_(now() < std::chrono::nanoseconds(parts.known.timed_at_ns.load()) + kStillWarm),
+      aside_(prepared.cases.size(), false),
+      chosen_(prepared.cases.size()) {}
 
 TimingSession::~TimingSession() {
   if (const std::optional<LaunchFigures>& oracle = auxiliary_.verdict().launch) {
@@ -88,7 +80,7 @@ TimingSession::~TimingSession() {
 bool TimingSession::measure(LaunchSession* session, const std::vector<std::string>& plans) {
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
     if (timed_[i] && !measure_case(i, session, session != nullptr ? plans[i] : std::string())) {
-      blame(run_.verdict(), run_.verdict().cases[i]);
+      blame(run_.verdict().cases[i]);
       return false;
     }
   }
@@ -180,8 +172,15 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     if (by_pytorch && record.baseline_latency)
       record.baseline_latency = without_overhead(std::move(*record.baseline_latency), overhead);
   }
-  return has_no_kept_answers(record) && above_floor(record) &&
-         (session == nullptr || watch_ranked(i, *session, plan, submission.chosen()));
+  if (session != nullptr) chosen_[i] = submission.chosen();
+  return true;
+}
+
+void TimingSession::blame(CaseRecord& record) const {
+  const Verdict& verdict = run_.verdict();
+  if (verdict.outcome != Outcome::error || is_inconclusive(verdict.error_kind)) return;
+  record.outcome = Outcome::error;
+  record.reason = "right at first, ended when it was timed: " + verdict.detail;
 }
 
 BaselineTimes TimingSession::known_times(const std::string& key) const {
@@ -264,9 +263,7 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
     CaseRecord& record = run_.verdict().cases[case_index];
     if (!launched) return false;
     if (!renewed) launched->samples->first_run_ns.reset();
-    if (rechecks(first) && !still_right(record, *launched, outputs_[case_index].get(),
-                                        "right at first, wrong when it was timed"))
-      return false;
+    if (rechecks(first) && !keep_outputs(case_index, *launched)) return false;
     check_inputs(run_.verdict(), record, *launched);
     if (record.outcome != Outcome::pass) return false;
     const Timing timing = timing_of(*launched->samples);
@@ -286,24 +283,6 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
                      "the times disagree: " + times + "; does another program use this GPU?");
   distrust(case_index, times + ", while the times of the baseline agree");
   return true;
-}
-
-/// Launches the plan with the alternatives that were timed, and checks the outputs. If these are
-/// the first alternatives, this is not needed, because GpuJob::launch_and_judge() has already
-/// checked their outputs.
-bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
-                                 const std::string& plan, const std::vector<std::int64_t>& chosen) {
-  if (std::all_of(chosen.begin(), chosen.end(), [](std::int64_t index) { return index == 0; }))
-    return true;
-  CaseRecord& record = run_.verdict().cases[case_index];
-  const CasePlan ranked{prepared_, case_index, plan, outputs_[case_index].get()};
-  const std::optional<Launched> launched = session.launch(ranked, {.chosen = chosen});
-  return launched &&
-         still_right(record, *launched, ranked.output_fd,
-                     "right with the first alternatives, wrong with those that were timed",
-                     has_doubtful_origin(*launched)) &&
-         check_side_effects(run_, parts_.judge, session, {ranked, *launched}, record) &&
-         record.outcome == Outcome::pass;
 }
 
 void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
@@ -359,30 +338,6 @@ void TimingSession::time_pytorch(std::size_t i, std::vector<double>& into) {
   }
   add_hint(run_.verdict(),
            {HintKind::pytorch_not_timed, id, "PyTorch was not timed: " + samples.error().message});
-}
-
-bool TimingSession::still_right(CaseRecord& record, const Launched& launched, int output,
-                                const char* when, bool keep) {
-  run_.enter(Stage::recheck);
-  const Result<Compared> again =
-      parts_.judge.compare({run_.job().id, record.id}, {.tensors = launched.outputs, .fd = output},
-                           run_.deadline(run_.job().limits.judge_wall_ms), keep);
-  if (!again)
-    return run_.fail_by_judge(again.error(),
-                              "judging the timed output of case '" + record.id + "'");
-  if (again->kind == ErrorKind::none) return true;
-  record.outcome = Outcome::fail;
-  // The submission may have got hidden cases by now, so this public record says only how many
-  // elements are wrong.
-  const std::vector<WrongOutput>& wrong = again->record.wrong;
-  record.reason = std::string(when) + ": " +
-                  (wrong.empty() ? again->record.reason : wrong_count_text(wrong.front()));
-  record.max_abs_error = again->record.max_abs_error;
-  record.mismatches = again->record.mismatches;
-  record.first_mismatch = again->record.first_mismatch;
-  run_.verdict().error_kind = again->kind;
-  run_.verdict().outcome = Outcome::fail;
-  return false;
 }
 
 }  // namespace assay::sandbox

@@ -5,20 +5,25 @@
 //
 //   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs, oracle_plans);
 //   if (!session.measure(&launches, plans)) return;  // the verdict of `run` has the error
+//   // The GPU need not be locked exclusively any more.
+//   if (!session.check_outputs(&launches, plans)) return;
 //
 // A series consists of rounds. Each round takes one block of samples of each of the three subjects,
 // in random order. In a block of the submission, the judge replaces the inputs by new inputs
 // between warm-up and samples, if that is possible. The first sample of the block is then the first
 // run on these inputs. If the first run is slower than the others, the submission keeps results
-// from run to run. After the block, the judge compares the outputs of one sample, which is chosen
-// at random when the block is over. The series ends when the medians are precise enough. The caller
-// must hold the GPU exclusively.
+// from run to run. After the block, the judge copies the outputs of one sample, which is chosen at
+// random when the block is over. The series ends when the medians are precise enough. The caller of
+// measure() must hold the GPU exclusively.
 //
-// The first block chooses the alternatives (autotuner configurations) of the plan. After the
-// series, the plan is launched once more with these alternatives, unless they are the first
-// alternatives. The judge compares and attributes the outputs of this launch, because earlier
-// launches used the first alternatives. If the times of a case contradict each other, the case has
-// no latency, and the verdict has no Perf.
+// check_outputs() makes the judge compare these copies. Computing the references for the new inputs
+// takes longer than copying, and other jobs can use the GPU meanwhile. No time counts before.
+//
+// The first block chooses the alternatives (autotuner configurations) of the plan. check_outputs()
+// launches the plan once more with these alternatives, unless they are the first alternatives. The
+// judge compares and attributes the outputs of this launch, because earlier launches used the first
+// alternatives. If the times of a case contradict each other, the case has no latency, and the
+// verdict has no Perf.
 //
 // A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
 // and the judge compares only the outputs of its first block. A grade times the oracle together
@@ -58,6 +63,9 @@ struct MeasurementCache {
 
 class TimingSession {
  public:
+  /// The minimum number of rounds if anything is timed together with the submission.
+  static constexpr int kMinRounds = 3;
+
   struct Parts {
     Judge& judge;
     LauncherPool& launchers;
@@ -76,6 +84,10 @@ class TimingSession {
   /// null, the submission's latencies are already known (host tier), and only the oracle and
   /// PyTorch are timed. Returns false if the verdict has become an error.
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
+  /// Judges the outputs of timed samples, and whether the measured times are possible. The verdict
+  /// must not count the times before. Returns false if the verdict has become a fail or an error.
+  /// The caller must share the GPU at least.
+  bool check_outputs(LaunchSession* session, const std::vector<std::string>& plans);
 
  private:
   // The number of attempts to take a block whose times do not contradict each other
@@ -84,6 +96,9 @@ class TimingSession {
   static constexpr int kClockTries = 4;
 
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
+  /// Changes the record of a case whose timing has ended with an error of the submission, so that
+  /// the verdict names this case.
+  void blame(CaseRecord& record) const;
   /// Returns the cached times that this job may reuse.
   BaselineTimes known_times(const std::string& key) const;
   /// Returns the oracle's time from an earlier grade. It counts only if a new block confirms it.
@@ -123,10 +138,15 @@ class TimingSession {
   bool rechecks(bool first_block) const {
     return first_block || run_.job().kind != JobKind::profile;
   }
+  /// Makes the judge keep the outputs of a timed sample for check_outputs(). If it cannot, compares
+  /// them at once.
+  bool keep_outputs(std::size_t case_index, const Launched& launched);
+  bool check_case(std::size_t i, LaunchSession* session, const std::string& plan);
   /// Compares the outputs of a launch with the reference. If the outputs are wrong, adds `when` to
   /// the record's reason.
   bool still_right(CaseRecord& record, const Launched& launched, int output, const char* when,
                    bool keep = false);
+  bool still_right(CaseRecord& record, const Result<Compared>& again, const char* when);
   bool above_floor(CaseRecord& record);
 
   JobExecution& run_;
@@ -140,6 +160,10 @@ class TimingSession {
   std::mt19937 random_;
   const std::vector<bool> timed_;  // one element for each case
   bool warm_;                      // true if the GPU's clocks are high because of recent work
+  // One element for each case: whether the judge has set outputs aside, and the alternatives that
+  // were timed.
+  std::vector<bool> aside_;
+  std::vector<std::vector<std::int64_t>> chosen_;
   // State of the case that is being measured:
   bool distrusted_ = false;        // true if the submission's times must not count for Perf
   double highest_oracle_mhz_ = 0;  // highest clock of the oracle's blocks; 0 before the first block

@@ -9,20 +9,21 @@ to `describe`, `prepare` and `compare`.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import math
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import torch
 
 from harness.judging.attribution import computed_by_torch, equals_an_argument, unattributed
-from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
+from harness.judging.compare import Result, Yardstick, compare, yardsticks
 from harness.judging.device_room import has_room_for_float64
-from harness.judging.fitted_rules import fitted_rules, typical_size
+from harness.judging.fitted_rules import fitted_rules
+from harness.judging.rules import rules_for, scaled_rules
 from harness.judging.shared_buffers import place
 from harness.judging.sizes import (
     AHEAD_BYTES,
@@ -49,29 +50,6 @@ from harness.wire.tensors import (
 )
 
 SEED_BYTES = 7  # this many bytes make a positive int64
-
-
-def rules_for(operator: Operator, case: Case) -> list[Rule]:
-    return [
-        Rule(
-            o.name,
-            operator.dtype_of(o.dtype, case),
-            operator.output_shape(o, case),
-            o.max_abs_error,
-            operator.scale(o, case),
-            operator.imported,
-            o.or_relative,
-        )
-        for o in operator.outputs
-    ]
-
-
-def scaled_rules(operator: Operator, rules: list[Rule], expected: list[torch.Tensor]) -> list[Rule]:
-    """Returns the rules with the scales of relative outputs, which depend on the right output."""
-    return [
-        replace(rule, scale=1 / typical_size(right), relative=True) if output.relative else rule
-        for output, rule, right in zip(operator.outputs, rules, expected, strict=True)
-    ]
 
 
 def seed_of(text: str, case_id: str) -> int:
@@ -112,6 +90,9 @@ class CaseState:
         # Copies of the outputs that compare() kept for attribute_kept().
         self._kept: list[torch.Tensor] = []
         self._inputs: dict[str, torch.Tensor] = {}  # the bytes of the inputs in the shared buffers
+        # Only harness.judging.timed_rounds fills these lists: the next inputs, and earlier outputs.
+        self.drawn: list[CaseState] = []
+        self.aside: list[tuple[CaseState, list[dict[str, Any]]]] = []
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
         return [
@@ -228,13 +209,10 @@ class CaseState:
         strict rule checks an algorithm's accuracy, which the first inputs have already tested. Its
         float64 computations would take several times as long as the timed work. The comparison with
         the reference still finds outputs that belong to earlier inputs."""
-        structural = [
-            argument.name for argument in self.operator.arguments if argument.role == "structural"
-        ]
-        if not self._inputs or (structural and self.operator.imported):
+        if not self.can_refresh():
             return ""
-        other = self.fresh()
-        other.arguments |= {name: self.arguments[name] for name in structural}
+        other = self.drawn.pop() if self.drawn else self.fresh()
+        other.arguments |= {name: self.arguments[name] for name in self._structural()}
         if [layout_of(value) for _, value in other.tensors()] != [
             layout_of(value) for _, value in self.tensors()
         ]:
@@ -246,6 +224,13 @@ class CaseState:
         for name, value in self.tensors():
             self._inputs[name].copy_(span_view(value))
         return f"{self.seed:#x}"
+
+    def _structural(self) -> list[str]:
+        arguments = self.operator.arguments
+        return [argument.name for argument in arguments if argument.role == "structural"]
+
+    def can_refresh(self) -> bool:
+        return bool(self._inputs) and not (self._structural() and self.operator.imported)
 
     def judge(self, outputs: list[torch.Tensor], poisoned: bool = False) -> Result:
         """Judges outputs. The result is `output_mismatch` if the number, the dtypes or the shapes
@@ -300,6 +285,16 @@ class CaseState:
     def forget_references(self) -> None:
         """Frees the memory of what compute_references() has computed."""
         self._expected, self._float64, self._yardsticks, self._open = None, None, [], []
+
+    def with_copied_outputs(self) -> CaseState:
+        """Returns a state with the same inputs and with a copy of the outputs in the shared buffers.
+        refresh() gives this state other inputs, but does not change the tensors."""
+        kept = copy.copy(self)
+        kept.forget_buffers()
+        with self._outputs(None) as memory:
+            kept._output = memory.bytes(0, memory.size).clone()
+        kept.drawn, kept.aside = [], []
+        return kept
 
     def forget_buffers(self) -> None:
         """The shared buffers are no longer those of this case."""

@@ -38,7 +38,8 @@ from harness.judging.shared_buffers import (
     open_shared_buffers,
     prepare,
 )
-from harness.judging.torch_device import torch_device
+from harness.judging.timed_rounds import draw_ahead, judge_aside, set_aside
+from harness.judging.torch_device import prepare_torch, torch_device
 from harness.operator import Operator
 from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
@@ -50,6 +51,11 @@ late_dynamo.install(or_load=False)
 
 Reply = tuple[dict[str, Any], list[int]]
 REASON_CHARS = 2000  # the maximum length of an error message that quotes untrusted text
+
+
+def about(reply: str, header: dict[str, Any], /, **fields: Any) -> Reply:
+    """Returns the reply of this type to a request about one case."""
+    return {"type": reply, "job": header["job"], "case": header["case"], **fields}, []
 
 
 def serve(socket_fd: int, device: str) -> None:
@@ -70,14 +76,7 @@ class Judge:
 
     def __init__(self, device: str) -> None:
         self.device = torch_device(device)
-        # One thread is enough, because large tensors are computed on the GPU, and `operators lint`
-        # runs several judges at once. More threads would wait for each other in busy loops. On two
-        # cores, a comparison of small tensors would take up to four times the processor time.
-        torch.set_num_threads(1)
-        if self.device.type == "cuda":
-            # CUDA events and streams belong to the current device, so the judge's device must be
-            # the current device.
-            torch.cuda.set_device(self.device)
+        prepare_torch(self.device)
         self.device_name = (
             torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
         )
@@ -89,11 +88,6 @@ class Judge:
         self._settled = False
         self._pool = open_shared_buffers(self.device)
         self._owned: dict[str, SharedBuffers] = {}  # the shared buffers of each job
-        # References of fp32 operators must be exact, so no matmul may use reduced precision.
-        torch.backends.cuda.matmul.allow_tf32 = False
-        torch.backends.cudnn.allow_tf32 = False
-        torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
-        torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
     def next_frame(self, channel: Channel) -> Frame | None:
         """Waits for the next frame. While no frame has come, computes references, one case at a
@@ -112,6 +106,8 @@ class Judge:
             "compare": self._compare,
             "attribute": self._attribute,
             "refresh": self._refresh,
+            "set_aside": self._set_aside,
+            "compare_aside": self._compare_aside,
             "references": self._references,
             "settle": self._settle,
             "free_memory": self._free_memory,
@@ -160,11 +156,8 @@ class Judge:
         """Returns the operator in this folder. Loads it if it is not loaded, or if its files have
         changed."""
         path = Path(folder).resolve()
-        stamp = tuple(
-            (path / name).stat().st_mtime_ns
-            for name in ("spec.toml", "reference.py")
-            if (path / name).exists()
-        )
+        files = [path / name for name in ("spec.toml", "reference.py")]
+        stamp = tuple(file.stat().st_mtime_ns for file in files if file.exists())
         if path not in self._operators or self._operators[path][0] != stamp:
             self._operators[path] = stamp, Operator.load(path)
         return self._operators[path][1]
@@ -243,20 +236,25 @@ class Judge:
             raise FrameError(
                 "compare needs a list of outputs, and one descriptor unless they are on the device"
             )
+        fd = None if on_device else frame.fds[0]
+        return self._compared(
+            header, lambda: state.compare(header["outputs"], fd, keep=bool(header.get("keep")))
+        )
+
+    def _compared(self, header: dict[str, Any], compare: Callable[[], Result]) -> Reply:
         try:
-            result = state.compare(
-                header["outputs"],
-                None if on_device else frame.fds[0],
-                keep=bool(header.get("keep")),
-            )
+            result = compare()
         except DescriptorError as error:
             result = Result(False, "output_mismatch", str(error)[:REASON_CHARS])
-        return {
-            "type": "compared",
-            "job": header["job"],
-            "case": header["case"],
-            **result.wire(),
-        }, []
+        return about("compared", header, **result.wire())
+
+    def _set_aside(self, frame: Frame) -> Reply:
+        kept = set_aside(self._state(frame.header), frame.header["outputs"])
+        return about("was_set_aside", frame.header, kept=kept)
+
+    def _compare_aside(self, frame: Frame) -> Reply:
+        state = self._state(frame.header)
+        return self._compared(frame.header, lambda: judge_aside(state))
 
     def _host_case(self, frame: Frame) -> Reply:
         """Runs all rounds of one case with a candidate on the GPU. The frame has their socket."""
@@ -264,7 +262,6 @@ class Judge:
         state = self._state(header)
         if len(frame.fds) != 1:
             raise FrameError("host_case needs one descriptor: the socket to the candidate")
-        reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
         self._free_for_rounds(str(header["job"]), bool(header["free_buffers"]))
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
@@ -273,9 +270,14 @@ class Judge:
                 case = HostCase(state, line, *limits, self._room.before(header["job"]), note)
                 seen = case.attribute() if header["attribute"] else case.judge(header["time"])
         except RoundError as error:
-            broken = {"broken": error.how, "message": str(error)}
-            return {**reply, **broken, "others_bytes": error.others_bytes}, []
-        return {**reply, **seen.wire()}, []
+            return about(
+                "host_judged",
+                header,
+                broken=error.how,
+                message=str(error),
+                others_bytes=error.others_bytes,
+            )
+        return about("host_judged", header, **seen.wire())
 
     def _free_for_rounds(self, job: str, free_buffers: bool) -> None:
         """Frees what the rounds of the host tier do not need, which have inputs and references of
@@ -317,15 +319,13 @@ class Judge:
             reason = f"the outputs of the run without kernels cannot be read: {error}"[
                 :REASON_CHARS
             ]
-        reply = {"type": "attributed", "job": header["job"], "case": header["case"]}
-        return {**reply, "ok": not reason, "reason": reason}, []
+        return about("attributed", header, ok=not reason, reason=reason)
 
     def _time_reference(self, frame: Frame) -> Reply:
         header = frame.header
         with fastest_kernels():
             samples = times_ns(self.device, self._state(header).run_reference)
-        reply = {"type": "timed_reference", "job": header["job"], "case": header["case"]}
-        return {**reply, **timing(samples)}, []
+        return about("timed_reference", header, **timing(samples))
 
     def _time_compiled(self, frame: Frame) -> Reply:
         """Times an operator's reference on one case, compiled by torch.compile unless `eager`."""
@@ -344,19 +344,21 @@ class Judge:
         seed = self._state(header).refresh()
         if seed and self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
-        return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
+        return about("refreshed", header, seed=seed)
 
     def _references(self, frame: Frame) -> Reply:
         """Computes the references of a case, so that the comparison need not wait for them. If the
         computation fails, the comparison reports the error. If the case will be timed, the golden
-        kernels are tuned too, so that this does not happen during the measurement."""
+        kernels are tuned too, so that this does not happen during the measurement. Draws inputs for
+        the next `rounds` refreshes."""
         header = frame.header
         with contextlib.suppress(Exception):
             self._state(header).compute_references()
             if header["timed"]:
                 with fastest_kernels():
                     self._state(header).run_reference()
-        return {"type": "referenced", "job": header["job"], "case": header["case"]}, []
+            draw_ahead(self._state(header), int(header["rounds"]))
+        return about("referenced", header)
 
     def _settle(self, frame: Frame) -> Reply:
         """Waits until all work on the device is finished, because another job will be timed now. No
@@ -390,11 +392,7 @@ class Judge:
     def _lint(self, frame: Frame) -> Reply:
         header = frame.header
         operator = self._operator(header["operator_dir"])
-        cases = [
-            operator.case(wire, str(header.get("device") or self.device))
-            for wire in header["cases"]
-        ]
-        return {
-            "type": "linted",
-            "checks": [check.wire() for check in lint(operator, cases, int(header["seed"]))],
-        }, []
+        device = str(header.get("device") or self.device)
+        cases = [operator.case(wire, device) for wire in header["cases"]]
+        checks = lint(operator, cases, int(header["seed"]))
+        return {"type": "linted", "checks": [check.wire() for check in checks]}, []

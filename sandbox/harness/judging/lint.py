@@ -17,12 +17,12 @@ from pathlib import Path
 import torch
 
 from harness.judging.adversaries import rejects_shortcuts, shortcuts_met, timed_twins
-from harness.judging.case_state import rules_for, scaled_rules
 from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.lint_files import import_check, open_place_check, signature_check
 from harness.judging.mutants import Mutant, mutants
 from harness.judging.precision import PrecisionChecks
+from harness.judging.rules import rules_for, scaled_rules
 from harness.judging.sizes import bytes_of, layout_of
 from harness.operator import Arguments, Baseline, Case, Operator, is_floating
 from harness.wire.device_memory import OUT_OF_MEMORY

@@ -1,6 +1,7 @@
-"""Finds torch's device for the name of one of Assay's devices.
+"""Finds torch's device for the name of one of Assay's devices, and makes torch ready to judge there.
 
-device = torch_device("hip:0")  # torch.device("cuda:0"), with a PyTorch for ROCm"""
+device = torch_device("hip:0")  # torch.device("cuda:0"), with a PyTorch for ROCm
+prepare_torch(device)"""
 
 from __future__ import annotations
 
@@ -29,6 +30,21 @@ def torch_device(name: str) -> torch.device:
     if kind == "hip":
         _check_rocm(name, int(number))
     return torch.device(f"cuda:{number}" if kind == "hip" else name)
+
+
+def prepare_torch(device: torch.device) -> None:
+    # One thread is enough, because large tensors are computed on the GPU, and `operators lint` runs
+    # several judges at once. More threads would wait for each other in busy loops. On two cores, a
+    # comparison of small tensors would take up to four times the processor time.
+    torch.set_num_threads(1)
+    if device.type == "cuda":
+        # CUDA events and streams belong to the current device.
+        torch.cuda.set_device(device)
+    # References of fp32 operators must be exact, so no matmul may use reduced precision.
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
 
 def _check_rocm(name: str, index: int) -> None:

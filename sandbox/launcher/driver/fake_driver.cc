@@ -68,6 +68,11 @@ LaunchStatus copy_floats(FakeLaunch& launch) {
   return {};
 }
 
+/// The same at the first launch; does nothing at later launches.
+LaunchStatus copy_once(FakeLaunch& launch) {
+  return launch.variable++ == 0 ? copy_floats(launch) : LaunchStatus();
+}
+
 LaunchStatus copy_and_spoil(FakeLaunch& launch) {
   LaunchStatus copied = copy_floats(launch);
   if (std::byte* x = launch.memory(0, 0, 1); copied && x != nullptr) *x ^= std::byte{1};
@@ -334,6 +339,7 @@ void add_fake_kernels(FakeDriver& gpu) {
   gpu.add_kernel("fake_add_once", {8, 8, 8, 4}, add_once);
   gpu.add_kernel("fake_add_in_place", {8, 8, 8, 4}, add_in_place);
   gpu.add_kernel("fake_copy", {8, 8, 4, 8, 8}, copy_floats);
+  gpu.add_kernel("fake_copy_once", {8, 8, 4, 8, 8}, copy_once);
   gpu.add_kernel("fake_copy_and_spoil", {8, 8, 4, 8, 8}, copy_and_spoil);
   gpu.add_kernel("fake_write_byte", {8, 8}, write_byte);
   gpu.add_kernel("fake_nothing", {8, 8, 8}, [](FakeLaunch&) { return LaunchStatus{}; });

@@ -175,6 +175,7 @@ class FakeDriver : public GpuDriver {
 /// - fake_add_in_place: the same, but writes the sum to x instead of out
 /// - fake_copy(const float* x, float* y, int n, void* global_scratch, void* profile_scratch):
 ///   y[i] = x[i]; Triton's compiler declares the two scratch parameters
+/// - fake_copy_once: the same at its first launch; does nothing at later launches
 /// - fake_copy_and_spoil: the same, and then changes the first byte of x
 /// - fake_write_byte(char* p, long offset): p[offset] = 1, inside or outside of the buffer
 /// - fake_nothing(char* p, void* global_scratch, void* profile_scratch): returns at once

@@ -119,8 +119,8 @@ def _kept_outputs(operator: Any, entry: Any, folder: Path) -> Honest:
 def _verdict(operator: Any, case: Any, seed: int, honest: Honest, mutant: Any) -> str:
     """Returns `same`, `tolerated` or `wrong`."""
     import torch
-    from harness.judging.case_state import rules_for
     from harness.judging.compare import compare
+    from harness.judging.rules import rules_for
     from harness.wire.tensors import bits
 
     arguments = operator.inputs(case, seed)
@@ -193,8 +193,8 @@ def _tried(operator: Any, wire: dict[str, Any], device: str, oracle: Any, mutant
     """Returns the result of a case, or an empty string if the case is not compared. The reason
     is that the case is too large or in bfloat16, that the oracle is wrong in it, or that the
     lengths of its axes do not fit together."""
-    from harness.judging.case_state import rules_for
     from harness.judging.compare import compare
+    from harness.judging.rules import rules_for
 
     case = operator.case(wire, device)
     try:

@@ -1,6 +1,7 @@
 // Compares verdicts of jobs whose inputs reach the launcher in device memory, in memory files, and
 // in both. The device is fake, and the judge's device memory is a memory file, which the fake
 // driver maps in place of shared device memory.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -196,4 +197,20 @@ TEST_CASE("the cases of a grade that are timed get new inputs, and so they are i
   CHECK(before.outcome == Outcome::pass);
   REQUIRE(all_on_device.sizes().size() == 1);
   CHECK(gpu.sizes()[0] < all_on_device.sizes()[0]);
+}
+
+TEST_CASE("a grade judges what was timed, whatever memory the outputs are in") {
+  SharingGpu on_device("timed-on-device", 0);
+  Job job = six_cases(JobKind::grade, otherwise("fake_copy_once", "x, y, n", "x, y, x.numel()"));
+  job.baseline_source = kClone;
+  const Verdict verdict = on_device.execute(job);
+  INFO(told(verdict));
+  CHECK(verdict.outcome == Outcome::fail);
+  CHECK(verdict.error_kind == ErrorKind::wrong_result);
+  CHECK_FALSE(verdict.perf);
+  const auto wrong = std::find_if(verdict.cases.begin(), verdict.cases.end(),
+                                  [](const CaseRecord& one) { return one.id == "public4096"; });
+  REQUIRE(wrong != verdict.cases.end());
+  CHECK(wrong->reason.starts_with("right at first, wrong when it was timed"));
+  CHECK_FALSE(wrong->latency);
 }

@@ -352,6 +352,24 @@ TEST_CASE("each way in which a conversation with a host candidate breaks has a v
   }
 }
 
+TEST_CASE("the requests around the time of a job that has the GPU alone") {
+  CHECK(
+      references_header("j", "c", true, 3) ==
+      json({{"type", "references"}, {"job", "j"}, {"case", "c"}, {"timed", true}, {"rounds", 3}}));
+  CHECK(compare_aside_header("j", "c") ==
+        json({{"type", "compare_aside"}, {"job", "j"}, {"case", "c"}}));
+  const json aside = set_aside_header("j", "c", {{.name = "y", .dtype = "float32", .shape = {2}}});
+  CHECK(aside.at("type") == "set_aside");
+  CHECK(aside.at("outputs").at(0).at("shape") == json({2}));
+  json answer = {{"type", "was_set_aside"}, {"job", "j"}, {"case", "c"}, {"kept", false}};
+  CHECK_FALSE(*parse_was_set_aside(frame(answer)));
+  answer["kept"] = true;
+  CHECK(*parse_was_set_aside(frame(answer)));
+  answer["kept"] = 1;
+  CHECK_FALSE(parse_was_set_aside(frame(answer)));
+  CHECK_FALSE(parse_was_set_aside(frame({{"type", "compared"}})));
+}
+
 TEST_CASE("the time of a compiled reference has a number or a reason, and not both") {
   const json timed = {{"type", "timed_compiled"}, {"case", "large"}, {"ns", 51200.5}};
   CHECK(*parse_timed_compiled(frame(timed)) == CompiledTime{"large", 51200.5, ""});

@@ -1,0 +1,105 @@
+// Implements the functions of TimingSession that judge the outputs of timed samples.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sandbox/judging/judging.h"
+#include "sandbox/timing/timing_session.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr const char* kWrongWhenTimed = "right at first, wrong when it was timed";
+
+}  // namespace
+
+bool TimingSession::keep_outputs(std::size_t case_index, const Launched& launched) {
+  CaseRecord& record = run_.verdict().cases[case_index];
+  const int output = outputs_[case_index].get();
+  if (output >= 0) return still_right(record, launched, output, kWrongWhenTimed);
+  run_.enter(Stage::recheck);
+  const Result<bool> kept = parts_.judge.set_aside({run_.job().id, record.id}, launched.outputs,
+                                                   run_.deadline(run_.job().limits.judge_wall_ms));
+  if (!kept)
+    return run_.fail_by_judge(kept.error(), "keeping a timed output of case '" + record.id + "'");
+  if (!*kept) return still_right(record, launched, output, kWrongWhenTimed);
+  aside_[case_index] = true;
+  return true;
+}
+
+bool TimingSession::check_outputs(LaunchSession* session, const std::vector<std::string>& plans) {
+  for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+    if (timed_[i] && !check_case(i, session, session != nullptr ? plans[i] : std::string())) {
+      blame(run_.verdict().cases[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std::string& plan) {
+  CaseRecord& record = run_.verdict().cases[i];
+  if (aside_[i]) {
+    run_.enter(Stage::recheck);
+    const Result<Compared> again = parts_.judge.compare_aside(
+        {run_.job().id, record.id}, run_.deadline(run_.job().limits.judge_wall_ms));
+    aside_[i] = false;
+    if (!still_right(record, again, kWrongWhenTimed)) {
+      record.latency.reset();
+      return false;
+    }
+  }
+  return has_no_kept_answers(record) && above_floor(record) &&
+         (session == nullptr || watch_ranked(i, *session, plan, chosen_[i]));
+}
+
+/// Launches the plan with the alternatives that were timed, and checks the outputs. If these are
+/// the first alternatives, this is not needed, because GpuJob::launch_and_judge() has already
+/// checked their outputs.
+bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
+                                 const std::string& plan, const std::vector<std::int64_t>& chosen) {
+  if (std::all_of(chosen.begin(), chosen.end(), [](std::int64_t index) { return index == 0; }))
+    return true;
+  CaseRecord& record = run_.verdict().cases[case_index];
+  const CasePlan ranked{prepared_, case_index, plan, outputs_[case_index].get()};
+  const std::optional<Launched> launched = session.launch(ranked, {.chosen = chosen});
+  return launched &&
+         still_right(record, *launched, ranked.output_fd,
+                     "right with the first alternatives, wrong with those that were timed",
+                     has_doubtful_origin(*launched)) &&
+         check_side_effects(run_, parts_.judge, session, {ranked, *launched}, record) &&
+         record.outcome == Outcome::pass;
+}
+
+bool TimingSession::still_right(CaseRecord& record, const Launched& launched, int output,
+                                const char* when, bool keep) {
+  run_.enter(Stage::recheck);
+  return still_right(
+      record,
+      parts_.judge.compare({run_.job().id, record.id}, {.tensors = launched.outputs, .fd = output},
+                           run_.deadline(run_.job().limits.judge_wall_ms), keep),
+      when);
+}
+
+bool TimingSession::still_right(CaseRecord& record, const Result<Compared>& again,
+                                const char* when) {
+  if (!again)
+    return run_.fail_by_judge(again.error(),
+                              "judging the timed output of case '" + record.id + "'");
+  if (again->kind == ErrorKind::none) return true;
+  record.outcome = Outcome::fail;
+  // The submission may have got hidden cases by now, so this public record says only how many
+  // elements are wrong.
+  const std::vector<WrongOutput>& wrong = again->record.wrong;
+  record.reason = std::string(when) + ": " +
+                  (wrong.empty() ? again->record.reason : wrong_count_text(wrong.front()));
+  record.max_abs_error = again->record.max_abs_error;
+  record.mismatches = again->record.mismatches;
+  record.first_mismatch = again->record.first_mismatch;
+  run_.verdict().error_kind = again->kind;
+  run_.verdict().outcome = Outcome::fail;
+  return false;
+}
+
+}  // namespace assay::sandbox

@@ -50,9 +50,10 @@ step "layers, headers and their examples, names of sources, documents, style"
 "$python" -m pytest -q tests/test_*.py
 
 step "Python tests"
-# The tests of one file share servers, so one process runs all tests of a file.
+# The tests of one file share servers, so one process runs all tests of a file. Many tests wait for
+# processes and deadlines, so one process more than there are jobs keeps the processors busy.
 # ./run clients runs the tests of the command-line clients, which need 900 MB.
-"$python" -m pytest -q -n "$jobs" --dist loadfile tests --ignore-glob='tests/test_*.py' \
+"$python" -m pytest -q -n "$((jobs + 1))" --dist loadfile tests --ignore-glob='tests/test_*.py' \
   --ignore=tests/escapes --ignore=tests/cheats --ignore=tests/clients/test_command_lines.py \
   --ignore=tests/clients/test_claude_code_login.py --ignore=tests/clients/test_fastmcp.py \
   --ignore=tests/clients/test_inspect_ai.py --ignore=tests/clients/test_frameworks.py \

@@ -100,7 +100,8 @@ def working(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
 def test_a_job_says_why_it_runs_again(working: Server, state: str) -> None:
     wait_until(lambda: workers(working, "idle") == 1)
     [pid] = worker_pids(working)  # before the job begins, because it can take seconds
-    [handle] = evaluations(working, [slow(8_000, state)])
+    # The job must not end before the worker has been killed, however busy the machine is.
+    [handle] = evaluations(working, [slow(30_000, state)])
     wait_until(lambda: workers(working, "busy") == 1)
     if state == "preempted":
         os.kill(pid, signal.SIGTERM)

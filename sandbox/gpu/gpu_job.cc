@@ -208,14 +208,20 @@ bool GpuJob::make_outputs() {
 bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
   if (launch_and_judge_once(first, plans)) return true;
   if (!session_ || !session_->device_was_full() || holds(Mode::exclusive)) return false;
-  run_.clear_error();
   run_.verdict().cases.resize(first);
+  return alone_again() && launch_and_judge_once(first, plans);
+}
+
+/// Prepares a second attempt after a launch has failed for lack of GPU memory: the job gets the GPU
+/// exclusively, and the launchers that others keep end.
+bool GpuJob::alone_again() {
+  run_.clear_error();
   if (!lock_idle_gpu()) return false;
   session_.reset();
   // If a launcher does not end in time, the only harm is that its memory stays in use.
   gpu_.launchers.end_those_of_runs(run_.deadline(kFreeMemoryMs));
   session_.emplace(run_, gpu_.launchers);
-  return launch_and_judge_once(first, plans);
+  return true;
 }
 
 bool GpuJob::launch_and_judge_once(std::size_t first, const Plans& plans) {
@@ -279,9 +285,9 @@ GpuJob::Plans GpuJob::record_reference() {
   return plans;
 }
 
-/// Times the submission and the oracle, and judges what was timed. The job must hold the GPU
-/// exclusively. `session` is null on the host tier, where the submission has been timed already. On
-/// the plan tier, the job shares the GPU afterwards.
+/// Times the submission and the oracle, for which the job must hold the GPU exclusively. Then gives
+/// the GPU back, and judges what was timed. `session` is null on the host tier, where the
+/// submission has been timed already.
 bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference) {
   const bool simulated = gpu_.options.driver == "fake";
   TimingSession timing(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
@@ -289,8 +295,13 @@ bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference
   if (!timing.measure(session, plans)) return false;
   if (own_judge_ && gpu_.config.host_tier && gpu_.config.records && !simulated)
     time_own_reference(gpu_, run_);
-  if (session != nullptr && !lock(Mode::shared)) return false;
-  return timing.check_outputs(session, plans);
+  release_gpu();
+  const TimingSession::Locks locks{.prepare = [this] { return lock(Mode::prepare); },
+                                   .share = [this] { return lock(Mode::shared); }};
+  if (timing.check_outputs(session, plans, locks)) return true;
+  if (session == nullptr || !session->device_was_full()) return false;
+  return alone_again() &&
+         timing.check_outputs(&*session_, plans, {[] { return true; }, [] { return true; }});
 }
 
 bool GpuJob::sanitize(const Plans& plans) {

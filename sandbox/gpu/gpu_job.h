@@ -75,6 +75,7 @@ class GpuJob {
   /// The comparisons are then short, so the job holds the GPU lock in shared mode for a short time.
   bool compute_references(std::size_t first, std::size_t end);
   bool compute_reference(std::size_t i, bool timed);
+  /// Makes the judge draw the inputs of the rounds of the cases that will be timed.
   bool draw_ahead();
   bool open_session();
   void on_plan_tier(CandidateResults recorded);
@@ -85,6 +86,7 @@ class GpuJob {
   /// case.
   bool launch_and_judge(std::size_t first, const Plans& plans);
   bool launch_and_judge_once(std::size_t first, const Plans& plans);
+  bool alone_again();
   void add_figures(CandidateResults recorded);
   Plans record_reference();
   bool measure(LaunchSession* session, const Plans& plans, Plans reference);

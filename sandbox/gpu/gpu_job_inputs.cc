@@ -164,10 +164,14 @@ bool GpuJob::draw_ahead() {
   const std::vector<bool> timed = cases_to_time(prepared_);
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
     if (!timed[i] || !prepared_.cases[i].device) continue;
-    run_.enter(Stage::judge);
-    const Status drawn = judge_->draw_ahead({job.id, prepared_.cases[i].id}, rounds,
-                                            run_.deadline(job.limits.judge_wall_ms));
-    if (!drawn) return run_.fail_by_judge(drawn.error(), "making new inputs");
+    for (int round = 1; round <= rounds; ++round) {
+      if (!lock(Mode::prepare)) return false;
+      run_.enter(Stage::judge);
+      const Status drawn = judge_->draw_ahead({job.id, prepared_.cases[i].id}, round,
+                                              run_.deadline(job.limits.judge_wall_ms));
+      release_gpu();  // so that a job that needs the GPU exclusively waits for one round at most
+      if (!drawn) return run_.fail_by_judge(drawn.error(), "making new inputs");
+    }
   }
   return true;
 }

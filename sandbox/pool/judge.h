@@ -124,11 +124,10 @@ class Judge {
   /// caller compares the outputs at once.
   Result<bool> set_aside(const CaseName& of, const std::vector<Argument>& outputs,
                          const Deadline& deadline);
-  /// Judges all outputs of a case that were set aside, by the inputs that each of them belongs to.
-  /// Returns the first result that is not right, or else the last one.
+  /// Judges the oldest outputs of a case that were set aside, by the inputs to which they belong.
   Result<Compared> compare_aside(const CaseName& of, const Deadline& deadline);
-  /// Makes the judge draw the inputs of the next `rounds` calls of refresh(), which then only copy
-  /// them. If this fails, refresh() draws them.
+  /// Makes the judge draw inputs until the next `rounds` calls of refresh() only copy theirs. If
+  /// the judge has no room for them, refresh() draws them.
   Status draw_ahead(const CaseName& of, int rounds, const Deadline& deadline);
   /// Waits until the judge has computed the references of a case. If the computation fails, this
   /// call succeeds, and compare() returns the error later. Set `timed` if the case will be timed.

@@ -306,8 +306,8 @@ nlohmann::json refresh_header(const std::string& job, const std::string& case_id
 /// parse_was_set_aside(), and compare_aside_header() asks for the result.
 nlohmann::json set_aside_header(const std::string& job, const std::string& case_id,
                                 const std::vector<Argument>& outputs);
-/// Builds a request to judge all outputs of a case that were set aside. parse_compared() reads the
-/// answer.
+/// Builds a request to judge the oldest outputs of a case that were set aside. parse_compared()
+/// reads the answer.
 nlohmann::json compare_aside_header(const std::string& job, const std::string& case_id);
 /// Builds a request to compute the references of a case, and to draw inputs for the next `rounds`
 /// requests for new inputs.

@@ -24,13 +24,15 @@ bool TimingSession::keep_outputs(std::size_t case_index, const Launched& launche
   if (!kept)
     return run_.fail_by_judge(kept.error(), "keeping a timed output of case '" + record.id + "'");
   if (!*kept) return still_right(record, launched, output, kWrongWhenTimed);
-  aside_[case_index] = true;
+  ++aside_[case_index];
   return true;
 }
 
-bool TimingSession::check_outputs(LaunchSession* session, const std::vector<std::string>& plans) {
+bool TimingSession::check_outputs(LaunchSession* session, const std::vector<std::string>& plans,
+                                  const Locks& locks) {
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
-    if (timed_[i] && !check_case(i, session, session != nullptr ? plans[i] : std::string())) {
+    const std::string plan = session != nullptr ? plans[i] : std::string();
+    if (timed_[i] && !check_case(i, session, plan, locks)) {
       blame(run_.verdict().cases[i]);
       return false;
     }
@@ -38,29 +40,30 @@ bool TimingSession::check_outputs(LaunchSession* session, const std::vector<std:
   return true;
 }
 
-bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std::string& plan) {
+bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std::string& plan,
+                               const Locks& locks) {
   CaseRecord& record = run_.verdict().cases[i];
-  if (aside_[i]) {
+  for (; aside_[i] > 0; --aside_[i]) {
+    if (!locks.prepare()) return false;
     run_.enter(Stage::recheck);
     const Result<Compared> again = parts_.judge.compare_aside(
         {run_.job().id, record.id}, run_.deadline(run_.job().limits.judge_wall_ms));
-    aside_[i] = false;
     if (!still_right(record, again, kWrongWhenTimed)) {
       record.latency.reset();
       return false;
     }
   }
-  return has_no_kept_answers(record) && above_floor(record) &&
-         (session == nullptr || watch_ranked(i, *session, plan, chosen_[i]));
+  if (!has_no_kept_answers(record) || !above_floor(record)) return false;
+  // GpuJob::launch_and_judge() has already checked the outputs of the first alternatives.
+  const bool is_first = std::all_of(chosen_[i].begin(), chosen_[i].end(),
+                                    [](std::int64_t index) { return index == 0; });
+  if (session == nullptr || is_first) return true;
+  return locks.share() && watch_ranked(i, *session, plan, chosen_[i]);
 }
 
-/// Launches the plan with the alternatives that were timed, and checks the outputs. If these are
-/// the first alternatives, this is not needed, because GpuJob::launch_and_judge() has already
-/// checked their outputs.
+/// Launches the plan with the alternatives that were timed, and checks the outputs.
 bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
                                  const std::string& plan, const std::vector<std::int64_t>& chosen) {
-  if (std::all_of(chosen.begin(), chosen.end(), [](std::int64_t index) { return index == 0; }))
-    return true;
   CaseRecord& record = run_.verdict().cases[case_index];
   const CasePlan ranked{prepared_, case_index, plan, outputs_[case_index].get()};
   const std::optional<Launched> launched = session.launch(ranked, {.chosen = chosen});

@@ -59,11 +59,11 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
       outputs_(outputs),
       oracle_plans_(std::move(oracle_plans)),
       auxiliary_(run.auxiliary()),
-      oracle_(auxiliary_, parts.launchers, LaunchSession::Whose::oracle),
+      oracle_(std::in_place, auxiliary_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
       timed_(cases_to_time(prepared)),
       warm_(now() < std::chrono::nanoseconds(parts.known.timed_at_ns.load()) + kStillWarm),
-      aside_(prepared.cases.size(), false),
+      aside_(prepared.cases.size(), 0),
       chosen_(prepared.cases.size()) {}
 
 TimingSession::~TimingSession() {
@@ -84,6 +84,7 @@ bool TimingSession::measure(LaunchSession* session, const std::vector<std::strin
       return false;
     }
   }
+  oracle_.reset();  // the next timed job needs its launcher
   return true;
 }
 
@@ -309,7 +310,7 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
   if (oracle_plans_.empty() || auxiliary_.failed()) return;
   run_.enter(Stage::baseline);
   for (int i = 0; i < kClockTries; ++i) {
-    std::optional<Launched> launched = oracle_.launch(
+    std::optional<Launched> launched = oracle_->launch(
         {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
         {.time = block, .chosen = into.chosen()});
     if (!launched) return;

@@ -5,8 +5,7 @@
 //
 //   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs, oracle_plans);
 //   if (!session.measure(&launches, plans)) return;  // the verdict of `run` has the error
-//   // The GPU need not be locked exclusively any more.
-//   if (!session.check_outputs(&launches, plans)) return;
+//   if (!session.check_outputs(&launches, plans, locks)) return;  // `locks` are the job's
 //
 // A series consists of rounds. Each round takes one block of samples of each of the three subjects,
 // in random order. In a block of the submission, the judge replaces the inputs by new inputs
@@ -84,10 +83,17 @@ class TimingSession {
   /// null, the submission's latencies are already known (host tier), and only the oracle and
   /// PyTorch are timed. Returns false if the verdict has become an error.
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
+  /// Functions that lock the GPU. They return false if the verdict has become an error.
+  struct Locks {
+    std::function<bool()> prepare;  // for a judge that computes references
+    std::function<bool()> share;    // for a launch whose outputs are only checked
+  };
   /// Judges the outputs of timed samples, and whether the measured times are possible. The verdict
   /// must not count the times before. Returns false if the verdict has become a fail or an error.
-  /// The caller must share the GPU at least.
-  bool check_outputs(LaunchSession* session, const std::vector<std::string>& plans);
+  /// The caller need not hold the GPU. If a launch lacked memory of the GPU, the caller may call
+  /// this function again.
+  bool check_outputs(LaunchSession* session, const std::vector<std::string>& plans,
+                     const Locks& locks);
 
  private:
   // The number of attempts to take a block whose times do not contradict each other
@@ -141,7 +147,8 @@ class TimingSession {
   /// Makes the judge keep the outputs of a timed sample for check_outputs(). If it cannot, compares
   /// them at once.
   bool keep_outputs(std::size_t case_index, const Launched& launched);
-  bool check_case(std::size_t i, LaunchSession* session, const std::string& plan);
+  bool check_case(std::size_t i, LaunchSession* session, const std::string& plan,
+                  const Locks& locks);
   /// Compares the outputs of a launch with the reference. If the outputs are wrong, adds `when` to
   /// the record's reason.
   bool still_right(CaseRecord& record, const Launched& launched, int output, const char* when,
@@ -156,13 +163,13 @@ class TimingSession {
   const std::vector<std::string> oracle_plans_;
   // The execution that gets the oracle's errors, which must not become errors of the submission.
   JobExecution auxiliary_;
-  LaunchSession oracle_;
+  std::optional<LaunchSession> oracle_;  // until measure() is done
   std::mt19937 random_;
   const std::vector<bool> timed_;  // one element for each case
   bool warm_;                      // true if the GPU's clocks are high because of recent work
-  // One element for each case: whether the judge has set outputs aside, and the alternatives that
-  // were timed.
-  std::vector<bool> aside_;
+  // One element for each case: the number of samples whose outputs the judge has set aside, and the
+  // alternatives that were timed.
+  std::vector<int> aside_;
   std::vector<std::vector<std::int64_t>> chosen_;
   // State of the case that is being measured:
   bool distrusted_ = false;        // true if the submission's times must not count for Perf

@@ -60,7 +60,7 @@ bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& 
   if (oracle_plans_.empty()) return false;
   for (int i = 0; i < kClockTries && !auxiliary_.failed(); ++i) {
     system_clock().pause(kCoolDown);
-    const std::optional<Launched> launched = oracle_.launch(
+    const std::optional<Launched> launched = oracle_->launch(
         {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
         {.time = block});
     if (launched && doubt(timing_of(*launched->samples), *launched) == TimingDoubt::none)

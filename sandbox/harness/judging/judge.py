@@ -2,9 +2,8 @@
 are right. It never runs a submission.
 
 It answers one request at a time over one socket (docs/reference/frames.md). If an operator's own
-code raises an exception, the answer is `judge_error`, and the judge continues to work. If the
-judge's CUDA context is lost, the answer says so. If a submission's outputs are not inside their
-memfd, the result is `output_mismatch`."""
+code raises an exception, the answer is `judge_error`, and the judge continues to work. If outputs
+are not inside their memfd, the result is `output_mismatch`."""
 
 from __future__ import annotations
 
@@ -249,8 +248,10 @@ class Judge:
         return about("compared", header, **result.wire())
 
     def _set_aside(self, frame: Frame) -> Reply:
-        kept = set_aside(self._state(frame.header), frame.header["outputs"])
-        return about("was_set_aside", frame.header, kept=kept)
+        header = frame.header
+        kept = set_aside(self._state(header), header["outputs"], self._jobs[header["job"]].values())
+        self._wait_for_device()  # the next launch may write to the memory that is copied
+        return about("was_set_aside", header, kept=kept)
 
     def _compare_aside(self, frame: Frame) -> Reply:
         state = self._state(frame.header)
@@ -340,33 +341,34 @@ class Judge:
 
     def _refresh(self, frame: Frame) -> Reply:
         """Draws new inputs for one case before the case is timed."""
-        header = frame.header
-        seed = self._state(header).refresh()
-        if seed and self.device.type == "cuda":
-            torch.cuda.synchronize(self.device)
-        return about("refreshed", header, seed=seed)
+        seed = self._state(frame.header).refresh()
+        self._wait_for_device()
+        return about("refreshed", frame.header, seed=seed)
 
     def _references(self, frame: Frame) -> Reply:
-        """Computes the references of a case, so that the comparison need not wait for them. If the
-        computation fails, the comparison reports the error. If the case will be timed, the golden
-        kernels are tuned too, so that this does not happen during the measurement. Draws inputs for
-        the next `rounds` refreshes."""
+        """Computes the references of a case, so that the comparison need not wait for them. If this
+        fails, the comparison reports the error. If the case will be timed, the golden kernels are
+        tuned too. Draws inputs for the next `rounds` refreshes."""
         header = frame.header
         with contextlib.suppress(Exception):
-            self._state(header).compute_references()
+            state = self._state(header)
+            state.compute_references()
             if header["timed"]:
                 with fastest_kernels():
-                    self._state(header).run_reference()
-            draw_ahead(self._state(header), int(header["rounds"]))
+                    state.run_reference()
+            draw_ahead(state, int(header["rounds"]), self._jobs[header["job"]].values())
         return about("referenced", header)
 
     def _settle(self, frame: Frame) -> Reply:
         """Waits until all work on the device is finished, because another job will be timed now. No
         references are computed in advance until the next `prepare`."""
         self._settled = True
+        self._wait_for_device()
+        return {"type": "settled", "job": frame.header["job"]}, []
+
+    def _wait_for_device(self) -> None:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
-        return {"type": "settled", "job": frame.header["job"]}, []
 
     def _free_memory(self, frame: Frame) -> Reply:
         if self._pool is not None:
@@ -378,7 +380,7 @@ class Judge:
 
     def _release(self, frame: Frame) -> None:
         job = str(frame.header.get("job"))
-        self._forget_ahead(list(self._jobs.pop(job, {}).values()))
+        self._forget_ahead([*self._jobs.pop(job, {}).values()])
         self._release_buffers(job)
         self._room.forget(job)
         with contextlib.suppress(RuntimeError):  # of a lost context, as the next answer says
@@ -394,5 +396,5 @@ class Judge:
         operator = self._operator(header["operator_dir"])
         device = str(header.get("device") or self.device)
         cases = [operator.case(wire, device) for wire in header["cases"]]
-        checks = lint(operator, cases, int(header["seed"]))
-        return {"type": "linted", "checks": [check.wire() for check in checks]}, []
+        checks = [check.wire() for check in lint(operator, cases, int(header["seed"]))]
+        return {"type": "linted", "checks": checks}, []

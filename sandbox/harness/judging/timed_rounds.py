@@ -1,14 +1,15 @@
 """Moves work of the judge out of the time for which a timed job has the GPU alone.
 
-draw_ahead(state, rounds=3)         # before the GPU is locked: inputs for the next refreshes
-kept = set_aside(state, wires)      # while it is locked: copies the outputs of a timed sample
-result = judge_aside(state)         # afterwards: the result of the outputs that were set aside
+draw_ahead(state, rounds=3, job=states)     # before the GPU is locked: inputs for the next refreshes
+kept = set_aside(state, wires, job=states)  # while it is locked: copies the outputs of a timed sample
+result = judge_aside(state)                 # afterwards: the result of the oldest copied outputs
 
-Outputs are judged by the inputs that they belong to, although the case has other inputs by then."""
+`job` contains the states of all cases of the job, whose memory counts together. Outputs are judged
+by the inputs that they belong to, although the case has other inputs by then."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import torch
@@ -17,28 +18,55 @@ from harness.judging.case_state import CaseState
 from harness.judging.compare import Result
 from harness.judging.sizes import bytes_of
 
-# The most bytes of inputs that are drawn ahead for a case, and the most bytes of inputs and outputs
-# that are set aside for a case. A case that needs more draws its inputs, or compares its outputs,
-# when it must.
-AHEAD_BYTES, ASIDE_BYTES = 1 << 30, 1 << 30
+# The most bytes of a job's inputs that are drawn ahead, and the most bytes of these inputs and of
+# what is set aside. A case that needs more draws its inputs, or compares its outputs, when it must.
+AHEAD_BYTES, ASIDE_BYTES = 1 << 30, 2 << 30
+# The most outputs of a case that are set aside. Their references are computed later, one by one.
+MOST_ASIDE = 8
+# Device memory that stays free for the launcher, which needs several copies of a case.
+FREE_BYTES = 4 << 30
 
 
 def _input_bytes(state: CaseState) -> int:
     return sum(bytes_of(value) for _, value in state.tensors())
 
 
-def draw_ahead(state: CaseState, rounds: int) -> None:
-    """Draws inputs for the next `rounds` calls of CaseState.refresh(), or fewer if they are large."""
-    each = max(1, _input_bytes(state))
-    while state.can_refresh() and len(state.drawn) < min(rounds, AHEAD_BYTES // each):
+def _aside_bytes(state: CaseState) -> int:
+    return _input_bytes(state) + state.output_bytes()
+
+
+def _used_bytes(job: Iterable[CaseState]) -> int:
+    return sum(
+        len(one.drawn) * _input_bytes(one) + len(one.aside) * _aside_bytes(one) for one in job
+    )
+
+
+def _device_has(state: CaseState, size: int) -> bool:
+    device = torch.device(state.case.device)
+    return device.type != "cuda" or torch.cuda.mem_get_info(device)[0] >= size + FREE_BYTES
+
+
+def draw_ahead(state: CaseState, rounds: int, job: Iterable[CaseState]) -> None:
+    """Draws inputs until `rounds` calls of CaseState.refresh() have theirs, or there is no room."""
+    size, job = _input_bytes(state), list(job)
+    while (
+        state.can_refresh()
+        and len(state.drawn) < rounds
+        and _used_bytes(job) + size <= AHEAD_BYTES
+        and _device_has(state, size)
+    ):
         state.drawn.append(state.fresh())
 
 
-def set_aside(state: CaseState, wires: Sequence[dict[str, Any]]) -> bool:
+def set_aside(state: CaseState, wires: Sequence[dict[str, Any]], job: Iterable[CaseState]) -> bool:
     """Keeps a copy of the outputs in the shared buffers for judge_aside(). Returns False, and keeps
     nothing, if there is no room. Then the outputs have to be compared at once."""
-    size = _input_bytes(state) + state.output_bytes()
-    if (len(state.aside) + 1) * size > ASIDE_BYTES:
+    size = _aside_bytes(state)
+    if (
+        len(state.aside) >= MOST_ASIDE
+        or _used_bytes(job) + size > ASIDE_BYTES
+        or not _device_has(state, size)
+    ):
         return False
     try:
         state.aside.append((state.with_copied_outputs(), list(wires)))
@@ -48,15 +76,9 @@ def set_aside(state: CaseState, wires: Sequence[dict[str, Any]]) -> bool:
 
 
 def judge_aside(state: CaseState) -> Result:
-    """Judges all outputs that were set aside, and forgets them. Returns the first result that is not
-    right, or else the last one. Raises DescriptorError if outputs are not inside their memory, and
-    ValueError if nothing was set aside."""
-    aside, state.aside = state.aside, []
-    if not aside:
+    """Judges the oldest outputs that were set aside, and forgets them. Raises DescriptorError if
+    they are not inside their memory, and ValueError if nothing was set aside."""
+    if not state.aside:
         raise ValueError("no outputs of this case were set aside")
-    for kept, wires in aside:
-        result = kept.compare(wires, None)
-        kept.forget_references()
-        if not result.ok:
-            break
-    return result
+    kept, wires = state.aside.pop(0)
+    return kept.compare(wires, None)

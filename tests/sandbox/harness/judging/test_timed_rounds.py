@@ -59,8 +59,9 @@ def test_outputs_are_judged_by_the_inputs_to_which_they_belong(
     # The case has other inputs by now, and its memory contains nonsense.
     assert refresh(talk)
     talk.answer(case, -1.0)
-    reply = compare_aside(talk)
-    assert (reply["type"], reply["ok"], reply["kind"]) == ("compared", True, "none")
+    for _ in range(3):
+        reply = compare_aside(talk)
+        assert (reply["type"], reply["ok"], reply["kind"]) == ("compared", True, "none")
 
 
 @pytest.mark.parametrize("wrong", [0, 1, 2])
@@ -70,7 +71,8 @@ def test_one_wrong_output_of_several_is_found(
     for number in range(3):
         assert refresh(talk)
         set_aside(talk, talk.answer(case, 3.0 if number == wrong else 2.0))
-    assert compare_aside(talk)["kind"] == "wrong_result"
+    kinds = [compare_aside(talk)["kind"] for _ in range(3)]
+    assert kinds == ["wrong_result" if number == wrong else "none" for number in range(3)]
 
 
 def test_an_output_of_earlier_inputs_is_wrong(talk: Conversation, case: dict[str, Any]) -> None:
@@ -97,17 +99,28 @@ def test_nothing_set_aside_is_an_error(talk: Conversation, case: dict[str, Any])
 def test_what_needs_too_much_memory_is_not_set_aside(
     talk: Conversation, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Checks that the limit counts what was set aside before."""
+    """Checks that the limit counts what was set aside for all cases of the job."""
     one = sum(value.numel() * value.element_size() for _, value in state_of(talk).tensors())
-    monkeypatch.setattr(timed_rounds, "ASIDE_BYTES", 2 * (one + state_of(talk).output_bytes()))
+    monkeypatch.setattr(timed_rounds, "ASIDE_BYTES", 3 * (one + state_of(talk).output_bytes()))
     wires = talk.answer(case, 2.0)
+    second = {"type": "set_aside", "job": "job_1", "case": "second", "outputs": wires}
+    assert talk.ask(second).header["kept"]
     assert [set_aside(talk, wires)["kept"] for _ in range(3)] == [True, True, False]
+    # What has been judged needs no memory.
+    assert compare_aside(talk)["ok"] and set_aside(talk, wires)["kept"]
+
+
+def test_few_outputs_of_a_case_are_set_aside(talk: Conversation, case: dict[str, Any]) -> None:
+    wires = talk.answer(case, 2.0)
+    kept = [set_aside(talk, wires)["kept"] for _ in range(timed_rounds.MOST_ASIDE + 1)]
+    assert kept == [True] * timed_rounds.MOST_ASIDE + [False]
 
 
 def test_inputs_drawn_ahead_are_the_next_ones(talk: Conversation, case: dict[str, Any]) -> None:
     x, _ = talk.inputs(case)
     before = x.clone()
-    talk.ask({"type": "references", **CASE, "timed": False, "rounds": 2})
+    for rounds in (1, 2):
+        talk.ask({"type": "references", **CASE, "timed": False, "rounds": rounds})
     drawn = list(state_of(talk).drawn)
     assert len(drawn) == 2 and torch.equal(x, before)
     seeds = {refresh(talk) for _ in drawn}

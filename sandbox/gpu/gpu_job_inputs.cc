@@ -156,8 +156,6 @@ bool GpuJob::compute_reference(std::size_t i, bool timed) {
   return computed ? true : run_.fail_by_judge(computed.error(), "computing references");
 }
 
-/// Draws the inputs of the rounds of the cases that will be timed, so that a round only copies
-/// them.
 bool GpuJob::draw_ahead() {
   const Job& job = run_.job();
   const int rounds = job.kind == JobKind::grade ? TimingSession::kMinRounds : 1;

@@ -14,7 +14,8 @@ several runs add up. Several processes can share the operators, for example one 
 --operators-at-once is given: then few operators are in progress at a time, so judges load each
 operator once and the same time suffices for more mutants.
 
-On a GPU, a cheat is graded only if it passes `run_tests` (graded.py says why), and outputs are
+On a GPU, a cheat is graded only if it passes `run_tests` (graded.py says why), a cheat that waits
+for a trigger only if its trick runs, and outputs are
 compared by threads of their own, so that no job of the server waits for a comparison. The exit
 status is 1 if a cheat got through or an honest submission was refused."""
 
@@ -38,7 +39,7 @@ sys.path[:0] = [str(HERE), str(ROOT / "measurements"), str(ROOT / "tests/common"
 from comparers import Comparers  # noqa: E402
 from generator_table import read  # noqa: E402
 from graded import Graded, NoVerdict  # noqa: E402
-from mutants import Order, build, few_at_once, honest_of_each, part_of, plan  # noqa: E402
+from mutants import Mutant, Order, build, few_at_once, honest_of_each, part_of, plan  # noqa: E402
 from operator_text import OperatorText, all_operators  # noqa: E402
 from outcomes import (  # noqa: E402
     Compare,
@@ -64,6 +65,20 @@ def key_of(order: Order, device: str) -> str:
     return " ".join([device, order.operator.name, *order.names, str(order.seed)])
 
 
+def tested_with_its_twin(
+    mutant: Mutant, server: Graded
+) -> tuple[dict[str, Any] | None, Outcome | None]:
+    """Returns the verdict of `run_tests`, and the outcome if the trick never runs. A grade says no
+    more about such a mutant than the grade of its twin does, and a grade has the GPU alone. Returns
+    no verdict if the mutant has to be graded."""
+    name = mutant.order.operator.name
+    verdict = server.test(name, mutant.source)
+    if not is_pass(verdict):
+        return verdict, None
+    twin = server.submit(name, mutant.probe, tested_first=True)
+    return (verdict, Outcome.UNTRIGGERED) if is_pass(twin) else (None, None)
+
+
 def judge(order: Order, device: str, server: Graded, compare: Compare) -> dict[str, Any]:
     """Builds one mutant, sends it to the server, and returns its line of the results."""
     of_gpu = device != "cpu"
@@ -82,8 +97,12 @@ def judge(order: Order, device: str, server: Graded, compare: Compare) -> dict[s
     submit = server.submit
     if of_gpu and not order.has(Kind.HONEST):
         submit = functools.partial(server.submit, tested_first=True)
-    verdict = submit(order.operator.name, mutant.source)
-    outcome, evidence = decide(mutant, verdict, device, submit, compare)
+    verdict, outcome, evidence = None, None, None
+    if of_gpu and all(one.kind is Kind.TRIGGER for one in order.transforms):
+        verdict, outcome = tested_with_its_twin(mutant, server)
+    if outcome is None:
+        verdict = verdict or submit(order.operator.name, mutant.source)
+        outcome, evidence = decide(mutant, verdict, device, submit, compare)
     if outcome is Outcome.HONEST_REFUSED:
         evidence = server.stored(str(verdict.get("job")))
     line |= {

@@ -77,6 +77,10 @@ class Graded:
         self._lock = threading.Lock()
         self._local = threading.local()
 
+    def test(self, operator: str, source: str) -> dict[str, Any]:
+        """Returns the verdict of `run_tests`. Raises NoVerdict."""
+        return self._verdict(operator, source, "run_tests")
+
     def submit(self, operator: str, source: str, tested_first: bool = False) -> dict[str, Any]:
         """Returns the verdict of the grade, or that of `run_tests` if the source fails there. Raises
         NoVerdict."""

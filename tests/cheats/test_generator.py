@@ -204,7 +204,8 @@ def test_a_trick_that_never_runs_is_found_without_grading_it(
     def answer(operator: str, source: str, tool: str) -> dict[str, Any]:
         probe = source == twin
         sent.append(("twin" if probe else "mutant", tool))
-        return {"outcome": "fail" if probe and tool == raises else "pass", "error_kind": "none"}
+        outcome = "fail" if probe and tool == raises else "pass"
+        return {"outcome": outcome, "error_kind": "none", "stage": "record"}
 
     monkeypatch.setattr(server, "_send", answer)
     order = Order(OPERATORS["vector_add"], ("cache_by_address",), SEED)

@@ -28,8 +28,9 @@ std::uint64_t aligned(std::uint64_t size) {
   return (size + kNoteAlignment - 1) / kNoteAlignment * kNoteAlignment;
 }
 
-/// Checks the metadata in a range of notes, which is inside the image.
-Status check_notes(std::string_view notes) {
+/// Checks the metadata in a range of notes, which is inside the image, and adds the kernels that
+/// are not in `kernels` yet.
+Status check_notes(std::string_view notes, AmdKernels& kernels) {
   while (notes.size() >= sizeof(Elf64_Nhdr)) {
     Elf64_Nhdr note;
     std::memcpy(&note, notes.data(), sizeof note);
@@ -38,7 +39,7 @@ Status check_notes(std::string_view notes) {
     if (name > notes.size() || note.n_descsz > notes.size() - name)
       return refuse_amd("a note lies outside");
     if (note.n_type == kAmdMetadataNote) {
-      if (Status usual = check_amd_metadata(notes.substr(name, note.n_descsz)); !usual)
+      if (Status usual = check_amd_metadata(notes.substr(name, note.n_descsz), kernels); !usual)
         return usual;
     } else if (notes.substr(0, note.n_namesz) !=
                std::string_view(kUnreadNotes.data(), kUnreadNotes.size())) {
@@ -53,12 +54,12 @@ Status check_notes(std::string_view notes) {
 
 /// Checks a range of notes, and subtracts its size from `left`.
 Status check_range(std::string_view image, std::uint64_t offset, std::uint64_t bytes,
-                   std::uint64_t alignment, std::uint64_t& left) {
+                   std::uint64_t alignment, std::uint64_t& left, AmdKernels& kernels) {
   if (bytes > left) return refuse_amd("more notes than the binary has bytes");
   left -= bytes;
   // With another alignment, the notes would begin elsewhere.
   if (alignment > kNoteAlignment) return refuse_amd("notes with an alignment of over 4 bytes");
-  return check_notes(image.substr(offset, bytes));
+  return check_notes(image.substr(offset, bytes), kernels);
 }
 
 }  // namespace
@@ -66,6 +67,7 @@ Status check_range(std::string_view image, std::uint64_t offset, std::uint64_t b
 Status check_amd_kernels(std::string_view image) {
   // Several headers may name the same range, so the ranges could be much longer than the image.
   std::uint64_t left = kMostNoteBytesPerImage * image.size();
+  AmdKernels kernels;
   Elf64_Ehdr header;
   std::memcpy(&header, image.data(), sizeof header);
   if (header.e_machine != kAmdMachine) return {};
@@ -76,7 +78,7 @@ Status check_amd_kernels(std::string_view image) {
     std::memcpy(&segment, image.data() + header.e_phoff + i * sizeof segment, sizeof segment);
     if (segment.p_type != PT_NOTE) continue;
     if (Status normal =
-            check_range(image, segment.p_offset, segment.p_filesz, segment.p_align, left);
+            check_range(image, segment.p_offset, segment.p_filesz, segment.p_align, left, kernels);
         !normal)
       return normal;
   }
@@ -84,12 +86,12 @@ Status check_amd_kernels(std::string_view image) {
     Elf64_Shdr section;
     std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
     if (section.sh_type != SHT_NOTE) continue;
-    if (Status normal =
-            check_range(image, section.sh_offset, section.sh_size, section.sh_addralign, left);
+    if (Status normal = check_range(image, section.sh_offset, section.sh_size, section.sh_addralign,
+                                    left, kernels);
         !normal)
       return normal;
   }
-  return {};
+  return check_amd_descriptors(image, kernels);
 }
 
 }  // namespace assay::sandbox

@@ -125,25 +125,37 @@ Status check_arguments(const json& arguments, std::uint64_t room) {
   return {};
 }
 
-Status check_kernel(const json& kernel) {
+Status check_kernel(const json& kernel, AmdKernels& kernels) {
   if (!kernel.is_object()) return refuse_metadata("a kernel that is no map");
   if (const json& kind = value_of(kernel, ".kind"); !kind.is_null() && kind != "normal")
     return refuse_metadata(
         "a kernel of the kind " + shown(kind) +
         ", which the driver would run by itself; only kernels of the kind 'normal' may "
         "be in a binary");
-  const json& room = value_of(kernel, ".kernarg_segment_size");
-  const std::uint64_t bytes = room.is_number_unsigned() ? room.get<std::uint64_t>() : 0;
+  const json& symbol = value_of(kernel, ".symbol");
+  if (!symbol.is_string()) return refuse_metadata("a kernel without a symbol");
+  const auto bytes_of = [&](const char* key) {
+    const json& value = value_of(kernel, key);
+    return value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
+  };
+  const std::uint64_t bytes = bytes_of(".kernarg_segment_size");
   if (bytes > kMostAmdArgumentBytes)
     return refuse_metadata("a kernel with " + std::to_string(bytes) +
                            " bytes of arguments; at most " + std::to_string(kMostAmdArgumentBytes) +
                            " are allowed");
-  return check_arguments(value_of(kernel, ".args"), bytes);
+  if (Status usual = check_arguments(value_of(kernel, ".args"), bytes); !usual) return usual;
+  const AmdKernel told{.group_bytes = bytes_of(".group_segment_fixed_size"),
+                       .private_bytes = bytes_of(".private_segment_fixed_size"),
+                       .argument_bytes = bytes};
+  const auto [known, fresh] = kernels.emplace(symbol.get<std::string>(), told);
+  if (!fresh && known->second != told)
+    return refuse_metadata("the kernel " + shown(symbol) + " has two descriptions");
+  return {};
 }
 
 }  // namespace
 
-Status check_amd_metadata(std::string_view metadata) {
+Status check_amd_metadata(std::string_view metadata, AmdKernels& kernels) {
   // The driver reads one value, and no bytes behind it.
   constexpr bool kWhole = false;
   Unambiguous reader;
@@ -154,11 +166,11 @@ Status check_amd_metadata(std::string_view metadata) {
   const json document = json::from_msgpack(metadata.begin(), metadata.end(), kWhole,
                                            /*allow_exceptions=*/false);
   if (!document.is_object()) return refuse_metadata("the metadata are no map");
-  const json& kernels = value_of(document, "amdhsa.kernels");
-  if (kernels.is_null()) return {};
-  if (!kernels.is_array()) return refuse_metadata("the kernels in the metadata are no list");
-  for (const json& kernel : kernels) {
-    if (Status usual = check_kernel(kernel); !usual) return usual;
+  const json& described = value_of(document, "amdhsa.kernels");
+  if (described.is_null()) return {};
+  if (!described.is_array()) return refuse_metadata("the kernels in the metadata are no list");
+  for (const json& kernel : described) {
+    if (Status usual = check_kernel(kernel, kernels); !usual) return usual;
   }
   return {};
 }

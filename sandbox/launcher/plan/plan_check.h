@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,12 +51,22 @@ std::uint64_t block_count(const KernelOp& op);
 /// Errors: `invalid_argument` if the check fails.
 Status check_elf(std::string_view image);
 
-/// Calls check_amd_metadata() for all metadata of an AMD binary, and refuses metadata of other
-/// formats. Other binaries pass. The tables of the image must be inside its bytes. Errors:
-/// `invalid_argument`.
+/// Calls check_amd_metadata() for all metadata of an AMD binary, refuses metadata of other formats,
+/// and calls check_amd_descriptors(). Other binaries pass. The tables of the image must be inside
+/// its bytes. Errors: `invalid_argument`.
 Status check_amd_kernels(std::string_view image);
 inline constexpr std::uint16_t kAmdMachine = 224;      // EM_AMDGPU
 inline constexpr std::uint32_t kAmdMetadataNote = 32;  // NT_AMDGPU_METADATA
+
+/// What the metadata of an AMD binary say about a kernel.
+struct AmdKernel {
+  std::uint64_t group_bytes = 0, private_bytes = 0, argument_bytes = 0;
+
+  bool operator==(const AmdKernel&) const = default;
+};
+
+/// The kernels of an AMD binary, by the symbols of their descriptors.
+using AmdKernels = std::map<std::string, AmdKernel>;
 
 /// The maximum size of a kernel's arguments on an AMD GPU, with those that HIP adds.
 inline constexpr std::uint64_t kMostAmdArgumentBytes = 32 << 10;
@@ -64,8 +75,14 @@ inline constexpr std::uint64_t kMostAmdArgumentBytes = 32 << 10;
 /// `init` and `fini` when it loads and unloads the binary. The launcher loads a binary with
 /// variables again before each sample, so such a kernel could compute the outputs untimed. The
 /// arguments must be of kinds that the launcher passes or that only describe the launch, and their
-/// places must be inside the arguments' memory. Errors: `invalid_argument`.
-Status check_amd_metadata(std::string_view metadata);
+/// places must be inside the arguments' memory. Adds the kernels to `kernels`, from which the same
+/// kernel may not differ. Errors: `invalid_argument`.
+Status check_amd_metadata(std::string_view metadata, AmdKernels& kernels);
+
+/// Checks that each kernel in the metadata has one descriptor, which the GPU obeys, and that the
+/// two agree. Limits count the sizes in the metadata. A descriptor may not ask for addresses of the
+/// runtime's memory. Errors: `invalid_argument`.
+Status check_amd_descriptors(std::string_view image, const AmdKernels& kernels);
 
 /// Returns the size of an image's writable variables in device memory, in bytes. Such variables
 /// keep their values from launch to launch. Shared memory is not included. The image must have

@@ -195,30 +195,6 @@ def test_a_cheat_is_graded_only_if_it_passes_the_public_cases(
     assert sent == ["run_tests", "run_tests", "submit"]
 
 
-def test_a_trick_that_never_runs_is_found_without_grading_it(
-    server: Graded, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """On a GPU a mutant whose twin passes is not graded itself, and one whose twin raises is."""
-    sent: list[tuple[str, str]] = []
-
-    def answer(operator: str, source: str, tool: str) -> dict[str, Any]:
-        probe = source == twin
-        sent.append(("twin" if probe else "mutant", tool))
-        outcome = "fail" if probe and tool == raises else "pass"
-        return {"outcome": outcome, "error_kind": "none", "stage": "record"}
-
-    monkeypatch.setattr(server, "_send", answer)
-    order = Order(OPERATORS["vector_add"], ("cache_by_address",), SEED)
-    twin, raises = build(order, needs_gpu=True).probe, ""
-    line = judge(order, "cuda:0", server, lambda *_: ({}, ""))
-    assert line["outcome"] == Outcome.UNTRIGGERED.name and line["passed"]
-    assert sent == [("mutant", "run_tests"), ("twin", "run_tests"), ("twin", "submit")]
-    sent, raises = [], "submit"
-    line = judge(order, "cuda:0", server, lambda *_: ({}, ""))
-    assert line["outcome"] == Outcome.THROUGH.name
-    assert ("mutant", "submit") in sent
-
-
 def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     first = Results(path)

@@ -29,6 +29,7 @@ import queue
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ IN_FLIGHT_WITHOUT_GPU, IN_FLIGHT_WITH_GPU = 6, 32  # for each server
 LONGEST_WAIT_S = 1e6  # of a thread
 LATER = "to be compared"
 GPU_COMPARISONS_S = 60  # after that time no comparison on the GPU begins
+GPU_COMPARERS = 4  # processes on the GPU
 GRACE_S = 30  # after the time of --seconds, mutants in progress have this time to end
 
 
@@ -195,16 +197,23 @@ class Sweep:
         """Compares what passed and what no interpreter runs. It happens after the servers have
         ended, because it would disturb the times that they take."""
         until = time.monotonic() + GPU_COMPARISONS_S
-        with Comparers(1, self.device) as comparers:
-            for order, line in self.later:
+        with (
+            Comparers(GPU_COMPARERS, self.device) as comparers,
+            ThreadPoolExecutor(GPU_COMPARERS) as threads,
+        ):
+
+            def compare(order: Order, line: dict[str, Any]) -> None:
                 if time.monotonic() > until:
                     self.results.add_failure(f"{line['key']}: no time was left to compare it")
-                    continue
+                    return
                 mutant = build(order, needs_gpu=True)
                 outcome, evidence = compared(
                     mutant, self.device, lambda question, _: comparers.ask(question)
                 )
                 self.results.add({**line, "outcome": outcome.name, "evidence": evidence})
+
+            for _ in threads.map(compare, *zip(*self.later, strict=True)):
+                pass  # raises what compare() has raised
 
     def _work(self) -> None:
         while time.monotonic() < self.until:

@@ -2,6 +2,7 @@
 // the GPU obeys, with the metadata, which the launcher and HIP's runtime believe.
 #include <elf.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -69,11 +70,13 @@ std::optional<std::uint64_t> place_of(std::string_view image, const Elf64_Ehdr& 
   for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
     const auto segment = read_at<Elf64_Phdr>(image, header.e_phoff + i * sizeof(Elf64_Phdr));
     if (segment.p_type != PT_LOAD) continue;
-    if (segment.p_vaddr + segment.p_memsz < segment.p_vaddr) return std::nullopt;
-    const std::uint64_t first = address - segment.p_vaddr;
-    const bool overlaps = address < segment.p_vaddr + segment.p_memsz &&
-                          segment.p_vaddr < address + sizeof(Descriptor);
+    // A loader may copy more bytes than the segment has in memory.
+    const std::uint64_t bytes = std::max(segment.p_memsz, segment.p_filesz);
+    if (segment.p_vaddr + bytes < segment.p_vaddr) return std::nullopt;
+    const bool overlaps =
+        address < segment.p_vaddr + bytes && segment.p_vaddr < address + sizeof(Descriptor);
     if (!overlaps) continue;
+    const std::uint64_t first = address - segment.p_vaddr;
     const bool contains = address >= segment.p_vaddr && first <= segment.p_filesz &&
                           sizeof(Descriptor) <= segment.p_filesz - first;
     if (!contains || place) return std::nullopt;

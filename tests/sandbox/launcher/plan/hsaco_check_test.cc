@@ -28,6 +28,7 @@ struct AmdParts {
   std::uint16_t properties = 0b1000;
   std::uint64_t address = 0x1000, other_address = 0x1000;  // of `k.kd` in the two tables
   std::uint64_t loaded_bytes = 64, symbol_bytes = 64;
+  std::uint64_t memory_bytes = 64;  // of the second segment
   std::string symbol = "k.kd";
   unsigned char symbol_type = STT_OBJECT;
   std::uint16_t loads = 1;         // the number of segments that contain the descriptor
@@ -91,7 +92,10 @@ std::string amd_binary(const std::string& metadata, const AmdParts& parts) {
   segment.p_offset = descriptor_at;
   segment.p_vaddr = 0x1000;
   segment.p_filesz = segment.p_memsz = parts.loaded_bytes;
-  for (int i = 0; i < parts.loads; ++i) append(image, segment);
+  for (int i = 0; i < parts.loads; ++i) {
+    append(image, segment);
+    segment.p_memsz = parts.memory_bytes;
+  }
   image += notes + descriptor + names;
   for (const std::uint64_t address : {parts.address, parts.other_address}) {
     Elf64_Sym symbol{};
@@ -295,6 +299,10 @@ TEST_CASE("a descriptor that differs from the metadata is refused") {
   for (const int loads : {0, 2, 100})
     CHECK_FALSE(
         checked([loads](AmdParts& parts) { parts.loads = static_cast<std::uint16_t>(loads); }));
+  CHECK_FALSE(checked([](AmdParts& parts) {
+    parts.loads = 2;
+    parts.memory_bytes = 0;
+  }));
   // A relocation would change the descriptor when the binary is loaded.
   for (const std::uint64_t at : {0xFF9ULL, 0x1000ULL, 0x103FULL})
     CHECK_FALSE(checked([at](AmdParts& parts) { parts.relocation = at; }));

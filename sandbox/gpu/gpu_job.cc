@@ -297,11 +297,12 @@ bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference
     time_own_reference(gpu_, run_);
   release_gpu();
   const TimingSession::Locks locks{.prepare = [this] { return lock(Mode::prepare); },
-                                   .share = [this] { return lock(Mode::shared); }};
+                                   .share = [this] { return lock(Mode::shared); },
+                                   .release = [this] { release_gpu(); }};
   if (timing.check_outputs(session, plans, locks)) return true;
   if (session == nullptr || !session->device_was_full()) return false;
   return alone_again() &&
-         timing.check_outputs(&*session_, plans, {[] { return true; }, [] { return true; }});
+         timing.check_outputs(&*session_, plans, {[] { return true; }, [] { return true; }, [] {}});
 }
 
 bool GpuJob::sanitize(const Plans& plans) {

@@ -48,6 +48,7 @@ bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std:
     run_.enter(Stage::recheck);
     const Result<Compared> again = parts_.judge.compare_aside(
         {run_.job().id, record.id}, run_.deadline(run_.job().limits.judge_wall_ms));
+    locks.release();
     if (!still_right(record, again, kWrongWhenTimed)) {
       record.latency.reset();
       return false;
@@ -58,7 +59,16 @@ bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std:
   const bool is_first = std::all_of(chosen_[i].begin(), chosen_[i].end(),
                                     [](std::int64_t index) { return index == 0; });
   if (session == nullptr || is_first) return true;
-  return locks.share() && watch_ranked(i, *session, plan, chosen_[i]);
+  // The references for the last inputs are computed before the GPU is shared for the launch.
+  if (!locks.prepare()) return false;
+  run_.enter(Stage::recheck);
+  const Status computed = parts_.judge.compute_references(
+      {run_.job().id, record.id}, false, run_.deadline(run_.job().limits.judge_wall_ms));
+  locks.release();
+  if (!computed) return run_.fail_by_judge(computed.error(), "computing references");
+  const bool right = locks.share() && watch_ranked(i, *session, plan, chosen_[i]);
+  locks.release();
+  return right;
 }
 
 /// Launches the plan with the alternatives that were timed, and checks the outputs.

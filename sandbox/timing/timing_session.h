@@ -83,10 +83,13 @@ class TimingSession {
   /// null, the submission's latencies are already known (host tier), and only the oracle and
   /// PyTorch are timed. Returns false if the verdict has become an error.
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
-  /// Functions that lock the GPU. They return false if the verdict has become an error.
+  /// Functions that lock the GPU, and return false if the verdict has become an error, and one that
+  /// gives it back. It is given back after each comparison, so that a job that needs the GPU
+  /// exclusively waits for one comparison at most.
   struct Locks {
     std::function<bool()> prepare;  // for a judge that computes references
     std::function<bool()> share;    // for a launch whose outputs are only checked
+    std::function<void()> release;
   };
   /// Judges the outputs of timed samples, and whether the measured times are possible. The verdict
   /// must not count the times before. Returns false if the verdict has become a fail or an error.

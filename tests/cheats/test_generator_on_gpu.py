@@ -14,8 +14,9 @@ sys.path.insert(0, str(HERE / "generator"))
 import cheat_generator  # noqa: E402
 import generator_table  # noqa: E402
 from cheat_generator import Results, judge  # noqa: E402
+from comparers import Comparers  # noqa: E402
 from graded import Graded  # noqa: E402
-from mutants import Order, build  # noqa: E402
+from mutants import Order, build, honest_text  # noqa: E402
 from operator_text import all_operators  # noqa: E402
 from outcomes import Outcome  # noqa: E402
 
@@ -62,13 +63,19 @@ def test_a_trick_that_never_runs_is_found_without_grading_it(
 def test_several_processes_compare_on_the_gpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    asked: list[dict[str, Any]] = []
+
     class Same:
-        """Answers like Comparers on a GPU on which all outputs are the same."""
+        """Answers like Comparers on a GPU on which all outputs are the same, with one process that
+        ends."""
 
         def __init__(self, processes: int, device: str) -> None:
             assert (processes, device) == (cheat_generator.GPU_COMPARERS, "cuda:0")
 
         def ask(self, question: dict[str, Any]) -> tuple[dict[str, str], str]:
+            asked.append(question)
+            if len(asked) == 3:
+                raise RuntimeError("a process of compare_outputs.py ended")
             return dict.fromkeys(question["judged"], "same"), ""
 
         def __enter__(self) -> Same:
@@ -84,5 +91,21 @@ def test_several_processes_compare_on_the_gpu(
     sweep.later = [(order, {"key": str(at), "outcome": ""}) for at in range(9)]
     sweep._compare_on_gpu()
     lines = generator_table.read([tmp_path / "results.jsonl"])
-    assert sorted(line["key"] for line in lines) == [str(at) for at in range(9)]
+    assert len({line["key"] for line in lines}) == 8 and sweep.results.without_verdict == 1
     assert {line["outcome"] for line in lines} == {Outcome.EQUIVALENT.name}
+
+
+def test_a_process_that_ended_is_replaced() -> None:
+    with Comparers(1) as comparers:
+        [process] = comparers._all
+        process.kill()
+        process.wait()
+        name = OPERATOR.spec["cases"][0]["id"]
+        question = {
+            "folder": str(OPERATOR.folder),
+            "honest": honest_text(OPERATOR),
+            "mutant": honest_text(OPERATOR),
+            "judged": [name],
+        }
+        cases, problem = comparers.ask(question)
+        assert cases[name] == "same" and not problem

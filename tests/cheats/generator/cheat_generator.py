@@ -207,10 +207,14 @@ class Sweep:
                     self.results.add_failure(f"{line['key']}: no time was left to compare it")
                     return
                 mutant = build(order, needs_gpu=True)
-                outcome, evidence = compared(
-                    mutant, self.device, lambda question, _: comparers.ask(question)
-                )
-                self.results.add({**line, "outcome": outcome.name, "evidence": evidence})
+                try:
+                    outcome, evidence = compared(
+                        mutant, self.device, lambda question, _: comparers.ask(question)
+                    )
+                except (OSError, RuntimeError) as error:
+                    self.results.add_failure(f"{line['key']}: {error}")
+                else:
+                    self.results.add({**line, "outcome": outcome.name, "evidence": evidence})
 
             for _ in threads.map(compare, *zip(*self.later, strict=True)):
                 pass  # raises what compare() has raised

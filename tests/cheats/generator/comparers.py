@@ -8,6 +8,7 @@ With Comparers(4, device="cuda:0"), the programs run on this GPU, and not in the
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -28,25 +29,31 @@ class Comparers:
 
     def __init__(self, processes: int, device: str = "cpu") -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="compare-outputs-", dir="/dev/shm")
-        self._all = [
-            subprocess.Popen(
-                [sys.executable, str(PROGRAM), self._folder.name, device],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                start_new_session=True,
-            )
-            for _ in range(processes)
-        ]
+        self._device = device
+        self._ended = False
+        self._all = [self._start() for _ in range(processes)]
         self._free: queue.SimpleQueue[Process] = queue.SimpleQueue()
         for process in self._all:
             self._free.put(process)
 
+    def _start(self) -> Process:
+        return subprocess.Popen(
+            [sys.executable, str(PROGRAM), self._folder.name, self._device],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+
     def ask(self, question: dict[str, Any]) -> tuple[dict[str, str], str]:
         """Returns the results by case, and why they are incomplete. The second text is empty if
-        they are complete. Raises RuntimeError if the process ended."""
+        they are complete. Raises RuntimeError if the process ended; the next question starts
+        another one."""
         process = self._free.get()
+        if process.poll() is not None and not self._ended:
+            process = self._start()
+            self._all.append(process)
         try:
             assert process.stdin and process.stdout
             process.stdin.write(json.dumps(question) + "\n")
@@ -67,8 +74,10 @@ class Comparers:
 
     def end(self) -> None:
         """Ends the processes at once. Calls in progress raise RuntimeError."""
+        self._ended = True
         for process in self._all:
-            os.killpg(process.pid, signal.SIGKILL)  # the forked processes too
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # the forked processes too
         for process in self._all:
             process.wait()
 

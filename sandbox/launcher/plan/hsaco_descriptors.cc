@@ -1,17 +1,15 @@
-// Implements check_amd_descriptors(): compares the descriptors of an AMD binary's kernels, which
-// the GPU obeys, with the metadata, which the launcher and HIP's runtime believe.
+// Implements check_amd_descriptors(): checks what ROCm's loader copies, changes and looks up when
+// it loads an AMD binary, and compares the descriptors of its kernels, from which the GPU gets
+// their settings, with the metadata.
 #include <elf.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 #include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sandbox/launcher/plan/plan_check.h"
 
@@ -37,15 +35,20 @@ static_assert(sizeof(Descriptor) == 64);
 // grows (11), whose size no number in the binary limits.
 constexpr std::uint16_t kUsualProperties = 0b0000'0100'0110'1001;
 constexpr std::string_view kSuffix = ".kd";
-// The number of symbols that are read, in all tables. Triton's binaries have about ten.
-constexpr std::uint64_t kMostSymbols = 100'000;
-// The number of segments of a binary with kernels. Triton's binaries have nine.
-constexpr std::uint64_t kMostSegments = 64;
+// Limits, in all tables of a binary. Triton's binaries have nine segments and about ten symbols.
+constexpr std::uint64_t kMostSegments = 64, kMostSymbols = 100'000, kMostRelocations = 100'000;
+constexpr std::uint64_t kMostNameBytes = 4096;
+constexpr std::uint64_t kMostLoadedBytes = 1 << 30;
+constexpr std::uint64_t kRelocatedBytes = 8;  // the most bytes that one relocation changes
 
-tl::unexpected<Error> refuse_descriptor(const std::string& name, const std::string& reason) {
+tl::unexpected<Error> refuse_image(const std::string& reason) {
+  return fail(ErrorCode::invalid_argument, "device binary: " + reason);
+}
+
+tl::unexpected<Error> refuse_descriptor(std::string_view name, const std::string& reason) {
   constexpr std::size_t kShownCharacters = 40;
-  return fail(ErrorCode::invalid_argument,
-              "device binary: the descriptor '" + name.substr(0, kShownCharacters) + "' " + reason);
+  return refuse_image("the descriptor '" + std::string(name.substr(0, kShownCharacters)) + "' " +
+                      reason);
 }
 
 template <class T>
@@ -55,37 +58,13 @@ T read_at(std::string_view image, std::uint64_t offset) {
   return value;
 }
 
-/// Returns the bytes of a file's section, which check_elf() has found inside the image.
-std::string_view bytes_of(std::string_view image, const Elf64_Shdr& section) {
-  const bool in_file = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
-  return in_file ? image.substr(section.sh_offset, section.sh_size) : std::string_view();
+/// Returns true if a range of `bytes` bytes is inside another range. The end of the other range
+/// must not overflow.
+bool contains(std::uint64_t begin, std::uint64_t size, std::uint64_t at, std::uint64_t bytes) {
+  return at >= begin && at - begin <= size && bytes <= size - (at - begin);
 }
 
-/// Returns the place in the image of the bytes that a loader puts at `address`, if they come from
-/// exactly one segment.
-std::optional<std::uint64_t> place_of(std::string_view image, const Elf64_Ehdr& header,
-                                      std::uint64_t address) {
-  std::optional<std::uint64_t> place;
-  if (address + sizeof(Descriptor) < address) return std::nullopt;
-  for (std::uint64_t i = 0; i < header.e_phnum; ++i) {
-    const auto segment = read_at<Elf64_Phdr>(image, header.e_phoff + i * sizeof(Elf64_Phdr));
-    if (segment.p_type != PT_LOAD) continue;
-    // A loader may copy more bytes than the segment has in memory.
-    const std::uint64_t bytes = std::max(segment.p_memsz, segment.p_filesz);
-    if (segment.p_vaddr + bytes < segment.p_vaddr) return std::nullopt;
-    const bool overlaps =
-        address < segment.p_vaddr + bytes && segment.p_vaddr < address + sizeof(Descriptor);
-    if (!overlaps) continue;
-    const std::uint64_t first = address - segment.p_vaddr;
-    const bool contains = address >= segment.p_vaddr && first <= segment.p_filesz &&
-                          sizeof(Descriptor) <= segment.p_filesz - first;
-    if (!contains || place) return std::nullopt;
-    place = segment.p_offset + first;
-  }
-  return place;
-}
-
-Status check_descriptor(const std::string& name, const Descriptor& found, const AmdKernel& told) {
+Status check_descriptor(std::string_view name, const Descriptor& found, const AmdKernel& told) {
   const auto differs = [&](const char* what, std::uint32_t own, std::uint64_t others) {
     return refuse_descriptor(name, "has " + std::to_string(own) + " bytes of " + what +
                                        ", and the metadata have " + std::to_string(others));
@@ -103,20 +82,17 @@ Status check_descriptor(const std::string& name, const Descriptor& found, const 
   return {};
 }
 
-/// The descriptors that a binary's tables of symbols name.
-class Descriptors {
+/// A binary whose tables check_elf() has found inside the image. What a reader could understand in
+/// two ways is refused.
+class LoadedImage {
  public:
-  Descriptors(std::string_view image, const AmdKernels& kernels)
+  LoadedImage(std::string_view image, const AmdKernels& kernels)
       : image_(image), header_(read_at<Elf64_Ehdr>(image, 0)), kernels_(kernels) {}
 
   Status check() {
-    if (!kernels_.empty() && header_.e_phnum > kMostSegments)
-      return fail(ErrorCode::invalid_argument,
-                  "device binary: more than " + std::to_string(kMostSegments) + " segments");
-    for (std::uint64_t i = 0; i < header_.e_shnum; ++i) {
-      const auto table = section(i);
-      if (table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) continue;
-      if (Status usual = check_table(table); !usual) return usual;
+    if (Status usual = find_segments(); !usual) return usual;
+    for (const std::uint32_t type : {SHT_SYMTAB, SHT_DYNSYM}) {
+      if (Status usual = check_tables(type); !usual) return usual;
     }
     for (const auto& [symbol, kernel] : kernels_) {
       if (addresses_.count(symbol) == 0) return refuse_descriptor(symbol, "is missing");
@@ -132,21 +108,72 @@ class Descriptors {
     return read_at<Elf64_Shdr>(image_, header_.e_shoff + number * sizeof(Elf64_Shdr));
   }
 
+  std::string_view bytes_of(const Elf64_Shdr& one) const {
+    const bool in_file = one.sh_type != SHT_NOBITS && one.sh_type != SHT_NULL;
+    return in_file ? image_.substr(one.sh_offset, one.sh_size) : std::string_view();
+  }
+
+  /// Checks the loaded segments. The loader gets memory from the first address of the first one to
+  /// the last address of the last one, and copies the bytes of each segment there, unchecked.
+  Status find_segments() {
+    if (header_.e_phnum > kMostSegments)
+      return refuse_image("more than " + std::to_string(kMostSegments) + " segments");
+    for (std::uint64_t i = 0; i < header_.e_phnum; ++i) {
+      const auto one = read_at<Elf64_Phdr>(image_, header_.e_phoff + i * sizeof(Elf64_Phdr));
+      if (one.p_type != PT_LOAD) continue;
+      const std::uint64_t end = one.p_vaddr + one.p_memsz;
+      if (one.p_filesz > one.p_memsz || end < one.p_vaddr)
+        return refuse_image("a loaded segment with more bytes than it has in memory");
+      if (!loaded_.empty() && one.p_vaddr < loaded_.back().p_vaddr + loaded_.back().p_memsz)
+        return refuse_image("loaded segments that overlap, or are not in the order of addresses");
+      loaded_.push_back(one);
+      if (end - loaded_.front().p_vaddr > kMostLoadedBytes)
+        return refuse_image("loaded segments that span more than " +
+                            std::to_string(kMostLoadedBytes) + " bytes");
+    }
+    return {};
+  }
+
+  /// Checks the only table of symbols of a type, if there is one. A loader may use either type.
+  Status check_tables(std::uint32_t type) {
+    bool seen = false;
+    for (std::uint64_t i = 0; i < header_.e_shnum; ++i) {
+      const Elf64_Shdr table = section(i);
+      if (table.sh_type != type) continue;
+      if (seen) return refuse_image("two tables of symbols of one type");
+      seen = true;
+      if (Status usual = check_table(table); !usual) return usual;
+    }
+    return {};
+  }
+
   Status check_table(const Elf64_Shdr& table) {
-    const std::string_view symbols = bytes_of(image_, table);
-    const std::string_view names =
-        table.sh_link < header_.e_shnum ? bytes_of(image_, section(table.sh_link)) : "";
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Sym) <= symbols.size(); at += sizeof(Elf64_Sym)) {
-      if (++read_ > kMostSymbols)
-        return fail(ErrorCode::invalid_argument,
-                    "device binary: more than " + std::to_string(kMostSymbols) + " symbols");
+    if (table.sh_link >= header_.e_shnum || section(table.sh_link).sh_type != SHT_STRTAB ||
+        table.sh_entsize != sizeof(Elf64_Sym) || table.sh_size % sizeof(Elf64_Sym) != 0)
+      return refuse_image("a table of symbols of an unusual form");
+    const std::string_view symbols = bytes_of(table), names = bytes_of(section(table.sh_link));
+    if (names.empty() || names.back() != '\0')
+      return refuse_image("names of symbols without an end");
+    if (symbols.size() / sizeof(Elf64_Sym) > kMostSymbols)
+      return refuse_image("more than " + std::to_string(kMostSymbols) + " symbols");
+    std::size_t kernels = 0;
+    for (std::uint64_t at = 0; at < symbols.size(); at += sizeof(Elf64_Sym)) {
       const auto symbol = read_at<Elf64_Sym>(symbols, at);
-      if (symbol.st_name >= names.size()) continue;
-      std::string_view name = names.substr(symbol.st_name);
-      name = name.substr(0, name.find('\0'));
+      if (symbol.st_name >= names.size()) return refuse_image("a symbol whose name lies outside");
+      std::string_view name = names.substr(symbol.st_name, kMostNameBytes + 1);
+      const std::size_t end = name.find('\0');
+      if (end == name.npos)
+        return refuse_image("a symbol whose name has more than " + std::to_string(kMostNameBytes) +
+                            " bytes");
+      name = name.substr(0, end);
       if (!name.ends_with(kSuffix)) continue;
+      ++kernels;
       if (Status usual = check_symbol(std::string(name), symbol); !usual) return usual;
     }
+    // Each name is that of a kernel, so each kernel has one symbol in this table.
+    if (kernels != kernels_.size())
+      return refuse_image("a table of symbols with " + std::to_string(kernels) +
+                          " descriptors of " + std::to_string(kernels_.size()) + " kernels");
     return {};
   }
 
@@ -158,27 +185,49 @@ class Descriptors {
     const auto [known, fresh] = addresses_.emplace(name, symbol.st_value);
     if (!fresh && known->second != symbol.st_value)
       return refuse_descriptor(name, "has two addresses");
-    if (!fresh) return {};
-    places_.insert(symbol.st_value);
-    const std::optional<std::uint64_t> place = place_of(image_, header_, symbol.st_value);
-    if (!place) return refuse_descriptor(name, "is not in one loaded segment");
-    return check_descriptor(name, read_at<Descriptor>(image_, *place), told->second);
+    // Readers find the descriptor by its segment or by its section, so both must lead to the same
+    // bytes.
+    for (const Elf64_Phdr& segment : loaded_) {
+      if (!contains(segment.p_vaddr, segment.p_filesz, symbol.st_value, sizeof(Descriptor)))
+        continue;
+      const std::uint64_t place = segment.p_offset + (symbol.st_value - segment.p_vaddr);
+      if (!is_at(symbol, place)) return refuse_descriptor(name, "is not in its section");
+      return check_descriptor(name, read_at<Descriptor>(image_, place), told->second);
+    }
+    return refuse_descriptor(name, "is not in a loaded segment");
   }
 
-  /// Checks that no relocation changes a descriptor when the binary is loaded.
-  Status check_relocations(const Elf64_Shdr& table) const {
-    const std::uint64_t each = table.sh_type == SHT_RELA  ? sizeof(Elf64_Rela)
-                               : table.sh_type == SHT_REL ? sizeof(Elf64_Rel)
-                                                          : 0;
-    if (each == 0) return {};
-    const std::string_view entries = bytes_of(image_, table);
-    for (std::uint64_t at = 0; at + each <= entries.size(); at += each) {
-      // Both kinds of entries begin with the address of at most eight bytes that change.
-      const auto changed = read_at<std::uint64_t>(entries, at);
-      const auto next = places_.upper_bound(changed + sizeof(std::uint64_t) - 1);
-      if (next != places_.begin() && changed < *std::prev(next) + sizeof(Descriptor))
-        return fail(ErrorCode::invalid_argument,
-                    "device binary: a relocation would change a kernel's descriptor");
+  /// Returns true if the symbol's section has the symbol's bytes at this place in the image.
+  bool is_at(const Elf64_Sym& symbol, std::uint64_t place) const {
+    if (symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= header_.e_shnum) return false;
+    const Elf64_Shdr one = section(symbol.st_shndx);
+    return one.sh_type == SHT_PROGBITS && one.sh_addr + one.sh_size >= one.sh_addr &&
+           contains(one.sh_addr, one.sh_size, symbol.st_value, sizeof(Descriptor)) &&
+           one.sh_offset + (symbol.st_value - one.sh_addr) == place;
+  }
+
+  /// Checks that each relocation changes loaded bytes, and none a descriptor.
+  Status check_relocations(const Elf64_Shdr& table) {
+    if (table.sh_type == SHT_REL) return refuse_image("relocations without addends");
+    if (table.sh_type != SHT_RELA) return {};
+    const std::string_view entries = bytes_of(table);
+    relocations_ += entries.size() / sizeof(Elf64_Rela);
+    if (relocations_ > kMostRelocations)
+      return refuse_image("more than " + std::to_string(kMostRelocations) + " relocations");
+    std::map<std::uint64_t, std::string_view> places;
+    for (const auto& [name, address] : addresses_) places.emplace(address, name);
+    for (std::uint64_t at = 0; at + sizeof(Elf64_Rela) <= entries.size();
+         at += sizeof(Elf64_Rela)) {
+      const std::uint64_t changed = read_at<Elf64_Rela>(entries, at).r_offset;
+      bool inside = false;
+      for (const Elf64_Phdr& segment : loaded_)
+        inside = inside || contains(segment.p_vaddr, segment.p_memsz, changed, kRelocatedBytes);
+      if (!inside) return refuse_image("a relocation of bytes that are not loaded");
+      const auto next = places.upper_bound(changed + kRelocatedBytes - 1);
+      if (next == places.begin()) continue;
+      const auto& [address, name] = *std::prev(next);
+      if (changed < address + sizeof(Descriptor))
+        return refuse_descriptor(name, "is changed by a relocation");
     }
     return {};
   }
@@ -186,15 +235,15 @@ class Descriptors {
   const std::string_view image_;
   const Elf64_Ehdr header_;
   const AmdKernels& kernels_;
+  std::vector<Elf64_Phdr> loaded_;                  // in the order of their addresses
   std::map<std::string, std::uint64_t> addresses_;  // of the descriptors, by symbol
-  std::set<std::uint64_t> places_;                  // the same addresses
-  std::uint64_t read_ = 0;
+  std::uint64_t relocations_ = 0;
 };
 
 }  // namespace
 
 Status check_amd_descriptors(std::string_view image, const AmdKernels& kernels) {
-  return Descriptors(image, kernels).check();
+  return LoadedImage(image, kernels).check();
 }
 
 }  // namespace assay::sandbox

@@ -166,6 +166,13 @@ Status check_amd_metadata(std::string_view metadata, AmdKernels& kernels) {
   const json document = json::from_msgpack(metadata.begin(), metadata.end(), kWhole,
                                            /*allow_exceptions=*/false);
   if (!document.is_object()) return refuse_metadata("the metadata are no map");
+  // With other keys, the runtime would take the document for one of an older format, and look at
+  // other lists.
+  for (const auto& [key, value] : document.items()) {
+    if (!key.starts_with("amdhsa."))
+      return refuse_metadata("the metadata have the key " + shown(key) +
+                             "; only keys that begin with 'amdhsa.' may be there");
+  }
   const json& described = value_of(document, "amdhsa.kernels");
   if (described.is_null()) return {};
   if (!described.is_array()) return refuse_metadata("the kernels in the metadata are no list");

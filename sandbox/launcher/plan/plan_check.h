@@ -79,9 +79,11 @@ inline constexpr std::uint64_t kMostAmdArgumentBytes = 32 << 10;
 /// kernel may not differ. Errors: `invalid_argument`.
 Status check_amd_metadata(std::string_view metadata, AmdKernels& kernels);
 
-/// Checks that each kernel in the metadata has one descriptor, which the GPU obeys, and that the
-/// two agree. Limits count the sizes in the metadata. A descriptor may not ask for addresses of the
-/// runtime's memory. Errors: `invalid_argument`.
+/// Checks what ROCm's loader does with an AMD binary in the launcher: the segments that it copies,
+/// the relocations that it performs, and the symbols by which it finds descriptors. Each kernel in
+/// the metadata has one descriptor in each table of symbols. Descriptor and metadata agree, because
+/// limits count the sizes in the metadata. A descriptor may not ask for addresses of the runtime's
+/// memory. Errors: `invalid_argument`.
 Status check_amd_descriptors(std::string_view image, const AmdKernels& kernels);
 
 /// Returns the size of an image's writable variables in device memory, in bytes. Such variables

@@ -28,11 +28,19 @@ struct AmdParts {
   std::uint16_t properties = 0b1000;
   std::uint64_t address = 0x1000, other_address = 0x1000;  // of `k.kd` in the two tables
   std::uint64_t loaded_bytes = 64, symbol_bytes = 64;
-  std::uint64_t memory_bytes = 64;  // of the second segment
+  std::uint64_t memory_bytes = 64;         // of the second segment
+  std::uint64_t second_address = 0x2000;   // of the second segment
+  std::uint64_t section_address = 0x1000;  // of the section with the descriptor
+  std::uint64_t section_bytes = 64;
+  std::uint16_t section = 4;  // the number of this section in the symbols
+  std::uint32_t names = 1;    // the number of the section of names
+  std::string name_end = std::string(1, '\0');
   std::string symbol = "k.kd";
   unsigned char symbol_type = STT_OBJECT;
-  std::uint16_t loads = 1;         // the number of segments that contain the descriptor
-  std::uint64_t relocation = 0x0;  // the address that a relocation changes
+  std::uint16_t loads = 2;            // the number of loaded segments
+  std::uint64_t relocation = 0x2000;  // the address that a relocation changes
+  std::uint32_t relocations = SHT_RELA;
+  std::uint32_t tables = SHT_SYMTAB;  // the type of the second table of symbols
 };
 
 template <class T>
@@ -63,7 +71,7 @@ std::string amd_binary(const std::string& metadata, const AmdParts& parts) {
   descriptor.resize(56);
   append(descriptor, parts.properties);
   descriptor.resize(64);
-  const std::string names = std::string(1, '\0') + parts.symbol + std::string(8, '\0');
+  const std::string names = std::string(1, '\0') + parts.symbol + parts.name_end;
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
@@ -73,7 +81,7 @@ std::string amd_binary(const std::string& metadata, const AmdParts& parts) {
   header.e_phentsize = sizeof(Elf64_Phdr);
   header.e_phoff = sizeof header;
   header.e_shentsize = sizeof(Elf64_Shdr);
-  header.e_shnum = 5;
+  header.e_shnum = 6;
   const std::uint64_t note_at = sizeof header + header.e_phnum * sizeof(Elf64_Phdr);
   const std::uint64_t descriptor_at = note_at + notes.size();
   const std::uint64_t names_at = descriptor_at + descriptor.size();
@@ -94,6 +102,7 @@ std::string amd_binary(const std::string& metadata, const AmdParts& parts) {
   segment.p_filesz = segment.p_memsz = parts.loaded_bytes;
   for (int i = 0; i < parts.loads; ++i) {
     append(image, segment);
+    segment.p_vaddr = i == 0 ? parts.second_address : segment.p_vaddr + 0x1000;
     segment.p_memsz = parts.memory_bytes;
   }
   image += notes + descriptor + names;
@@ -103,6 +112,7 @@ std::string amd_binary(const std::string& metadata, const AmdParts& parts) {
     symbol.st_info = ELF64_ST_INFO(STB_GLOBAL, parts.symbol_type);
     symbol.st_value = address;
     symbol.st_size = parts.symbol_bytes;
+    symbol.st_shndx = parts.section;
     append(image, symbol);
   }
   append(image, Elf64_Rela{.r_offset = parts.relocation, .r_info = 0, .r_addend = 0});
@@ -112,14 +122,20 @@ std::string amd_binary(const std::string& metadata, const AmdParts& parts) {
   section.sh_offset = names_at;
   section.sh_size = names.size();
   append(image, section);
-  section.sh_link = 1;
-  section.sh_size = sizeof(Elf64_Sym);
-  for (const std::uint32_t type : {SHT_DYNSYM, SHT_SYMTAB}) {
-    section.sh_type = type;
-    section.sh_offset = symbols_at + (type == SHT_SYMTAB ? sizeof(Elf64_Sym) : 0);
+  section.sh_link = parts.names;
+  section.sh_size = section.sh_entsize = sizeof(Elf64_Sym);
+  for (const bool second : {false, true}) {
+    section.sh_type = second ? parts.tables : SHT_DYNSYM;
+    section.sh_offset = symbols_at + (second ? sizeof(Elf64_Sym) : 0);
     append(image, section);
   }
-  section.sh_type = SHT_RELA;
+  section = {};
+  section.sh_type = SHT_PROGBITS;
+  section.sh_offset = descriptor_at;
+  section.sh_addr = parts.section_address;
+  section.sh_size = parts.section_bytes;
+  append(image, section);
+  section.sh_type = parts.relocations;
   section.sh_offset = relocation_at;
   section.sh_size = sizeof(Elf64_Rela);
   append(image, section);
@@ -176,7 +192,7 @@ TEST_CASE("an AMD binary whose kernels the driver would run by itself is refused
   CHECK(check_elf(amd_binary(large, 4, 2)));
   CHECK_FALSE(check_elf(amd_binary(large, 4, 3)));  // would be read three times
   std::string cut = amd_binary(packed(of_kind("normal")));
-  const std::size_t note_at = sizeof(Elf64_Ehdr) + 2 * sizeof(Elf64_Phdr);
+  const std::size_t note_at = sizeof(Elf64_Ehdr) + 3 * sizeof(Elf64_Phdr);
   cut[note_at + 4] = '\xff';  // the size of the metadata
   cut[note_at + 5] = '\xff';
   CHECK_FALSE(check_elf(cut));
@@ -229,8 +245,10 @@ TEST_CASE("an AMD binary whose kernels could call the host is refused") {
   };
   Elf64_Ehdr header;
   std::memcpy(&header, amd_binary(packed(of_kind("normal"))).data(), sizeof header);
-  header.e_phnum = PN_XNUM - 1;
+  header.e_phnum = 64;
   CHECK(check_elf(with(header)));
+  header.e_phnum = 65;
+  CHECK_FALSE(check_elf(with(header)));
   header.e_phnum = PN_XNUM;
   CHECK_FALSE(check_elf(with(header)));
 }
@@ -296,18 +314,60 @@ TEST_CASE("a descriptor that differs from the metadata is refused") {
     CHECK_FALSE(
         checked([address](AmdParts& parts) { parts.address = parts.other_address = address; }));
   CHECK_FALSE(checked([](AmdParts& parts) { parts.loaded_bytes = 63; }));
-  for (const int loads : {0, 2, 100})
-    CHECK_FALSE(
-        checked([loads](AmdParts& parts) { parts.loads = static_cast<std::uint16_t>(loads); }));
-  CHECK_FALSE(checked([](AmdParts& parts) {
-    parts.loads = 2;
-    parts.memory_bytes = 0;
-  }));
-  // A relocation would change the descriptor when the binary is loaded.
-  for (const std::uint64_t at : {0xFF9ULL, 0x1000ULL, 0x103FULL})
+  CHECK_FALSE(checked([](AmdParts& parts) { parts.loads = 0; }));
+  // One reader finds the descriptor by its section, another one by its segment.
+  CHECK_FALSE(checked([](AmdParts& parts) { parts.section_address = 0xFF0; }));
+  CHECK_FALSE(checked([](AmdParts& parts) { parts.section_bytes = 63; }));
+  CHECK_FALSE(checked([](AmdParts& parts) { parts.section_address = ~0ULL - 16; }));
+  for (const int section : {0, 1, 6, 0xFFF1})
+    CHECK_FALSE(checked(
+        [section](AmdParts& parts) { parts.section = static_cast<std::uint16_t>(section); }));
+  // A relocation would change the descriptor when the binary is loaded, or other memory.
+  for (const std::uint64_t at :
+       {0xFF9ULL, 0x1000ULL, 0x1038ULL, 0x1039ULL, 0x1040ULL, 0x2039ULL, 0x3000ULL, 0ULL, ~0ULL})
     CHECK_FALSE(checked([at](AmdParts& parts) { parts.relocation = at; }));
-  for (const std::uint64_t at : {0xFF8ULL, 0x1040ULL, ~0ULL})
+  for (const std::uint64_t at : {0x2000ULL, 0x2038ULL})
     CHECK(checked([at](AmdParts& parts) { parts.relocation = at; }));
+  CHECK_FALSE(checked([](AmdParts& parts) { parts.relocations = SHT_REL; }));
+}
+
+namespace {
+
+/// Checks a binary with a kernel without any memory after `change` has changed its parts.
+Status with_change(const std::function<void(AmdParts&)>& change) {
+  AmdParts parts;
+  change(parts);
+  return check_elf(amd_binary(packed(kernels(nlohmann::json::object())), parts));
+}
+
+}  // namespace
+
+TEST_CASE("segments that a loader would copy beside their memory are refused") {
+  CHECK(with_change([](AmdParts&) {}));
+  CHECK(with_change([](AmdParts& parts) { parts.memory_bytes = 4096; }));
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.memory_bytes = 63; }));  // of 64 in the file
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.memory_bytes = ~0ULL; }));
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.memory_bytes = 2ULL << 30; }));
+  CHECK(with_change([](AmdParts& parts) { parts.second_address = parts.relocation = 0x1040; }));
+  for (const std::uint64_t address : {0ULL, 0xFC0ULL, 0x1000ULL, 0x103FULL, 0x8000'0000ULL, ~0ULL})
+    CHECK_FALSE(with_change([address](AmdParts& parts) { parts.second_address = address; }));
+  CHECK(with_change([](AmdParts& parts) { parts.loads = 63; }));
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.loads = 64; }));  // and the note's
+}
+
+TEST_CASE("symbols that two readers would understand in two ways are refused") {
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.names = 6; }));
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.names = 0x10001; }));  // 1 in 16 bits
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.names = 4; }));        // no names
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.name_end = ""; }));
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.name_end = std::string("\0x", 2); }));
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.tables = SHT_DYNSYM; }));
+  CHECK(with_change([](AmdParts& parts) { parts.tables = SHT_NULL; }));  // only one table
+  CHECK_FALSE(with_change([](AmdParts& parts) { parts.symbol = std::string(5000, 'x'); }));
+  // A reader of older documents would look at another list.
+  nlohmann::json old = kernels(nlohmann::json::object());
+  old["Kernels"] = nlohmann::json::array();
+  CHECK_FALSE(check_elf(amd_binary(packed(old), AmdParts{})));
 }
 
 TEST_CASE("a kernel has one description and a symbol") {

@@ -44,6 +44,9 @@ constexpr std::array<std::string_view, 19> kArgumentKinds = {
     "hidden_dynamic_lds_size",
     "hidden_multigrid_sync_arg",  // the barrier of a cooperative launch
 };
+// The keys of the whole document, since the third version of the format.
+constexpr std::array<std::string_view, 4> kKeys = {"amdhsa.kernels", "amdhsa.printf",
+                                                   "amdhsa.target", "amdhsa.version"};
 // The number of characters of a submission's text that an error repeats.
 constexpr std::size_t kShownCharacters = 40;
 
@@ -169,9 +172,9 @@ Status check_amd_metadata(std::string_view metadata, AmdKernels& kernels) {
   // With other keys, the runtime would take the document for one of an older format, and look at
   // other lists.
   for (const auto& [key, value] : document.items()) {
-    if (!key.starts_with("amdhsa."))
+    if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end())
       return refuse_metadata("the metadata have the key " + shown(key) +
-                             "; only keys that begin with 'amdhsa.' may be there");
+                             ", which compilers do not write");
   }
   const json& described = value_of(document, "amdhsa.kernels");
   if (described.is_null()) return {};

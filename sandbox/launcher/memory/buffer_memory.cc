@@ -114,7 +114,7 @@ LaunchStatus GuardedMemory::fill_guard(DevicePtr from, std::uint64_t bytes) {
 LaunchStatus GuardedMemory::check() {
   if (guards_ == Guards::none) return gpu_.synchronize();
   std::vector<std::byte> guard;
-  /// Returns the place of the first byte of `guard` that has changed, in the given direction.
+  // Returns the place of the first byte of `guard` that has changed, in the given direction.
   const auto touched = [&](DevicePtr from, bool backwards) -> std::optional<std::uint64_t> {
     for (std::uint64_t i = 0; i < guard.size(); ++i) {
       const std::uint64_t at = backwards ? guard.size() - 1 - i : i;

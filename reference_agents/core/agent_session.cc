@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/handle.h"
 #include "base/text_edits.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/llm/json_fields.h"
@@ -116,6 +117,7 @@ Result<CompletionReply> AgentSession::answer_to(const CompletionRequest& prompt)
       refused.prompt_refused = true;
       reply = std::move(refused);
     }
+    if (reply) reply->id = new_handle("reply");
     const Status written =
         reply ? transcript_.reply(*reply) : transcript_.note("no reply: " + reply.error().message);
     if (!written) return fail(written.error());
@@ -143,6 +145,8 @@ Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
                 {"input_tokens", reply.input_tokens},
                 {"output_tokens", reply.output_tokens}};
   if (cost_usd) usage["cost_usd"] = *cost_usd;  // absent if the cost is unknown
+  // A bench that was killed while it waited for the answer repeats the report when it is resumed.
+  if (!reply.id.empty()) usage["report_id"] = reply.id;
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());
   // The server refuses the report if the run is over or unknown. It would then refuse the

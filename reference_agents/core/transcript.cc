@@ -39,6 +39,7 @@ std::optional<CompletionReply> reply_of(const json& line) {
   if (string_field(line, "kind") != "reply") return std::nullopt;
   CompletionReply reply;
   reply.text = string_field(line, "text");
+  reply.id = string_field(line, "id");
   reply.stop_reason = string_field(line, "stop_reason");
   reply.end = reply_end_from(reply.stop_reason);
   reply.input_tokens = integer_field(line, "input_tokens");
@@ -159,6 +160,7 @@ Status Transcript::reply(const CompletionReply& reply) {
                {"input_tokens", reply.input_tokens},
                {"output_tokens", reply.output_tokens},
                {"usage_known", reply.usage_known}};
+  if (!reply.id.empty()) line["id"] = reply.id;
   if (reply.charged_usd) line["charged_usd"] = *reply.charged_usd;
   if (reply.prompt_refused) line["prompt_refused"] = true;
   if (Status written = append(std::move(line)); !written) return written;

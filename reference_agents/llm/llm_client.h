@@ -72,6 +72,9 @@ struct CompletionReply {
   /// if the usage is unknown. MeteredClient sets this amount. It is stored with the reply, so that
   /// a continued bench counts the same amount. Absent if the model has no price.
   std::optional<double> charged_usd = {};
+  /// Names the reply in a report of its usage. It is stored with the reply, so that a continued
+  /// bench does not report the same usage twice. Empty in transcripts of older versions.
+  std::string id = {};
   /// True if the endpoint refused the prompt. `text` is then the reason (core/agent_session.h).
   bool prompt_refused = false;
   ReplyEnd end = ReplyEnd::whole;  // computed from `stop_reason`

@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 9;
+inline constexpr int kSchemaVersion = 10;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -273,6 +273,13 @@ CREATE TABLE imported_runs (           -- runs whose verdicts `assay import verd
 /// version 8 do not say which file they are from.
 inline constexpr const char* kImportedFilesSql = R"sql(
 ALTER TABLE imported_runs ADD COLUMN file_sha256 TEXT NOT NULL DEFAULT '';
+)sql";
+
+/// Adds the id of a report of usage, with which a client can safely repeat the report. Part of the
+/// schema since version 10; the reports of older versions have no id.
+inline constexpr const char* kReportIdsSql = R"sql(
+ALTER TABLE usage ADD COLUMN report_id TEXT;  -- NULL: the client named none
+CREATE UNIQUE INDEX usage_by_report ON usage(run, report_id);
 )sql";
 
 /// Creates what the pages of a running server read at every look, so that a look does not read all

@@ -21,6 +21,7 @@ TEST_CASE("places are filled once, and places inside of values stay") {
 
 using namespace assay;
 using namespace assay::agents;
+using testing::FakeModel;
 using testing::FakeServer;
 using testing::json;
 
@@ -62,6 +63,31 @@ TEST_CASE("a failure of the server is not an answer: a continued attempt repeats
     CHECK(answer->text == "pass");
     CHECK(server.count("submit") == 2);
   }
+}
+
+TEST_CASE("a continued attempt repeats an unanswered report of usage under the same id") {
+  TranscriptFile transcript_file;
+  FakeServer server;
+  const mcp::ToolResult ok{false, "ok", {{"status", "ok"}}};
+  FakeModel model;
+  MeteredClient metered(model, std::nullopt, Spending{});
+  AttemptRequest request;
+  request.run = "run_1";
+  for (const bool answered : {false, true}) {
+    server.answers["report_usage"] =
+        answered ? std::vector<mcp::ToolResult>{ok} : std::vector<mcp::ToolResult>{};
+    Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
+    REQUIRE(transcript);
+    CHECK(AgentSession(server, metered, *transcript, request).ask("s", "u").has_value() ==
+          answered);
+  }
+  CHECK(model.prompts.size() == 1);
+  REQUIRE(server.count("report_usage") == 2);
+  const auto id = [&](std::size_t call) {
+    return server.calls.at(call).second.at("report_id").get<std::string>();
+  };
+  CHECK(id(0) == id(1));
+  CHECK_FALSE(id(0).empty());
 }
 
 TEST_CASE("a refusal is an answer, and stays one") {

@@ -214,6 +214,23 @@ TEST_CASE("a run of version 3 belongs to the principal without a name, and a job
   CHECK(*(*store)->has_ended("run_3"));
 }
 
+TEST_CASE("the usage of older versions stays when reports get ids") {
+  const TemporaryFolder folder;
+  const auto path = store_of_version_6(folder);
+  {
+    SQLite::Database db(path.string(), SQLite::OPEN_READWRITE);
+    for (int i = 0; i < 2; ++i)
+      db.exec(
+          "INSERT INTO usage (run, input_tokens, output_tokens, cost_usd, at_unix_ms) "
+          "VALUES ('run_6', 100, 10, 0, 1)");
+  }
+  const auto store = Store::open(path, StoreMode::read_write);
+  REQUIRE(store);
+  for (int i = 0; i < 2; ++i)
+    REQUIRE((*store)->add_usage("run_6", {.input_tokens = 1, .report_id = "reply_1"}, 2));
+  CHECK((*store)->usage("run_6")->input_tokens == 201);
+}
+
 TEST_CASE("the suite of a run of version 6 is unknown, and a new run keeps its suite") {
   const TemporaryFolder folder;
   const auto path = store_of_version_6(folder);

@@ -22,14 +22,14 @@ struct ReportUsageArguments {
 
   static json schema() {
     const json cost = {{"type", "number"},
-                       {"description", "US dollars; omit it if the cost is unknown"},
+                       {"description", "US dollars; omit if unknown"},
                        {"minimum", 0}};
     return input_object(
         {{"run", run_property(true)},
          {"input_tokens", integer_property("Tokens read since the last report", 0)},
          {"output_tokens", integer_property("Tokens written since the last report", 0)},
          {"cost_usd", cost},
-         {"report_id", text_property("Any name; reports of the same name count once in the run")}},
+         {"report_id", text_property("Counts once in a run", 0)}},
         {"run", "input_tokens", "output_tokens"});
   }
   static Result<ReportUsageArguments> parse(const json& arguments) {

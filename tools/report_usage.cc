@@ -21,9 +21,8 @@ struct ReportUsageArguments {
   std::string report_id;
 
   static json schema() {
-    const json cost = {{"type", "number"},
-                       {"description", "US dollars; omit if unknown"},
-                       {"minimum", 0}};
+    const json cost = {
+        {"type", "number"}, {"description", "US dollars; omit if unknown"}, {"minimum", 0}};
     return input_object(
         {{"run", run_property(true)},
          {"input_tokens", integer_property("Tokens read since the last report", 0)},

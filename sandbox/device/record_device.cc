@@ -29,8 +29,9 @@ RecordDevice::RecordDevice(const SandboxConfig& config)
       limits_(config.job_limits),
       pool_(config, spawner_),
       judges_(config, spawner_, {.device = "cpu"}),
+      recordings_(config, RecordingFolder::kMaxBytes),
       submissions_(kCacheBytes),
-      oracles_(kCacheBytes) {}
+      oracles_(kCacheBytes, &recordings_) {}
 
 DeviceInfo RecordDevice::info() const {
   const std::optional<PoolFacts> facts = pool_.facts();

@@ -49,6 +49,7 @@ class RecordDevice final : public Device, public Recorder {
   Spawner spawner_;
   CandidatePool pool_;
   SuiteJudges judges_;
+  RecordingFolder recordings_;
   RecordingCache submissions_, oracles_;
   LocalRecorder local_{pool_, {submissions_, oracles_}};
 };

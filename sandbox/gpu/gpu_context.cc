@@ -71,8 +71,9 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
       host(config, spawner, host_access(options)),
       judges(config, spawner, judge_settings(config, options, name)),
       candidates_(with_yielding_candidates(config), spawner),
+      recordings_(config, RecordingFolder::kMaxBytes),
       submissions_(kRecordingCacheBytes),
-      oracles_(kRecordingCacheBytes) {
+      oracles_(kRecordingCacheBytes, &recordings_) {
   if (config.records)
     own_recorder_.emplace(candidates_.get(), LocalRecorder::Caches{submissions_, oracles_});
 }

@@ -78,6 +78,7 @@ class GpuContext {
 
  private:
   LazyCandidatePool candidates_;
+  RecordingFolder recordings_;
   RecordingCache submissions_, oracles_;
   std::optional<LocalRecorder> own_recorder_;  // if SandboxConfig::records is true
 };

@@ -122,6 +122,9 @@ struct CaseDone {
   bool reordered = false;
   std::vector<KernelReport> kernels;  // only in mode record
   std::string plan;                   // only in mode record; the frame's payload
+  // Only in mode record: the configurations of autotuners that the plan lacks because there was no
+  // time to compile them.
+  std::int64_t left_out = 0;
 };
 struct CandidateError {
   Stage stage = Stage::run;
@@ -278,6 +281,8 @@ Error parse_judge_error(const Frame& frame);
 /// be empty.
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id);
 
+/// Returns the header of a candidate's message about a recorded case. The payload is `done.plan`.
+nlohmann::json to_header(const CaseDone& done);
 nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const CandidateBatch& batch);

@@ -113,6 +113,19 @@ std::vector<KernelReport> read_kernels(HeaderReader& in) {
   return kernels;
 }
 
+json kernel_json(const KernelReport& kernel) {
+  return {{"name", kernel.name},
+          {"symbol", kernel.symbol},
+          {"target", kernel.target},
+          {"num_warps", kernel.num_warps},
+          {"registers", kernel.registers},
+          {"spill_bytes", kernel.spill_bytes},
+          {"shared_bytes", kernel.shared_bytes},
+          {"binary_bytes", kernel.binary_bytes},
+          {"grid", kernel.grid},
+          {"launches", kernel.launches}};
+}
+
 const char* mode_name(CandidateMode mode) {
   switch (mode) {
     case CandidateMode::interpret: return "interpret";
@@ -186,6 +199,7 @@ Result<CandidateMessage> parse_candidate(Frame& frame) {
       done.reordered = in.flag("reordered");
     }
     if (in.has("kernels")) done.kernels = read_kernels(in);
+    if (in.has("left_out")) done.left_out = in.integer("left_out", 0, kHighestInteger);
     done.plan = std::move(frame.payload);
     return finish<CandidateMessage>(in, std::move(done));
   }
@@ -198,6 +212,15 @@ Result<CandidateMessage> parse_candidate(Frame& frame) {
     return finish<CandidateMessage>(in, std::move(error));
   }
   return fail(ErrorCode::corrupt, "an unknown message `" + type.substr(0, 64) + "`");
+}
+
+json to_header(const CaseDone& done) {
+  json kernels = json::array();
+  for (const KernelReport& kernel : done.kernels) kernels.push_back(kernel_json(kernel));
+  return {{"type", "case"},
+          {"id", done.id},
+          {"kernels", std::move(kernels)},
+          {"left_out", done.left_out}};
 }
 
 json to_header(const ForkRequest& request) {

@@ -116,9 +116,19 @@ std::int64_t RecordingCache::bytes() const {
   return bytes_;
 }
 
+std::optional<CaseDone> RecordingCache::find_kept(const std::string& key,
+                                                  const Versions* versions) {
+  std::optional<CaseDone> known = find(key);
+  if (known || folder_ == nullptr || versions == nullptr) return known;
+  known = folder_->find(key, *versions);
+  if (known) put(key, *known);
+  return known;
+}
+
 std::optional<CandidateResults> RecordingCache::record(JobExecution& run, CandidatePool& pool,
                                                        const RecordRequest& request) {
   const RecordOptions& options = request.options;
+  std::optional<PoolFacts> facts = pool.facts();
   CandidateResults all;
   all.cases.resize(request.cases.size());
   std::vector<std::optional<std::string>> keys;
@@ -132,7 +142,9 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
                         .prepared = one,
                         .alternatives = options.alternatives,
                         .language = options.language}));
-    std::optional<CaseDone> known = keys[i] && !options.artifacts ? find(*keys[i]) : std::nullopt;
+    std::optional<CaseDone> known = keys[i] && !options.artifacts
+                                        ? find_kept(*keys[i], facts ? &facts->versions : nullptr)
+                                        : std::nullopt;
     if (!known) {
       unknown.push_back(i);
       continue;
@@ -172,9 +184,15 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
   }
   if (unknown.empty()) return all;
   const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
+  facts = pool.facts();  // now a candidate has reported them
   for (std::size_t i = 0; i < unknown.size(); ++i) {
-    if (silent && keys[unknown[i]]) put(*keys[unknown[i]], recorded->cases[i]);
-    all.cases[unknown[i]] = std::move(recorded->cases[i]);
+    CaseDone& done = recorded->cases[i];
+    if (const std::optional<std::string>& one = keys[unknown[i]]; silent && one) {
+      if (folder_ != nullptr && facts && done.left_out == 0)
+        folder_->put(*one, facts->versions, done);
+      put(*one, done);
+    }
+    all.cases[unknown[i]] = std::move(done);
   }
   all.artifacts = std::move(recorded->artifacts);
   return all;

@@ -2,7 +2,7 @@
 // compiled only once for the same shapes. So an oracle, or a source that was tested before, need
 // not be compiled again.
 //
-//   RecordingCache cache(64 << 20);
+//   RecordingCache cache(64 << 20);  // for oracles also: RecordingCache(64 << 20, &folder)
 //   std::optional<CandidateResults> results =
 //       cache.record(run, pool, {prepared, all_cases(prepared), target, source});
 //
@@ -15,7 +15,9 @@
 // recording of a case with structural arguments is never kept, because host code may read the
 // values of these arguments. A recording during which the submission printed something is never
 // kept either, because the cache does not keep the printed text. Thread-safe. The size is bounded
-// in bytes; the oldest entry is removed first.
+// in bytes; the oldest entry is removed first. With a RecordingFolder, recordings are also kept in
+// files, from which a server that starts again reads them. A recording that lacks configurations of
+// an autotuner, because there was no time to compile them, is not kept in files.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +28,15 @@
 
 #include "base/mutex.h"
 #include "sandbox/record/record_cases.h"
+#include "sandbox/record/recording_folder.h"
 
 namespace assay::sandbox {
 
 class RecordingCache {
  public:
-  explicit RecordingCache(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
+  /// `folder` must outlive the cache. Without a folder, recordings are only kept in memory.
+  explicit RecordingCache(std::int64_t max_bytes, RecordingFolder* folder = nullptr)
+      : max_bytes_(max_bytes), folder_(folder) {}
 
   /// Returns the results for the request's cases, in the request's order. record_cases() records
   /// the cases that are not in the cache. If the request wants artifacts, all cases are recorded,
@@ -56,7 +61,12 @@ class RecordingCache {
   std::int64_t bytes() const;
 
  private:
+  /// Looks in memory, then in the folder. `versions` is null before the first candidate has
+  /// reported them; then the folder is not used.
+  std::optional<CaseDone> find_kept(const std::string& key, const Versions* versions);
+
   const std::int64_t max_bytes_;
+  RecordingFolder* const folder_;
   mutable Mutex mutex_;
   std::map<std::string, CaseDone> known_ ASSAY_GUARDED_BY(mutex_);
   std::deque<std::string> order_ ASSAY_GUARDED_BY(mutex_);  // the keys, oldest first

@@ -76,19 +76,6 @@ json case_json(const PreparedCase& one, const std::vector<Argument>& arguments) 
           {"layout", one.is_layout}};
 }
 
-json kernel_json(const sandbox::KernelReport& kernel) {
-  return {{"name", kernel.name},
-          {"symbol", kernel.symbol},
-          {"target", kernel.target},
-          {"num_warps", kernel.num_warps},
-          {"registers", kernel.registers},
-          {"spill_bytes", kernel.spill_bytes},
-          {"shared_bytes", kernel.shared_bytes},
-          {"binary_bytes", kernel.binary_bytes},
-          {"grid", kernel.grid},
-          {"launches", kernel.launches}};
-}
-
 /// Gives the frame the descriptors of the values, which are one after the other in the payload.
 Status unpack_values(Frame& frame, const std::vector<std::int64_t>& sizes) {
   std::size_t at = 0;
@@ -203,10 +190,9 @@ Message record_job_message(const sandbox::Job& job, std::int64_t attempt) {
 
 Message recorded_case_message(const JobTag& tag, std::int64_t recording, sandbox::CaseDone done) {
   Message message{recording_tagged(kRecordedCaseType, tag, recording), std::move(done.plan)};
-  json kernels = json::array();
-  for (const sandbox::KernelReport& kernel : done.kernels) kernels.push_back(kernel_json(kernel));
-  message.header["id"] = std::move(done.id);
-  message.header["kernels"] = std::move(kernels);
+  json fields = sandbox::to_header(done);
+  fields.erase("type");
+  message.header.update(fields);
   return message;
 }
 

@@ -64,6 +64,7 @@ class Draft:
         """Starts a new plan."""
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
+        self.left_out = 0  # alternatives that were not recorded for lack of time
         self._refusals = Refusals()
         # Maps (owner, key, number of alternatives) to the number of the tunable. The owner is an
         # autotuner. The choices of the plan refer to a tunable by its number.
@@ -136,6 +137,9 @@ class Draft:
     def note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
+
+    def leave_out(self, alternatives: int) -> None:
+        self.left_out += alternatives
 
     def refuse(self, why: str, reads_values: bool = False, subject: str = "") -> NotRecordable:
         """Returns an exception that says why the work cannot be a plan. The draft keeps the

@@ -101,6 +101,7 @@ class RecordRunner:
             "id": case.id,
             "kernels": kernels,
             "notes": list(recorder.notes),
+            "left_out": recorder.left_out,
         }, plan
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:

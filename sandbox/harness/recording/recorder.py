@@ -7,8 +7,8 @@
     plan, kernels = recorder.finish([y])
 
 This module connects draft.py (the plan under construction), contents.py (the contents of tensors)
-and transfers.py (fills and copies). The Triton adapter calls `launch`, `choosing`, `settle` and
-`note` (see launches.Sink). The classifier of torch operations (dispatch.py) calls `copy`, `fill`,
+and transfers.py (fills and copies). The Triton adapter calls `launch`, `choosing`, `settle`,
+`leave_out` and `note` (see launches.Sink). The classifier of torch operations (dispatch.py) calls `copy`, `fill`,
 `adopt` and similar methods. Not thread-safe."""
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ class Recorder:
         self.storages, self.fake_mode = self._contents.storages, self._contents.fake_mode
         # The Triton adapter and the classifier call these functions as methods of the recorder.
         self.note, self.refuse = self._draft.note, self._draft.refuse
+        self.leave_out = self._draft.leave_out
         self.choosing, self.settle, self.collecting = (
             self._draft.choosing,
             self._draft.settle,
@@ -63,6 +64,10 @@ class Recorder:
     @property
     def notes(self) -> list[str]:
         return self._draft.notes
+
+    @property
+    def left_out(self) -> int:
+        return self._draft.left_out
 
     # The methods below begin and end a case.
 

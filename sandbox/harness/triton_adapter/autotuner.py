@@ -51,7 +51,11 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
         result, first, tried = None, configs[0], 0
         with sink.choosing(id(self), _tuning_key(self, args, kwargs)) as choosing:
             for config in configs:
-                if choosing.count and (spent >= compile_budget_s or not choosing.has_room):
+                if choosing.count and not choosing.has_room:
+                    break
+                if choosing.count and spent >= compile_budget_s:
+                    if compile_budget_s > 0:
+                        sink.leave_out(len(configs) - tried)
                     break
                 tried += 1
                 started = time.monotonic()

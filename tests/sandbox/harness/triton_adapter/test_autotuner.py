@@ -77,6 +77,17 @@ def test_every_configuration_is_an_alternative_with_its_hook_and_heuristics(
         "autotuner of scale: the launcher takes the fastest of 3 of 3 configurations"
     ]
     assert len(report.one("case").header["kernels"]) == 1
+    assert report.one("case").header["left_out"] == 0
+
+
+def test_the_configurations_that_there_was_no_time_to_compile_are_counted(
+    supervisor: Supervisor,
+) -> None:
+    slow = "import time\nclock = iter(range(0, 10**6, 60))\ntime.monotonic = lambda: next(clock)\n"
+    body = slow + "y = torch.empty_like(x)\nlaunch(x, y)\nreturn y"
+    assert record(supervisor, body).one("case").header["left_out"] == 2
+    first_only = record(supervisor, body, alternatives=False)
+    assert first_only.one("case").header["left_out"] == 0, "the others were not wanted"
 
 
 def test_initial_contents_of_a_buffer_are_written_for_every_choice(supervisor: Supervisor) -> None:

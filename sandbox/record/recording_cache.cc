@@ -74,6 +74,9 @@ std::optional<std::string> RecordingCache::key(const Inputs& inputs) {
                                    &inputs.job.dialect, &inputs.target})
     key.add(*field);
   key.add(std::string(inputs.language));
+  // All clients share the recordings of an oracle. They do not share those of their own sources: a
+  // client could otherwise find out by the time of a job whether another one has sent a source.
+  key.add(inputs.source == inputs.job.source ? inputs.job.caller : std::string());
   key.add(prepared.arguments);
   key.add(prepared.inout);
   key.add(static_cast<std::int64_t>(prepared.outputs.size()));

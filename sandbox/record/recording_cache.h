@@ -10,7 +10,8 @@
 // candidate can read or write the cache, and Triton's own cache is deleted with each candidate. The
 // key contains everything that a recording depends on: source, language, entry, dialect, target,
 // whether all autotuner configurations are wanted, the arguments without the contents of tensors,
-// the axes, the outputs, and whether the case is hidden. The key says whether the case is hidden.
+// the axes, the outputs, and whether the case is hidden. It also contains the caller, unless the
+// source is that of an oracle. The key says whether the case is hidden.
 // So a recording that was made with knowledge of hidden cases is never used for a public case. A
 // recording of a case with structural arguments is never kept, because host code may read the
 // values of these arguments. A recording during which the submission printed something is never

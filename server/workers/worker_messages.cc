@@ -183,9 +183,21 @@ Result<JobTag> read_tag(const Frame& frame) {
   return tag;
 }
 
+namespace {
+
+/// Returns a text that stands for a caller and does not tell its name. A worker keeps the
+/// recordings of different callers apart.
+std::string mark_of(const std::string& caller) {
+  static const std::string secret = random_hex(32);
+  return sha256_hex(secret + caller);
+}
+
+}  // namespace
+
 Message job_message(const sandbox::Job& job, std::int64_t attempt) {
   Message message{tagged(kJobType, {job.id, attempt}), text_of(tools::job_to_json(job))};
   // The fields of a job that the store does not keep. The caller's name and its trace stay here.
+  if (!job.caller.empty()) message.header["caller"] = mark_of(job.caller);
   message.header["run"] = job.run;
   message.header["shared_code"] = job.shared_code;
   message.header["every_case"] = job.every_case;
@@ -209,6 +221,7 @@ Result<sandbox::Job> read_job(const Frame& frame) {
   ASSAY_TRY(document, parse_payload(frame, kJobType));
   ASSAY_TRY(job, tools::job_from_json(document));
   HeaderReader in(frame.header, kJobType);
+  job.caller = in.optional_text("caller");
   job.run = in.optional_text("run");
   job.shared_code = in.optional_text("shared_code");
   job.every_case = in.flag("every_case");

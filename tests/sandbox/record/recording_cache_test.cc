@@ -57,6 +57,14 @@ TEST_CASE("the key of a recording has everything that it depends on, and nothing
   dialect.dialect = "gluon";
   CHECK(RecordingCache::key({entry, "s", "cuda:90", a_case()}) != key);
   CHECK(RecordingCache::key({dialect, "s", "cuda:90", a_case()}) != key);
+  Job of_ann = a_job(), of_ben = a_job();
+  of_ann.caller = "ann";
+  of_ben.caller = "ben";
+  of_ann.source = of_ben.source = "s";
+  CHECK(RecordingCache::key({of_ann, "s", "cuda:90", a_case()}) !=
+        RecordingCache::key({of_ben, "s", "cuda:90", a_case()}));
+  CHECK(RecordingCache::key({of_ann, "oracle", "cuda:90", a_case()}) ==
+        RecordingCache::key({of_ben, "oracle", "cuda:90", a_case()}));
   PreparedCase shape = a_case(), strides = a_case(), dtype = a_case(), scalar = a_case(),
                inout = a_case(), from = a_case();
   shape.arguments[0].shape = {8, 4};

@@ -151,7 +151,10 @@ TEST_CASE("a job arrives with the fields that the store does not keep") {
   CHECK(again->every_case);
   CHECK(again->limits.run_wall_ms == 77);
   CHECK(again->operator_dir.empty());  // the worker finds the folder itself
-  CHECK(again->caller.empty());        // a worker does not learn who calls
+  CHECK(again->caller.size() == 64);   // a worker does not learn who calls
+  CHECK(read_job(received(job_message(job, 3)))->caller == again->caller);
+  job.caller = "ben";
+  CHECK(read_job(received(job_message(job, 3)))->caller != again->caller);
 }
 
 TEST_CASE("a verdict and its artifacts arrive as they were sent") {

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,14 +30,20 @@ namespace assay::server {
 class InputGroups {
  public:
   static constexpr std::size_t kMostGroups = 65'536;  // the one unused for longest is forgotten
+  /// The most jobs of all open generations. With one more, the generation unused for longest ends.
+  static constexpr std::size_t kMostJobs = 262'144;
 
   explicit InputGroups(const Clock& clock) : clock_(clock) {}
 
   /// Returns the secret of the group's generation, and adds the job to the generation.
   std::string secret_of(const std::string& principal, const std::string& group,
                         const std::string& job);
+  /// Removes a job that was not accepted, so it has no verdict that anybody could read.
+  void forget(const std::string& job);
   /// Ends the generation of the job, if the job belongs to one.
   void note_read(const std::string& job);
+  /// Returns the number of jobs of open generations.
+  std::size_t jobs() const;
   /// Ends all generations of a principal, who has read the verdicts of all of its jobs.
   void note_all_read(const std::string& principal);
 
@@ -44,13 +51,14 @@ class InputGroups {
   using Key = std::pair<std::string, std::string>;  // principal and group
   struct Generation {
     std::string secret;
-    std::vector<std::string> jobs;
+    std::set<std::string> jobs;
     std::int64_t used_ns = 0;
   };
   void end(const Key& key) ASSAY_REQUIRES(mutex_);
+  void end_oldest() ASSAY_REQUIRES(mutex_);
 
   const Clock& clock_;
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::map<Key, Generation> open_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, Key> groups_ ASSAY_GUARDED_BY(mutex_);  // by job, of open generations
 };

@@ -40,6 +40,29 @@ TEST_CASE("groups of other names and of other principals have other secrets") {
   CHECK(groups.secret_of("bob", "step 1", "job_3") != first);
 }
 
+TEST_CASE("a job that was refused leaves nothing behind") {
+  InputGroups groups(system_clock());
+  const std::string first = groups.secret_of("alice", "1", "job_1");
+  CHECK(groups.secret_of("alice", "1", "refused") == first);
+  groups.forget("refused");
+  groups.forget("refused");
+  CHECK(groups.secret_of("alice", "1", "job_2") == first);
+  groups.note_read("refused");  // its owner can read no verdict of it
+  CHECK(groups.secret_of("alice", "1", "job_3") == first);
+  groups.secret_of("alice", "2", "only");
+  groups.forget("only");
+  CHECK(groups.jobs() == 3);
+}
+
+TEST_CASE("jobs that nobody reads have a maximum number") {
+  InputGroups groups(system_clock());
+  const std::string first = groups.secret_of("alice", "all", "job");
+  for (std::size_t i = 0; i < InputGroups::kMostJobs; ++i)
+    groups.secret_of("alice", "all", "job_" + std::to_string(i));
+  CHECK(groups.jobs() <= InputGroups::kMostJobs);
+  CHECK(groups.secret_of("alice", "all", "last") != first);
+}
+
 TEST_CASE("the group that was unused for longest is forgotten, and then gets other inputs") {
   InputGroups groups(system_clock());
   const std::string first = groups.secret_of("alice", "0", "job_0");

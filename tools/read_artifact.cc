@@ -31,9 +31,9 @@ struct ReadArtifactArguments {
   std::string grep;  // the text that matching lines contain; empty: read bytes
 
   static json schema() {
-    json limit = integer_property("Number of bytes to read", 1, kMaxLimitBytes);
+    json limit = integer_property("Bytes to read", 1, kMaxLimitBytes);
     limit["default"] = kDefaultLimitBytes;
-    json offset = integer_property("Position of the first byte", 0);
+    json offset = integer_property("First byte", 0);
     offset["default"] = 0;
     return input_object(
         {{"artifact", text_property("Artifact handle, artifact_...", 0)},

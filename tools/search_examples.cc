@@ -37,14 +37,13 @@ struct SearchExamplesArguments {
   Format format = Format::concise;
 
   static json schema() {
-    return input_object(
-        {{"query", text_property("What the example should show")},
-         {"code", text_property("Python source or a fragment", kMaxCodeChars)},
-         {"source", text_property("Or: job handle of an earlier call", 0)},
-         {"guide", text_property("Topic that fetch_spec names")},
-         {"k", integer_property("Number of examples at most; default 3", 1, kMaxHits)},
-         {"response_format", format_property()}},
-        {});
+    return input_object({{"query", text_property("What the example should show")},
+                         {"code", text_property("Python source or a fragment", kMaxCodeChars)},
+                         {"source", text_property("Or: job of an earlier call", 0)},
+                         {"guide", text_property("Topic that fetch_spec names")},
+                         {"k", integer_property("At most so many; default 3", 1, kMaxHits)},
+                         {"response_format", format_property()}},
+                        {});
   }
   static Result<SearchExamplesArguments> parse(const json& arguments) {
     SearchExamplesArguments parsed;

@@ -17,6 +17,7 @@ struct StartRunArguments {
   std::string agent, model;
   Track track = Track::practice;
   std::string suite = "all";
+  std::string call_id;
 
   static std::vector<std::string> tracks() {
     std::vector<std::string> names;
@@ -28,10 +29,11 @@ struct StartRunArguments {
         "\"all\", a split (standard, ood, dsl), or a comma-separated list of operators", 16'384);
     suite["default"] = "all";
     return input_object(
-        {{"agent", text_property("Your name, for the scorecard")},
-         {"model", text_property("The model that you use, e.g. anthropic:claude-sonnet")},
+        {{"agent", text_property("Your name, for the scorecard", 0)},
+         {"model", text_property("The model that you use, e.g. anthropic:claude-sonnet", 0)},
          {"track", choice_property("The rules of the run", tracks(), "practice")},
-         {"suite", std::move(suite)}},
+         {"suite", std::move(suite)},
+         {"call_id", call_id_property()}},
         {"agent", "model"});
   }
   static Result<StartRunArguments> parse(const json& arguments) {
@@ -41,6 +43,7 @@ struct StartRunArguments {
     reader.read("model", parsed.model);
     reader.read_name("track", parsed.track, track_from, tracks());
     reader.read("suite", parsed.suite);
+    reader.read("call_id", parsed.call_id);
     return reader.result(std::move(parsed));
   }
 };
@@ -93,7 +96,8 @@ mcp::ToolResult start_run(const Services& services, const StartRunArguments& arg
   const auto run = services.runs.start(principal_of(context), {.agent = arguments.agent,
                                                                .model = arguments.model,
                                                                .track = arguments.track,
-                                                               .suite = arguments.suite});
+                                                               .suite = arguments.suite,
+                                                               .call_id = arguments.call_id});
   return run ? answer_of(*run, services.limits) : error_answer(run.error());
 }
 

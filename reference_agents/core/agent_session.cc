@@ -37,9 +37,10 @@ bool is_not_found(const mcp::ToolResult& answer) {
 }  // namespace
 
 Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish) {
-  const Result<mcp::ToolResult> answer = client.call_tool(
-      "start_run",
-      {{"agent", wish.agent}, {"model", wish.model}, {"track", wish.track}, {"suite", wish.suite}});
+  json arguments = {
+      {"agent", wish.agent}, {"model", wish.model}, {"track", wish.track}, {"suite", wish.suite}};
+  if (!wish.call_id.empty()) arguments[kCallId] = wish.call_id;
+  const Result<mcp::ToolResult> answer = client.call_tool("start_run", arguments);
   if (!answer) return fail(answer.error());
   if (answer->is_error) {
     const json* error = field(answer->structured, "error");
@@ -175,7 +176,11 @@ json AgentSession::source_of(const std::string& code) const {
 
 Result<mcp::ToolResult> AgentSession::call(const std::string& tool, const std::string& code) {
   step(tool);
-  json arguments = {{"run", request_.run}, {"operator", request_.operator_name}};
+  // A bench that was killed while it waited for the answer repeats the call when it is resumed. The
+  // id is the same then, because the resumed attempt takes the same steps.
+  json arguments = {{"run", request_.run},
+                    {"operator", request_.operator_name},
+                    {kCallId, request_.operator_name + "." + std::to_string(++charged_calls_)}};
   arguments.update(source_of(code));
   Result<mcp::ToolResult> answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
   for (int repeat = 0; repeat < kMostRepeats && answer && is_servers_fault(*answer); ++repeat) {

@@ -150,6 +150,7 @@ class AgentSession {
   ReplyEnd last_end_ = ReplyEnd::whole;      // of the newest reply
   std::string remarks_;
   bool usage_remarked_ = false;
+  std::int64_t charged_calls_ = 0;  // the number of calls of call(), which names them
 };
 
 }  // namespace assay::agents

@@ -23,6 +23,7 @@ struct RunHandle {
 /// The arguments of the tool `start_run`.
 struct RunWish {
   std::string agent, model, track, suite;
+  std::string call_id = {};  // names the call, so that it can be repeated; empty: no name
 };
 
 /// The server's answer to `fetch_spec`, unchanged. An agent knows nothing else about an operator,

@@ -33,6 +33,15 @@ Result<std::string> read_all(int fd, const std::string& path) {
   }
 }
 
+/// Returns true if a call of an earlier part has these arguments. The calls of older versions have
+/// no id.
+bool is_same_call(const json& earlier, const json& arguments) {
+  if (!earlier.is_object() || earlier.contains(kCallId)) return earlier == arguments;
+  json without_id = arguments;
+  if (without_id.is_object()) without_id.erase(kCallId);
+  return earlier == without_id;
+}
+
 }  // namespace
 
 std::optional<CompletionReply> reply_of(const json& line) {
@@ -113,7 +122,8 @@ Result<std::optional<mcp::ToolResult>> Transcript::replay_tool(const std::string
     const json& call = earlier_.front();
     const json* given = field(call, "arguments");
     const bool same = string_field(call, "kind") == "tool_call" &&
-                      string_field(call, "tool") == tool && given != nullptr && *given == arguments;
+                      string_field(call, "tool") == tool && given != nullptr &&
+                      is_same_call(*given, arguments);
     if (!same) return other_than("tool_call " + tool);
     earlier_.pop_front();
     drop_notes();

@@ -38,6 +38,9 @@
 
 namespace assay::agents {
 
+/// The argument that names a charged call, so that a continued attempt can repeat the call.
+inline constexpr const char* kCallId = "call_id";
+
 /// Returns the reply in a line of a transcript, or nothing if the line is not a reply.
 std::optional<CompletionReply> reply_of(const nlohmann::json& line);
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/handle.h"
 #include "base/json.h"
 #include "server/report/model/format.h"
 
@@ -23,6 +24,7 @@ using nlohmann::json;
 constexpr const char* kJournalFile = "journal.jsonl";
 constexpr int kJournalFormat = 1;
 constexpr const char* kPlace = "place";
+constexpr const char* kStart = "start";
 
 BenchIdentity identity_of(const json& line) {
   return {line.at("agent").get<std::string>(),    line.at("model").get<std::string>(),
@@ -108,6 +110,8 @@ void read_journal_line(const json& line, JournalContent& content) {
     content.runs[line.at("sample").get<std::int64_t>()] = {
         line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>(),
         suite_in(line)};
+  if (kind == kStart)
+    content.starts[line.at("sample").get<std::int64_t>()] = line.at("call_id").get<std::string>();
   if (kind != "finished") return;
   JournalledEnd& end = content.finished[{line.at("sample").get<std::int64_t>(),
                                          line.at("operator").get<std::string>()}];
@@ -199,10 +203,14 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
         path_ +
             " belongs to an earlier bench; --resume continues it, --out names another directory");
   }
-  // Without `resume`, the journal contains no run at this point, so all its lines are removed. With
-  // `resume`, only an incomplete last line is removed.
-  const std::size_t kept = resume ? there->whole : 0;
-  if (resume) content_ = std::move(there->content);
+  // Without `resume`, the journal contains no run at this point, so all its lines are removed,
+  // unless the same bench was interrupted while it started its first run. Otherwise, only an
+  // incomplete last line is removed.
+  const bool goes_on =
+      resume || (!there->content.starts.empty() &&
+                 identity_difference(there->identity, identity_line(identity)).empty());
+  const std::size_t kept = goes_on ? there->whole : 0;
+  if (goes_on) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0)
     return fail_errno("ftruncate " + path_);
   return kept == 0 ? append(identity_line(identity).dump()) : Status();
@@ -221,6 +229,15 @@ double BenchJournal::spent_before_usd() const {
   double spent = 0;
   for (const auto& [which, end] : content_.finished) spent += end.charged_usd;
   return spent;
+}
+
+Result<std::string> BenchJournal::start_of(std::int64_t sample) {
+  std::string& id = content_.starts[sample];
+  if (!id.empty()) return id;
+  const std::string fresh = new_handle("start");
+  const json line = {{"kind", kStart}, {"sample", sample}, {"call_id", fresh}};
+  ASSAY_RETURN_IF_ERROR(append(line.dump()));
+  return id = fresh;
 }
 
 Status BenchJournal::add_run(std::int64_t sample, const agents::RunHandle& run) {

@@ -11,6 +11,7 @@
 // The lines of a journal:
 //   {"kind":"bench","format":1,"agent":"one_shot","model":"openai:gpt-5","suite":"all",
 //    "samples":2,"device":"cuda:0","server":"","store":"..."}
+//   {"kind":"start","sample":1,"call_id":"start_..."}
 //   {"kind":"run","sample":1,"run":"run_...","operators":["vector_add",...],
 //    "suite_id":{"name":"assay","version":"1","digest":"..."}}
 //   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,
@@ -71,6 +72,9 @@ struct JournalledEnd {
 struct JournalContent {
   BenchIdentity identity;
   std::map<std::int64_t, agents::RunHandle> runs;  // runs by sample
+  /// The ids of the calls that start the runs, by sample. A run may be missing, because the bench
+  /// was interrupted before it had the answer.
+  std::map<std::int64_t, std::string> starts;
   /// The finished attempts by sample and operator.
   std::map<std::pair<std::int64_t, std::string>, JournalledEnd> finished;
 };
@@ -104,6 +108,9 @@ class BenchJournal {
   /// spending limit (--max-cost).
   double spent_before_usd() const;
 
+  /// Returns the id of the call that starts the run of a sample. The id is in the journal before
+  /// this function returns, so a resumed bench repeats the call under the same id.
+  Result<std::string> start_of(std::int64_t sample);
   Status add_run(std::int64_t sample, const agents::RunHandle& run);
   Status add_finished(std::int64_t sample, const std::string& operator_name,
                       const agents::Attempt& attempt, double wall_ms = 0,

@@ -251,8 +251,10 @@ Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& 
     for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
       const BenchPair& pair = plan.pairs[i];
       if (pair.journal->run_of(sample) == nullptr) {
+        const Result<std::string> id = pair.journal->start_of(sample);
+        if (!id) return fail(id.error());
         const Result<agents::RunHandle> opened = agents::start_run(
-            client, {pair.agent_name, pair.model_label, pair.track(), plan.suite});
+            client, {pair.agent_name, pair.model_label, pair.track(), plan.suite, *id});
         if (!opened) return fail(opened.error());
         if (Status written = pair.journal->add_run(sample, *opened); !written)
           return fail(written.error());

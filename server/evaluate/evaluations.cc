@@ -58,7 +58,7 @@ std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& p
       known.group = wanted.group;
       known.inputs = sha256_hex(job.input_seed).substr(0, kInputsDigits);
     }
-    jobs.push_back({std::move(job), wanted.run, wanted.device});
+    jobs.push_back({std::move(job), wanted.run, wanted.device, wanted.call_id});
     indices.push_back(i);
   }
   const std::vector<Result<std::string>> stored =
@@ -66,16 +66,23 @@ std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& p
   std::map<std::string, Problem> refused;  // by the id that the job would have had
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const std::size_t i = indices[n];
+    const bool is_repeated = stored[n] && *stored[n] != places[i].id;
+    if (is_repeated) rename(places[i], *stored[n]);
     settle(places[i].key, stored[n].has_value());
     if (stored[n]) {
       answers[i].id = *stored[n];
+      answers[i].duplicate = is_repeated;
       set_deadline(principal, *stored[n], members[i].deadline_unix_ms, false);
     } else {
+      groups_.forget(places[i].id);
       answers[i].problem = problem_of(stored[n].error());
       refused[places[i].id] = *answers[i].problem;
     }
   }
   for (Accepted& answer : answers) {
+    for (std::size_t n = 0; answer.duplicate && n < indices.size(); ++n) {
+      if (stored[n] && places[indices[n]].id == answer.id) answer.id = *stored[n];
+    }
     const auto found = refused.find(answer.id);
     if (answer.duplicate && found != refused.end()) answer = {.id = "", .problem = found->second};
   }
@@ -122,6 +129,18 @@ Evaluations::Place Evaluations::reserve(const tools::Principal& principal, const
   Place place{.answer = std::nullopt, .key = key, .id = known.id};
   known_[key] = std::move(known);
   return place;
+}
+
+void Evaluations::rename(const Place& place, const std::string& id) {
+  groups_.forget(place.id);
+  const MutexLock lock(mutex_);
+  keys_.erase(place.id);
+  const auto found = known_.find(place.key);
+  if (found == known_.end() || found->second.id != place.id) return;
+  found->second.id = id;
+  found->second.group.clear();  // nobody knows which inputs the job had
+  found->second.inputs.clear();
+  keys_[id] = place.key;
 }
 
 void Evaluations::settle(const Key& key, bool accepted) {

@@ -86,6 +86,8 @@ class Evaluations {
 
   Place reserve(const tools::Principal& principal, const Wanted& wanted);
   bool says_nothing(const tools::Principal& principal, const std::string& id);
+  /// Replaces the id of a new evaluation by that of the job that an earlier request had for it.
+  void rename(const Place& place, const std::string& id);
   void settle(const Key& key, bool accepted);
   void forget(const Key& key) ASSAY_REQUIRES(mutex_);
   void forget_old() ASSAY_REQUIRES(mutex_);

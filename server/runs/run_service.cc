@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/handle.h"
@@ -18,6 +19,7 @@ namespace assay::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
+constexpr std::size_t kMaxCallIdBytes = 800;  // 200 characters of UTF-8, as a key of /v1/evaluate
 // The maximum number of tokens that an agent may report at once. With this limit, the sum over many
 // reports does not overflow.
 constexpr std::int64_t kMaxTokens = 1LL << 50;
@@ -61,6 +63,12 @@ std::vector<std::string> split_list(const std::string& text) {
   return names;
 }
 
+Status check_call_id(const std::string& id) {
+  if (id.size() <= kMaxCallIdBytes) return {};
+  return fail(ErrorCode::invalid_argument,
+              "valid: call_id of up to " + std::to_string(kMaxCallIdBytes) + " bytes");
+}
+
 Status no_space(bool scored) {
   return fail(ErrorCode::resource_exhausted,
               scored ? "your scored runs fill the space that this server gives a client for them "
@@ -95,6 +103,7 @@ Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
     return fail(ErrorCode::unavailable, "no scored run can start here: " + practice_only_);
   ASSAY_RETURN_IF_ERROR(check_name("agent", request.agent));
   ASSAY_RETURN_IF_ERROR(check_name("model", request.model));
+  ASSAY_RETURN_IF_ERROR(check_call_id(request.call_id));
   ASSAY_TRY(names, resolve_suite(request.suite, catalog_));
   if (const auto wait = wait_to_start(principal); wait.count() > 0)
     return fail(ErrorCode::resource_exhausted,
@@ -112,8 +121,15 @@ Result<tools::RunInfo> StoredRuns::start(const tools::Principal& principal,
   run.suite_id = catalog_.suite();
   run.created_unix_ms = clock_.unix_ms();
   run.expires_unix_ms = run.created_unix_ms + run.budgets.run_wall_s * 1000;
-  ASSAY_RETURN_IF_ERROR(store_.insert_run(run, principal.name));
-  return run;
+  ASSAY_TRY(started, store_.insert_run(run, principal.name));
+  const auto asked = [](const tools::RunInfo& of) {
+    return std::tie(of.request.agent, of.request.model, of.request.track, of.operators);
+  };
+  if (asked(started) != asked(run))
+    return fail(ErrorCode::invalid_argument,
+                "the id '" + escape_text(request.call_id) +
+                    "' belongs to a run with another agent, model, track or suite; name a new one");
+  return std::move(started);
 }
 
 std::chrono::milliseconds StoredRuns::wait_to_start(const tools::Principal& principal) {
@@ -158,20 +174,22 @@ Status StoredRuns::not_over(const tools::RunInfo& run) {
                   " s have passed. `scorecard` still shows it; `start_run` begins another");
 }
 
-Status StoredRuns::accept(const tools::Principal& principal, const sandbox::Job& job,
-                          const std::string& device) {
+Result<std::string> StoredRuns::accept(const tools::Principal& principal, const sandbox::Job& job,
+                                       const std::string& device) {
   return std::move(accept_all(principal, {{&job, device}}).front());
 }
 
-std::vector<Status> StoredRuns::accept_all(const tools::Principal& principal,
-                                           std::vector<OfferedJob> jobs) {
-  std::vector<Status> answers(jobs.size());
+std::vector<Result<std::string>> StoredRuns::accept_all(const tools::Principal& principal,
+                                                        std::vector<OfferedJob> jobs) {
+  std::vector<Result<std::string>> answers(jobs.size());
   std::vector<tools::RunInfo> runs(jobs.size());
   std::vector<OfferedJob> offered;
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (!jobs[i].job->run.empty()) {
-      Result<tools::RunInfo> run = charged_run(principal, *jobs[i].job);
+      const Status named = check_call_id(jobs[i].call_id);
+      Result<tools::RunInfo> run = named ? charged_run(principal, *jobs[i].job)
+                                         : Result<tools::RunInfo>(fail(named.error()));
       if (!run) {
         answers[i] = fail(run.error());
         continue;
@@ -187,7 +205,14 @@ std::vector<Status> StoredRuns::accept_all(const tools::Principal& principal,
   const auto stored = store_.accept_all(offered, clock_.unix_ms());
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const std::size_t i = indices[n];
-    answers[i] = stored ? error_of((*stored)[n], runs[i], jobs[i]) : fail(stored.error());
+    if (!stored) {
+      answers[i] = fail(stored.error());
+      continue;
+    }
+    const std::string& repeated = (*stored)[n].repeated;
+    answers[i] = repeated.empty() ? jobs[i].job->id : repeated;
+    if (const Status allowed = error_of((*stored)[n], runs[i], jobs[i]); !allowed)
+      answers[i] = fail(allowed.error());
   }
   return answers;
 }
@@ -223,6 +248,11 @@ Status StoredRuns::error_of(const Acceptance& stored, const tools::RunInfo& run,
                   "the one_shot track takes one source per operator, and " + job.operator_name +
                       " already has another (SHA-256 " + stored.locked_to.substr(0, 12) +
                       "...); send exactly that source, or leave out `run` (unscored practice)");
+    case Acceptance::Refusal::reused:
+      return fail(ErrorCode::invalid_argument,
+                  "the id '" + escape_text(offered.call_id) +
+                      "' belongs to another call of this run, with another tool, operator or "
+                      "source; name a new one");
     case Acceptance::Refusal::other_class:
       return fail(ErrorCode::permission_denied, of_another_class(stored, offered));
     case Acceptance::Refusal::budget: break;

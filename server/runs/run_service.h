@@ -7,7 +7,7 @@
 //   Result<tools::RunInfo> run = runs.start({.name = "alice"}, request);
 //   job.run = run->handle;
 //   job.caller = "alice";
-//   const Status accepted = runs.accept({.name = "alice"}, job, "cpu");
+//   const Result<std::string> accepted = runs.accept({.name = "alice"}, job, "cpu");  // job.id
 #pragma once
 
 #include <chrono>
@@ -58,11 +58,13 @@ class StoredRuns final : public tools::RunService {
   /// Checks that the principal may change the run, and that the job keeps the rules of `job.run`.
   /// Then charges the run and stores the job for `device`. If the job breaks a rule, stores nothing
   /// and returns an error that states the rule. A job without a run is stored without checks. The
-  /// owner of the job, `job.caller`, must be the principal.
-  Status accept(const tools::Principal& principal, const sandbox::Job& job,
-                const std::string& device);
-  /// Does the same for several jobs in one transaction. Returns the answer to each job.
-  std::vector<Status> accept_all(const tools::Principal& principal, std::vector<OfferedJob> jobs);
+  /// owner of the job, `job.caller`, must be the principal. Returns the handle of the job.
+  Result<std::string> accept(const tools::Principal& principal, const sandbox::Job& job,
+                             const std::string& device);
+  /// Does the same for several jobs in one transaction. Returns the answer to each job. If a call
+  /// repeats an earlier one (OfferedJob::call_id), its answer is the handle of the earlier job.
+  std::vector<Result<std::string>> accept_all(const tools::Principal& principal,
+                                              std::vector<OfferedJob> jobs);
   /// Returns an error if the principal lacks the scope that the run's track needs.
   Status check_scope_of(const tools::Principal& principal, const std::string& run);
 

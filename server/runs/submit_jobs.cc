@@ -56,22 +56,23 @@ std::vector<Result<std::string>> StoredJobs::submit_all(const tools::Principal& 
       continue;
     }
     queues[i] = *queue;
-    offered.push_back({&jobs[i].job, (*queue)->name()});
+    offered.push_back(
+        {.job = &jobs[i].job, .device = (*queue)->name(), .call_id = jobs[i].call_id});
     if (jobs[i].job.kind == sandbox::JobKind::grade)
       offered.back().comparable = comparable_with(**queue);
     indices.push_back(i);
   }
   if (offered.empty()) return answers;
   writer_.write_unstored();  // an error of the server must not use up the budget of the run
-  const std::vector<Status> accepted = runs_.accept_all(principal, std::move(offered));
+  std::vector<Result<std::string>> accepted = runs_.accept_all(principal, std::move(offered));
   for (std::size_t n = 0; n < indices.size(); ++n) {
     const std::size_t i = indices[n];
-    if (!accepted[n]) {
+    const bool is_new = accepted[n] && *accepted[n] == jobs[i].job.id;
+    answers[i] = std::move(accepted[n]);
+    if (!is_new) {
       queues[i]->release({principal.name, jobs[i].job.run});
-      answers[i] = fail(accepted[n].error());
       continue;
     }
-    answers[i] = jobs[i].job.id;
     const auto active = std::make_shared<ActiveJob>(std::move(jobs[i].job), *queues[i], clock_);
     add(active);  // before push(), because a worker may finish the job immediately
     queues[i]->push(active);

@@ -84,11 +84,44 @@ std::optional<Graded> device_of_other_class(SQLite::Database& db, Statements& st
   return before;
 }
 
+/// Looks for an earlier call of the job's run with the same id. Returns nothing if the job is a new
+/// call. The id is free again if its job has ended without a result about its source.
+std::optional<Acceptance> earlier_call(SQLite::Database& db, Statements& statements,
+                                       const OfferedJob& offered, const std::string& sha256) {
+  const sandbox::Job& job = *offered.job;
+  if (offered.call_id.empty()) return std::nullopt;
+  const auto query = statements.prepared(
+      db,
+      "SELECT t.job, t.operator = ? AND t.kind = ? AND t.source_sha256 = ?, v.error_kind "
+      "FROM tool_calls t LEFT JOIN verdicts v ON v.job = t.job WHERE t.run = ? AND t.call_id = ?");
+  bind_all(*query, job.operator_name, std::string(sandbox::to_string(job.kind)), sha256, job.run,
+           offered.call_id);
+  if (!query->executeStep()) return std::nullopt;
+  Acceptance found;
+  if (query->getColumn(1).getInt() == 0) {
+    found.refusal = Acceptance::Refusal::reused;
+    return found;
+  }
+  const auto kind = sandbox::error_kind_from(query->getColumn(2).getString());
+  if (query->getColumn(2).isNull() || !kind || !sandbox::is_inconclusive(*kind)) {
+    found.repeated = query->getColumn(0).getString();
+    return found;
+  }
+  const auto free =
+      statements.prepared(db, "UPDATE tool_calls SET call_id = NULL WHERE run = ? AND call_id = ?");
+  bind_all(*free, job.run, offered.call_id);
+  free->exec();
+  return std::nullopt;
+}
+
 /// Checks and stores one job.
 Acceptance accept_one(SQLite::Database& db, Statements& statements, const OfferedJob& offered,
                       const std::string& sha256, const std::string& document,
                       const JobLimits& limits, std::int64_t now_unix_ms) {
   const sandbox::Job& job = *offered.job;
+  if (!job.run.empty()) {
+    if (auto earlier = earlier_call(db, statements, offered, sha256)) return std::move(*earlier);
+  }
   Acceptance allowed =
       job.run.empty() ? Acceptance() : check(db, statements, job, sha256, offered.charge, limits);
   if (!allowed.accepted()) return allowed;
@@ -112,9 +145,9 @@ Acceptance accept_one(SQLite::Database& db, Statements& statements, const Offere
   if (job.run.empty()) return allowed;
   const auto call = statements.prepared(
       db,
-      "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, at_unix_ms) VALUES "
-      "(?,?,?,?,?,?)");
-  bind_all(*call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
+      "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, at_unix_ms, call_id) "
+      "VALUES (?,?,?,?,?,?,nullif(?, ''))");
+  bind_all(*call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms, offered.call_id);
   call->exec();
   return allowed;
 }

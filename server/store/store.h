@@ -78,6 +78,7 @@ struct Acceptance {
     // The run's grades came from `graded_on`, whose times cannot be compared with those of the
     // job's device.
     other_class,
+    reused,  // the call's id belongs to another call of the run
   };
   Refusal refusal = Refusal::none;
   bool accepted() const { return refusal == Refusal::none; }
@@ -85,6 +86,7 @@ struct Acceptance {
   std::string locked_to = {};   // the SHA-256 of the operator's first source
   std::string graded_on = {};   // the name of a device
   std::string graded_gpu = {};  // the GPU of its verdicts, if it is known
+  std::string repeated = {};    // the job of an earlier call with this id; nothing was stored now
 };
 
 /// The devices whose grades can be in one run with those of another device.
@@ -101,6 +103,9 @@ struct OfferedJob {
   Charge charge = {};
   /// If the job is a grade of a run, the devices that may have graded the run before. Null: any.
   std::shared_ptr<const ComparableDevices> comparable = nullptr;
+  /// Names the call in its run. A repeated call with the same id gets the job of the first one,
+  /// unless this job has ended without a result about its source. Empty: every call is a new one.
+  std::string call_id = {};
 };
 
 /// A job that ended, for finish_all().
@@ -162,7 +167,9 @@ class Store {
   Store& operator=(const Store&) = delete;
 
   // The next functions are in store_runs.cc.
-  Status insert_run(const tools::RunInfo& run, const std::string& principal);
+  /// Stores a run and returns it. If the request has a `call_id` and the principal has a run with
+  /// this id that is not over, stores nothing and returns that run.
+  Result<tools::RunInfo> insert_run(const tools::RunInfo& run, const std::string& principal);
   /// Returns the run. If `principal` has a value, finds only runs of this principal.
   Result<tools::RunInfo> run(const std::string& handle,
                              const std::optional<std::string>& principal);

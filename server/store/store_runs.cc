@@ -45,20 +45,33 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
 }  // namespace
 
 void insert_run_row(SQLite::Database& db, const tools::RunInfo& run, const std::string& principal) {
-  SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
+  SQLite::Statement insert(
+      db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,nullif(?, ''))");
   bind_all(insert, run.handle, run.request.agent, run.request.model,
            std::string(tools::to_string(run.request.track)), run.request.suite,
            join(run.operators, ","), run.budgets.compiles, run.budgets.tests, run.budgets.profiles,
            run.budgets.submissions, run.budgets.run_wall_s, run.created_unix_ms,
            run.expires_unix_ms, principal, run.suite_id.name, run.suite_id.version,
-           run.suite_id.digest);
+           run.suite_id.digest, run.request.call_id);
   insert.exec();
 }
 
-Status Store::insert_run(const tools::RunInfo& run, const std::string& principal) {
-  return connection_->write([&](SQLite::Database& db) -> Status {
+Result<tools::RunInfo> Store::insert_run(const tools::RunInfo& run, const std::string& principal) {
+  return connection_->write([&](SQLite::Database& db) -> Result<tools::RunInfo> {
+    if (!run.request.call_id.empty()) {
+      SQLite::Statement earlier(db, std::string(kRunColumns) +
+                                        " WHERE principal = ? AND call_id = ? AND "
+                                        "expires_unix_ms > ? AND run NOT IN "
+                                        "(SELECT run FROM ended_runs)");
+      bind_all(earlier, principal, run.request.call_id, run.created_unix_ms);
+      if (earlier.executeStep()) return run_of(earlier);
+      SQLite::Statement free(db,
+                             "UPDATE runs SET call_id = NULL WHERE principal = ? AND call_id = ?");
+      bind_all(free, principal, run.request.call_id);
+      free.exec();
+    }
     insert_run_row(db, run, principal);
-    return {};
+    return run;
   });
 }
 

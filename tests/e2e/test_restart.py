@@ -77,6 +77,27 @@ def job(server: Server, handle: str) -> dict[str, Any]:
     return structured
 
 
+def hang_up(server: Server, arguments: dict[str, Any]) -> None:
+    """Calls run_tests in the stateless revision, and closes the connection while the job runs."""
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "run_tests", "arguments": arguments, "_meta": META},
+    }
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": PROTOCOL,
+        "Mcp-Method": "tools/call",
+        "Mcp-Name": "run_tests",
+    }
+    connection = server.connection()
+    connection.request("POST", "/mcp", json.dumps(message), headers)
+    wait_for_running_job(server)
+    connection.close()
+
+
 def test_sigterm_lets_the_jobs_in_progress_end(binary: str, tmp_path: Path) -> None:
     with serving(binary, tmp_path) as server:
         kept = server.connection()  # a client whose connection was open before
@@ -171,29 +192,47 @@ def test_a_submission_is_graded_once_after_a_restart(binary: str, tmp_path: Path
         assert second["structuredContent"]["error"]["code"] == "permission_denied"
 
 
+def test_a_call_is_repeated_after_its_server_was_killed(binary: str, tmp_path: Path) -> None:
+    """The answer of the first call is lost, because the server is killed after it stored the
+    verdict. The repeated calls get this verdict, and only one call is charged."""
+    with serving(binary, tmp_path) as server:
+        named = {
+            "operator": "vector_add",
+            "code": code(),
+            "run": start_run(server),
+            "call_id": "vector_add.1",
+        }
+        first = server.call("run_tests", named)["structuredContent"]
+        server.process.kill()
+        server.process.wait(WAIT_S)
+        server.process.returncode = 0  # `serving` expects that the server ended by itself
+    with serving(binary, tmp_path) as server:
+        for _ in range(2):
+            again = server.call("run_tests", named)["structuredContent"]
+            assert (again["job"], again["outcome"]) == (first["job"], "pass")
+            assert again["calls_left"] == first["calls_left"] == 9
+
+
+def test_a_disconnect_does_not_charge_a_repeated_call(binary: str, tmp_path: Path) -> None:
+    with serving(binary, tmp_path) as server:
+        named = {
+            "operator": "vector_add",
+            "code": code(2_000),
+            "run": start_run(server),
+            "call_id": "vector_add.1",
+        }
+        hang_up(server, named)
+        again = server.call("run_tests", named)["structuredContent"]
+        assert (again["outcome"], again["calls_left"]) == ("pass", 9)
+
+
 def test_a_client_that_cancels_is_charged(binary: str, tmp_path: Path) -> None:
     """In the stateless revision, a client cancels its call by hanging up."""
     with serving(binary, tmp_path) as server:
         run = start_run(server)
         left = run_tests(server, run, "first")["calls_left"]
         arguments = {"operator": "vector_add", "code": code(LONG_MS), "run": run}
-        message = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": "run_tests", "arguments": arguments, "_meta": META},
-        }
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-            "MCP-Protocol-Version": PROTOCOL,
-            "Mcp-Method": "tools/call",
-            "Mcp-Name": "run_tests",
-        }
-        connection = server.connection()
-        connection.request("POST", "/mcp", json.dumps(message), headers)
-        wait_for_running_job(server)
-        connection.close()
+        hang_up(server, arguments)
         wait_until(lambda: running_jobs(server) == 0)
         assert run_tests(server, run, "second")["calls_left"] == left - 2
 

@@ -65,6 +65,7 @@ nlohmann::json SubmissionArguments::properties(const Services& services, sandbox
                         {"language", language_of_source_property()},
                         {"run", run_property(kind == sandbox::JobKind::grade)},
                         {"device", device_property(services.jobs.devices())},
+                        {"call_id", call_id_property()},
                         {"response_format", format_property()}};
   all.update(SourceArguments::properties(services, "Complete source (form: `fetch_spec`)",
                                          kind == sandbox::JobKind::compile));
@@ -78,7 +79,12 @@ SubmissionArguments SubmissionArguments::read(ArgumentReader& reader) {
   reader.read("language", parsed.language);
   reader.read("run", parsed.run);
   reader.read("device", parsed.device);
+  reader.read("call_id", parsed.call_id);
   reader.read("response_format", parsed.format);
+  if (!parsed.call_id.empty() && parsed.run.empty())
+    reader.refuse({ErrorCode::invalid_argument,
+                   "`call_id` needs `run`: a call without a run is not charged, so it can be "
+                   "repeated without an id"});
   return parsed;
 }
 
@@ -100,14 +106,18 @@ mcp::ToolResult run_job(const Services& services, const SubmissionArguments& sub
                         sandbox::Job job, const mcp::RequestContext& context) {
   const sandbox::JobKind kind = job.kind;
   job.traceparent = context.traceparent;
-  const auto handle = services.jobs.submit(principal_of(context), std::move(job), submission.run,
-                                           submission.device);
+  std::vector<NewJob> one;
+  one.push_back({std::move(job), submission.run, submission.device, submission.call_id});
+  const auto handle =
+      std::move(services.jobs.submit_all(principal_of(context), std::move(one)).front());
   if (!handle) return error_answer(handle.error());
-  return follow_job(services, *handle,
-                    {.wait_ms = services.limits.answer_within_ms,
-                     .cancel_on_hangup = kind != sandbox::JobKind::grade,
-                     .format = submission.format},
-                    context);
+  return follow_job(
+      services, *handle,
+      {.wait_ms = services.limits.answer_within_ms,
+       // A client that names its call may repeat it after it has lost the connection.
+       .cancel_on_hangup = kind != sandbox::JobKind::grade && submission.call_id.empty(),
+       .format = submission.format},
+      context);
 }
 
 mcp::ToolResult follow_job(const Services& services, const std::string& job,

@@ -28,6 +28,7 @@ struct SubmissionArguments {
   std::string language;  // empty: that of the source or, if it has none, Python
   std::string run;       // the handle of the run to charge; empty: practice, which has no budget
   std::string device;    // empty: the server's first device
+  std::string call_id;   // names the call in its run, so that it can be repeated; empty: no name
   Format format = Format::concise;
 
   /// Returns the properties of these arguments for the input schema of the tool for this kind.
@@ -41,9 +42,10 @@ Result<sandbox::Job> make_job(const Services& services, const Principal& princip
                               const SubmissionArguments& submission, sandbox::JobKind kind);
 
 /// Charges the run, queues the job, and waits for its verdict for at most
-/// AnswerLimits::answer_within_ms. If the client disconnects, the job is cancelled, unless it is a
-/// grade: an accepted submission is always graded. If the server stops, no job is cancelled: the
-/// answer has the job's handle, and the next server runs the job again.
+/// AnswerLimits::answer_within_ms. If the client disconnects, the job is cancelled. There are two
+/// exceptions: an accepted submission is always graded, and the client may repeat a call that has a
+/// `call_id`. If the server stops, no job is cancelled: the answer has the job's handle, and the
+/// next server runs the job again.
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context);
 

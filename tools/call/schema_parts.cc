@@ -202,7 +202,9 @@ json boolean_property(const std::string& description, bool default_value) {
   return {{"type", "boolean"}, {"description", description}, {"default", default_value}};
 }
 
-json operator_property() { return text_property("Name from `list_operators`", 0); }
+json call_id_property() { return text_property("Repeats count once", 0); }
+
+json operator_property() { return text_property("From `list_operators`", 0); }
 json language_property() {
   return choice_property("Of the code", {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
                          std::string(sandbox::kPython));
@@ -212,9 +214,7 @@ json language_of_source_property() {
                          {sandbox::kLanguages.begin(), sandbox::kLanguages.end()});
 }
 json run_property(bool required) {
-  return text_property(
-      required ? "Run handle from `start_run`" : "Run to charge (`start_run`); default: practice",
-      0);
+  return text_property(required ? "From `start_run`" : "Run to charge; default: practice", 0);
 }
 json device_property(const std::vector<std::string>& devices) {
   if (devices.empty()) return text_property("Where to run; this server has no device");

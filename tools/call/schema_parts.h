@@ -30,6 +30,8 @@ nlohmann::json operator_property();
 nlohmann::json language_property();
 nlohmann::json language_of_source_property();
 nlohmann::json run_property(bool required);
+/// The id with which a client can repeat a call.
+nlohmann::json call_id_property();
 nlohmann::json device_property(const std::vector<std::string>& devices);
 nlohmann::json format_property();
 

@@ -75,12 +75,12 @@ nlohmann::json SourceArguments::properties(const Services& services, const std::
                                            bool shows_form) {
   nlohmann::json all = {
       {"code", text(code)},
-      {"source", text("Or: job handle of an earlier call")},
+      {"source", text("Or: job of an earlier call")},
       {"edits",
        text(shows_form
                 ? "Changes `source`: <<<<<<< SEARCH\nold lines\n=======\nnew lines\n>>>>>>> REPLACE"
                 : "Changes `source`; form: see `compile`")}};
-  if (services.source_folder != nullptr) all["path"] = text("Or: a file of the source folder");
+  if (services.source_folder != nullptr) all["path"] = text("Or: a file");
   return all;
 }
 

@@ -37,6 +37,8 @@ struct RunRequest {
   std::string agent, model;
   Track track = Track::practice;
   std::string suite = "all";  // "all", a split, or a comma-separated list of operators
+  /// Names the call, so that the client can repeat it and gets the same run. Empty: a new run.
+  std::string call_id = {};
 };
 
 struct RunInfo {
@@ -150,6 +152,9 @@ struct JobSource {
 struct NewJob {
   sandbox::Job job;
   std::string run, device;
+  /// Names the call in its run, so that the client can repeat it: submit_all() returns the handle
+  /// of the first call's job. Empty: every call is a new one.
+  std::string call_id = {};
 };
 
 /// The functions find only runs and jobs of `principal`, and return the error not_found for any

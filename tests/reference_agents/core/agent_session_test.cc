@@ -90,6 +90,48 @@ TEST_CASE("a continued attempt repeats an unanswered report of usage under the s
   CHECK_FALSE(id(0).empty());
 }
 
+TEST_CASE("a continued attempt repeats an unanswered call of a judging tool under the same id") {
+  TranscriptFile transcript_file;
+  FakeServer server;
+  FakeModel model;
+  MeteredClient metered(model, std::nullopt, Spending{});
+  AttemptRequest request;
+  request.run = "run_1";
+  request.operator_name = "vector_add";
+  for (const bool answered : {false, true}) {
+    server.answers["compile"] = {{false, "pass", {{"outcome", "pass"}}}};
+    server.answers["run_tests"] = {};
+    if (answered) server.answers["run_tests"] = {{false, "fail", {{"outcome", "fail"}}}};
+    Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
+    REQUIRE(transcript);
+    CHECK(AgentSession(server, metered, *transcript, request).evaluate("x").has_value() ==
+          answered);
+  }
+  REQUIRE(server.count("compile") == 1);
+  REQUIRE(server.count("run_tests") == 2);
+  CHECK(server.calls.at(0).second.at("call_id") == "vector_add.1");
+  CHECK(server.calls.at(1).second.at("call_id") == "vector_add.2");
+  CHECK(server.calls.at(2).second.at("call_id") == "vector_add.2");
+}
+
+TEST_CASE("a transcript whose calls have no ids can be continued") {
+  TranscriptFile transcript_file;
+  FakeServer server;
+  const json arguments = {{"run", "run_1"}, {"code", "x"}};
+  {
+    Result<Transcript> older = Transcript::open(transcript_file.path, transcript_file.clock);
+    REQUIRE(older);
+    REQUIRE(older->tool_call("run_tests", arguments));
+    REQUIRE(older->tool_result("run_tests", false, "pass", json::object()));
+  }
+  Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
+  REQUIRE(transcript);
+  json now = arguments;
+  now["call_id"] = "vector_add.1";
+  CHECK(ToolSession(server, *transcript).call("run_tests", now)->text == "pass");
+  CHECK(server.calls.empty());
+}
+
 TEST_CASE("a refusal is an answer, and stays one") {
   TranscriptFile transcript_file;
   FakeServer server;

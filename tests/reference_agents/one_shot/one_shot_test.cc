@@ -82,10 +82,14 @@ TEST_CASE("one spec, one prompt, one reply, one submission") {
   for (const auto& call : fixture.server.calls) order.push_back(call.first);
   CHECK(order ==
         std::vector<std::string>{"fetch_spec", "report_usage", "compile", "run_tests", "submit"});
-  CHECK(fixture.server.arguments_of("submit") ==
-        json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
-  CHECK(fixture.server.arguments_of("compile") ==
-        json{{"run", "run_1"}, {"operator", "scale"}, {"code", "def scale(x):\n    return x\n"}});
+  const auto judged = [](const char* call_id) {
+    return json{{"run", "run_1"},
+                {"operator", "scale"},
+                {"code", "def scale(x):\n    return x\n"},
+                {"call_id", call_id}};
+  };
+  CHECK(fixture.server.arguments_of("compile") == judged("scale.1"));
+  CHECK(fixture.server.arguments_of("submit") == judged("scale.3"));
   json usage = fixture.server.arguments_of("report_usage");
   CHECK(usage["report_id"].get<std::string>().rfind("reply_", 0) == 0);
   usage.erase("report_id");

@@ -105,6 +105,30 @@ TEST_CASE("a journal of another bench, an empty one and a broken one are refused
   CHECK(BenchJournal::open(scratch.path, kIdentity, true).error().code == ErrorCode::corrupt);
 }
 
+TEST_CASE("a bench that was killed while it started a run repeats the call under the same id") {
+  for (const bool resume : {false, true}) {
+    const ScratchFolder scratch;
+    std::string first;
+    {
+      const auto journal = BenchJournal::open(scratch.path, kIdentity, false);
+      REQUIRE(journal);
+      first = (*journal)->start_of(1).value();
+      CHECK((*journal)->start_of(1).value() == first);
+      CHECK((*journal)->start_of(2).value() != first);
+    }
+    {
+      const auto journal = BenchJournal::open(scratch.path, kIdentity, resume);
+      REQUIRE(journal);
+      CHECK((*journal)->start_of(1).value() == first);
+    }
+    BenchIdentity other = kIdentity;
+    other.model = "openai:gpt-4o";
+    const auto another = BenchJournal::open(scratch.path, other, false);
+    REQUIRE(another);
+    CHECK((*another)->start_of(1).value() != first);
+  }
+}
+
 TEST_CASE("a bench is resumed on its track") {
   ScratchFolder scratch;
   BenchIdentity scaled = kIdentity;

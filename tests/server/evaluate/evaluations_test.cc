@@ -89,6 +89,37 @@ class PausesClock final : public Clock {
 
 }  // namespace
 
+TEST_CASE("a given key of an evaluation of a run is known after a restart") {
+  ServicesFixture services;
+  const std::string run = services.start(tools::Track::iterative);
+  const auto ask = [&](const std::string& key) {
+    InputGroups groups(services.clock);
+    const tools::Services tools = services_of(services);
+    Evaluations evaluations(tools, groups, {});
+    Wanted one = wanted(services, "# fake: pass\n");
+    one.run = run;
+    one.key = key;
+    one.call_id = key;
+    one.group = "g";
+    const auto answers = evaluations.accept({}, {one, one});
+    REQUIRE_FALSE(answers[0].problem);
+    CHECK(answers[1].duplicate);
+    CHECK(answers[1].id == answers[0].id);
+    CHECK(evaluations.look({}, answers[0].id, 0, {}).value()["key"] == key);
+    return answers[0];
+  };
+  const Evaluations::Accepted first = ask("a");
+  CHECK_FALSE(first.duplicate);
+  services.end_of(first.id);
+  services.close();
+  services.open();
+  const Evaluations::Accepted again = ask("a");
+  CHECK(again.duplicate);
+  CHECK(again.id == first.id);
+  CHECK(ask("b").id != first.id);
+  CHECK(services->runs().calls_left({}, run, "vector_add", sandbox::JobKind::test)->left == 8);
+}
+
 TEST_CASE("a deadline ends the wait for a device, and never a job that has begun") {
   ServicesFixture services({}, 1);
   const tools::Services all = services_of(services);

@@ -158,7 +158,8 @@ class ServicesFixture {
     sandbox::Job accepted = job(source, kind, op);
     accepted.id = new_handle("job");
     accepted.run = run;
-    return services_->runs().accept({}, accepted, "fake");
+    const Result<std::string> stored = services_->runs().accept({}, accepted, "fake");
+    return stored ? Status() : fail(stored.error());
   }
   /// Stores a finished job that belongs to no run and has this artifact. Returns the artifact's
   /// handle.

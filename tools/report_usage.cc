@@ -18,7 +18,7 @@ struct ReportUsageArguments {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   std::optional<double> cost_usd;
-  std::string report_id;
+  std::string call_id;
 
   static json schema() {
     const json cost = {
@@ -28,7 +28,7 @@ struct ReportUsageArguments {
          {"input_tokens", integer_property("Tokens read since the last report", 0)},
          {"output_tokens", integer_property("Tokens written since the last report", 0)},
          {"cost_usd", cost},
-         {"report_id", text_property("Counts once in a run", 0)}},
+         {"call_id", call_id_property()}},
         {"run", "input_tokens", "output_tokens"});
   }
   static Result<ReportUsageArguments> parse(const json& arguments) {
@@ -38,7 +38,7 @@ struct ReportUsageArguments {
     reader.read("input_tokens", parsed.input_tokens);
     reader.read("output_tokens", parsed.output_tokens);
     reader.read("cost_usd", parsed.cost_usd);
-    reader.read("report_id", parsed.report_id);
+    reader.read("call_id", parsed.call_id);
     return reader.result(std::move(parsed));
   }
 };
@@ -50,7 +50,7 @@ mcp::ToolResult report_usage(const Services& services, const ReportUsageArgument
                     .output_tokens = arguments.output_tokens,
                     .cost_usd = arguments.cost_usd.value_or(0),
                     .cost_known = arguments.cost_usd.has_value(),
-                    .report_id = arguments.report_id};
+                    .call_id = arguments.call_id};
   if (const Status added = services.runs.report_usage(principal, arguments.run, usage); !added)
     return error_answer(added.error());
   const auto card = services.runs.scorecard(principal, arguments.run);

@@ -147,7 +147,7 @@ Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
                 {"output_tokens", reply.output_tokens}};
   if (cost_usd) usage["cost_usd"] = *cost_usd;  // absent if the cost is unknown
   // A bench that was killed while it waited for the answer repeats the report when it is resumed.
-  if (!reply.id.empty()) usage["report_id"] = reply.id;
+  if (!reply.id.empty()) usage["call_id"] = reply.id;
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());
   // The server refuses the report if the run is over or unknown. It would then refuse the

@@ -288,9 +288,7 @@ Status StoredRuns::report_usage(const tools::Principal& principal, const std::st
     return fail(ErrorCode::invalid_argument,
                 "valid: input_tokens and output_tokens from 0 to " + std::to_string(kMaxTokens) +
                     ", cost_usd from 0 to " + std::to_string(std::llround(kMaxCostUsd)));
-  if (usage.report_id.size() > kMaxNameBytes)
-    return fail(ErrorCode::invalid_argument,
-                "valid: report_id of up to " + std::to_string(kMaxNameBytes) + " bytes");
+  ASSAY_RETURN_IF_ERROR(check_call_id(usage.call_id));
   ASSAY_TRY(info, find(principal, run));
   ASSAY_RETURN_IF_ERROR(tools::check_scope(principal, info.request.track));
   ASSAY_RETURN_IF_ERROR(not_over(info));

@@ -6,7 +6,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 11;
+inline constexpr int kSchemaVersion = 10;
 /// The value of PRAGMA application_id: the letters "ASSY". It distinguishes a store from other
 /// SQLite files.
 inline constexpr int kApplicationId = 0x41535359;
@@ -275,20 +275,16 @@ inline constexpr const char* kImportedFilesSql = R"sql(
 ALTER TABLE imported_runs ADD COLUMN file_sha256 TEXT NOT NULL DEFAULT '';
 )sql";
 
-/// Adds the id of a report of usage, with which a client can safely repeat the report. Part of the
-/// schema since version 10; the reports of older versions have no id.
-inline constexpr const char* kReportIdsSql = R"sql(
-ALTER TABLE usage ADD COLUMN report_id TEXT;  -- NULL: the client named none
-CREATE UNIQUE INDEX usage_by_report ON usage(run, report_id);
-)sql";
-
-/// Adds the ids of charged calls and of calls that start a run. With an id, a client can safely
-/// repeat the call. Part of the schema since version 11; the calls of older versions have no id.
+/// Adds the ids of charged calls, of calls that start a run, and of reports of usage. With an id, a
+/// client can safely repeat the call. Part of the schema since version 10; the calls of older
+/// versions have no id.
 inline constexpr const char* kCallIdsSql = R"sql(
 ALTER TABLE tool_calls ADD COLUMN call_id TEXT;  -- NULL: the client named none, or it is free again
 CREATE UNIQUE INDEX tool_calls_by_call_id ON tool_calls(run, call_id);
 ALTER TABLE runs ADD COLUMN call_id TEXT;        -- of the call that started the run
 CREATE UNIQUE INDEX runs_by_call_id ON runs(principal, call_id);
+ALTER TABLE usage ADD COLUMN call_id TEXT;
+CREATE UNIQUE INDEX usage_by_call_id ON usage(run, call_id);
 )sql";
 
 /// Creates what the pages of a running server read at every look, so that a look does not read all

@@ -41,7 +41,6 @@ void create_schema(SQLite::Database& db) {
   db.exec(kCallerSizesSql);
   db.exec(kAdditionsSql);
   db.exec(kImportedFilesSql);
-  db.exec(kReportIdsSql);
   db.exec(kCallIdsSql);
   db.exec(kLiveSql);
   db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
@@ -68,8 +67,7 @@ void migrate(SQLite::Database& db) {
     db.exec(kLiveSql);
   }
   if (version < 9) db.exec(kImportedFilesSql);
-  if (version < 10) db.exec(kReportIdsSql);
-  if (version < 11) db.exec(kCallIdsSql);
+  if (version < 10) db.exec(kCallIdsSql);
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
 }

@@ -200,12 +200,12 @@ Status Store::add_usage(const std::string& run, const tools::Usage& usage,
   return connection_->write([&](SQLite::Database& db) -> Status {
     SQLite::Statement insert(db,
                              "INSERT INTO usage (run, input_tokens, output_tokens, cost_usd, "
-                             "at_unix_ms, cost_known, report_id) VALUES (?,?,?,?,?,?,?) "
-                             "ON CONFLICT (run, report_id) DO NOTHING");
+                             "at_unix_ms, cost_known, call_id) VALUES (?,?,?,?,?,?,?) "
+                             "ON CONFLICT (run, call_id) DO NOTHING");
     const bool cost_known = usage.cost_known || usage.cost_usd > 0;
     bind_all(insert, run, usage.input_tokens, usage.output_tokens, usage.cost_usd, now_unix_ms,
              std::int64_t{cost_known});
-    if (!usage.report_id.empty()) insert.bind(7, usage.report_id);  // else NULL
+    if (!usage.call_id.empty()) insert.bind(7, usage.call_id);  // else NULL
     insert.exec();
     return {};
   });

@@ -60,7 +60,7 @@ struct Usage {
   bool cost_known = false;  // in a sum: true if there are reports and each has a cost
   /// Names one report of a run, so that it counts once even if a client repeats it. Empty if the
   /// client does not name the report, and in a sum.
-  std::string report_id = {};
+  std::string call_id = {};
 };
 
 /// The result of one call of compile, run_tests, profile or submit.

@@ -84,7 +84,7 @@ TEST_CASE("a continued attempt repeats an unanswered report of usage under the s
   CHECK(model.prompts.size() == 1);
   REQUIRE(server.count("report_usage") == 2);
   const auto id = [&](std::size_t call) {
-    return server.calls.at(call).second.at("report_id").get<std::string>();
+    return server.calls.at(call).second.at("call_id").get<std::string>();
   };
   CHECK(id(0) == id(1));
   CHECK_FALSE(id(0).empty());

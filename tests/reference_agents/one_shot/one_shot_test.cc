@@ -91,8 +91,8 @@ TEST_CASE("one spec, one prompt, one reply, one submission") {
   CHECK(fixture.server.arguments_of("compile") == judged("scale.1"));
   CHECK(fixture.server.arguments_of("submit") == judged("scale.3"));
   json usage = fixture.server.arguments_of("report_usage");
-  CHECK(usage["report_id"].get<std::string>().rfind("reply_", 0) == 0);
-  usage.erase("report_id");
+  CHECK(usage["call_id"].get<std::string>().rfind("reply_", 0) == 0);
+  usage.erase("call_id");
   CHECK(usage ==
         json{{"run", "run_1"}, {"input_tokens", 100}, {"output_tokens", 20}, {"cost_usd", 3.0}});
 }

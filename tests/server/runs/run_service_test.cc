@@ -155,12 +155,12 @@ TEST_CASE("a repeated report of usage counts once in its run") {
   const std::string run = services.start(Track::iterative);
   const std::string other = services.start(Track::iterative);
   for (const std::string& in : {run, run, other})
-    REQUIRE(runs.report_usage({}, in, {.input_tokens = 100, .report_id = "reply_1"}));
-  REQUIRE(runs.report_usage({}, run, {.input_tokens = 10, .report_id = "reply_2"}));
+    REQUIRE(runs.report_usage({}, in, {.input_tokens = 100, .call_id = "reply_1"}));
+  REQUIRE(runs.report_usage({}, run, {.input_tokens = 10, .call_id = "reply_2"}));
   for (int i = 0; i < 2; ++i) REQUIRE(runs.report_usage({}, run, {.input_tokens = 1}));
   CHECK(runs.scorecard({}, run)->usage.input_tokens == 112);
   CHECK(runs.scorecard({}, other)->usage.input_tokens == 100);
-  CHECK(runs.report_usage({}, run, {.report_id = std::string(201, 'x')}).error().code ==
+  CHECK(runs.report_usage({}, run, {.call_id = std::string(801, 'x')}).error().code ==
         ErrorCode::invalid_argument);
 }
 

@@ -227,7 +227,7 @@ TEST_CASE("the usage of older versions stays when reports get ids") {
   const auto store = Store::open(path, StoreMode::read_write);
   REQUIRE(store);
   for (int i = 0; i < 2; ++i)
-    REQUIRE((*store)->add_usage("run_6", {.input_tokens = 1, .report_id = "reply_1"}, 2));
+    REQUIRE((*store)->add_usage("run_6", {.input_tokens = 1, .call_id = "reply_1"}, 2));
   CHECK((*store)->usage("run_6")->input_tokens == 201);
 }
 

@@ -22,7 +22,6 @@ namespace {
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
 constexpr const char* kReplayReason =
     "a plan that was recorded before, performed by the trusted launcher; no submission was run";
-constexpr std::int64_t kFreeMemoryMs = 30'000;  // time limit for idle launchers to end
 
 bool is_layout(const PreparedJob& prepared) {
   return std::any_of(prepared.cases.begin(), prepared.cases.end(),
@@ -207,19 +206,18 @@ bool GpuJob::make_outputs() {
 /// the memory. So this function tries once more, with exclusive use of the GPU.
 bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
   if (launch_and_judge_once(first, plans)) return true;
-  if (!session_ || !session_->device_was_full() || holds(Mode::exclusive)) return false;
+  if (!lacked_memory() || holds(Mode::exclusive)) return false;
   run_.verdict().cases.resize(first);
   return alone_again() && launch_and_judge_once(first, plans);
 }
 
 /// Prepares a second attempt after a launch has failed for lack of GPU memory: the job gets the GPU
-/// exclusively, and the launchers that others keep end.
+/// exclusively, the launchers that others keep end, and the judges give back what they keep.
 bool GpuJob::alone_again() {
   run_.clear_error();
   if (!lock_idle_gpu()) return false;
   session_.reset();
-  // If a launcher does not end in time, the only harm is that its memory stays in use.
-  gpu_.launchers.end_those_of_runs(run_.deadline(kFreeMemoryMs));
+  gpu_.free_memory(run_.deadline(GpuContext::kFreeMemoryMs));
   session_.emplace(run_, gpu_.launchers);
   return true;
 }
@@ -292,7 +290,9 @@ bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference
   const bool simulated = gpu_.options.driver == "fake";
   TimingSession timing(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
                        prepared_, outputs_, std::move(reference));
-  if (!timing.measure(session, plans)) return false;
+  if (!timing.measure(session, plans) && (session == nullptr || !lacked_memory() ||
+                                          !alone_again() || !timing.measure(&*session_, plans)))
+    return false;
   if (own_judge_ && gpu_.config.host_tier && gpu_.config.records && !simulated)
     time_own_reference(gpu_, run_);
   release_gpu();
@@ -300,8 +300,7 @@ bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference
                                    .share = [this] { return lock(Mode::shared); },
                                    .release = [this] { release_gpu(); }};
   if (timing.check_outputs(session, plans, locks)) return true;
-  if (session == nullptr || !session->device_was_full()) return false;
-  return alone_again() &&
+  return session != nullptr && lacked_memory() && alone_again() &&
          timing.check_outputs(&*session_, plans, {[] { return true; }, [] { return true; }, [] {}});
 }
 

@@ -86,6 +86,8 @@ class GpuJob {
   /// case.
   bool launch_and_judge(std::size_t first, const Plans& plans);
   bool launch_and_judge_once(std::size_t first, const Plans& plans);
+  /// Returns true if the last launch failed for lack of GPU memory, which others may occupy.
+  bool lacked_memory() const { return session_ && session_->device_was_full(); }
   bool alone_again();
   void add_figures(CandidateResults recorded);
   Plans record_reference();

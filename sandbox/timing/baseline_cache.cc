@@ -27,18 +27,17 @@ BaselineTimes BaselineCache::find(const std::string& key) const {
   return times;
 }
 
-void BaselineCache::put(const std::string& key, const BaselineTimes& times) {
+void BaselineCache::put(const std::string& key, const BaselineTimes& times, std::int64_t at_ns) {
   if (!times.baseline && !times.pytorch_ns) return;
-  const std::int64_t now_ns = clock_.monotonic_ns();
   const MutexLock lock(mutex_);
   Entry& entry = entries_[key];
   if (times.baseline) {
     entry.times.baseline = times.baseline;
-    entry.baseline_since_ns = now_ns;
+    entry.baseline_since_ns = at_ns;
   }
   if (times.pytorch_ns) {
     entry.times.pytorch_ns = times.pytorch_ns;
-    entry.pytorch_since_ns = now_ns;
+    entry.pytorch_since_ns = at_ns;
   }
 }
 

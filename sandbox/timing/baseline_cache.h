@@ -48,7 +48,11 @@ class BaselineCache {
   /// baseline's timing includes its age.
   BaselineTimes find(const std::string& key) const;
   /// Stores the times that are set in `times`. The cached values of the other times stay unchanged.
-  void put(const std::string& key, const BaselineTimes& times);
+  /// `at_ns` is when they were measured, by the clock.
+  void put(const std::string& key, const BaselineTimes& times, std::int64_t at_ns);
+  void put(const std::string& key, const BaselineTimes& times) {
+    put(key, times, clock_.monotonic_ns());
+  }
 
  private:
   struct Entry {

@@ -22,13 +22,13 @@ PyTorchTimes::Known PyTorchTimes::find(const std::string& key) const {
   return known;
 }
 
-void PyTorchTimes::put(const std::string& key, double ns) {
+void PyTorchTimes::put(const std::string& key, double ns, std::int64_t at_ns) {
   const MutexLock lock(mutex_);
   std::vector<Measured>& times = times_[key];
   std::erase_if(times, [&](const Measured& one) { return !is_young(one); });
   // Two grades on one GPU never measure at once, but this object does not rely on it.
   if (times.size() >= kEnough) times.erase(times.begin());
-  times.push_back({ns, clock_.monotonic_ns()});
+  times.push_back({ns, at_ns});
 }
 
 }  // namespace assay::sandbox

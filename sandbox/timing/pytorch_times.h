@@ -46,7 +46,9 @@ class PyTorchTimes {
   /// Returns what is known from measurements that are at most kMostAge old. The key is that of
   /// BaselineCache.
   Known find(const std::string& key) const;
-  void put(const std::string& key, double ns);
+  /// `at_ns` is when the time was measured, by the clock.
+  void put(const std::string& key, double ns, std::int64_t at_ns);
+  void put(const std::string& key, double ns) { put(key, ns, clock_.monotonic_ns()); }
 
  private:
   struct Measured {

@@ -37,6 +37,7 @@ bool TimingSession::check_outputs(LaunchSession* session, const std::vector<std:
       return false;
     }
   }
+  keep_for_later_jobs();
   return true;
 }
 
@@ -49,11 +50,9 @@ bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std:
     const Result<Compared> again = parts_.judge.compare_aside(
         {run_.job().id, record.id}, run_.deadline(run_.job().limits.judge_wall_ms));
     locks.release();
-    if (!still_right(record, again, kWrongWhenTimed)) {
-      record.latency.reset();
-      return false;
-    }
+    if (!still_right(record, again, kWrongWhenTimed)) return false;
   }
+  are_judged_[i] = true;
   if (!has_no_kept_answers(record) || !above_floor(record)) return false;
   // GpuJob::launch_and_judge() has already checked the outputs of the first alternatives.
   const bool is_first = std::all_of(chosen_[i].begin(), chosen_[i].end(),

@@ -64,9 +64,15 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
       timed_(cases_to_time(prepared)),
       warm_(now() < std::chrono::nanoseconds(parts.known.timed_at_ns.load()) + kStillWarm),
       aside_(prepared.cases.size(), 0),
-      chosen_(prepared.cases.size()) {}
+      are_judged_(prepared.cases.size(), false),
+      chosen_(prepared.cases.size()),
+      found_(prepared.cases.size()) {}
 
 TimingSession::~TimingSession() {
+  std::vector<CaseRecord>& records = run_.verdict().cases;
+  for (std::size_t i = 0; i < std::min(records.size(), timed_.size()); ++i) {
+    if (timed_[i] && !are_judged_[i]) records[i].latency.reset();
+  }
   if (const std::optional<LaunchFigures>& oracle = auxiliary_.verdict().launch) {
     std::optional<LaunchFigures>& whole = run_.verdict().launch;
     if (!whole) whole.emplace();
@@ -154,12 +160,17 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   if (oracle.is_new()) measured.baseline = oracle.timing();
   if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
   if (by_pytorch && !pytorch.empty()) measured.baseline = eager_timing(pytorch);
-  remember_pytorch(key, measured.pytorch_ns);
+  Found& found = found_[i].emplace();
+  found.key = key;
+  found.at_ns = system_clock().monotonic_ns();
+  if (usable_by_grades() && !pytorch_is_baseline() && !distrusted_)
+    found.pytorch_ns = measured.pytorch_ns;
   if (measured.pytorch_ns && graded_pytorch.shortest_ns)
     measured.pytorch_ns = std::min(*measured.pytorch_ns, *graded_pytorch.shortest_ns);
   // A later grade may only reuse a time of the oracle that is known well enough.
   const bool confirmable = by_pytorch || (oracle.steady() && !distrusted_);
-  remember(key, measured, confirmable);
+  found.confirmable = usable_by_grades() && confirmable;
+  found.times = measured;
   if (baseline_known)
     record.baseline_latency = known.baseline;
   else
@@ -191,24 +202,26 @@ BaselineTimes TimingSession::known_times(const std::string& key) const {
 }
 
 PyTorchTimes::Known TimingSession::earlier_pytorch(const std::string& key) const {
-  if (run_.job().kind != JobKind::grade || run_.job().reference || pytorch_is_baseline()) return {};
+  if (!usable_by_grades() || pytorch_is_baseline()) return {};
   return parts_.known.pytorch.find(key);
 }
 
-void TimingSession::remember_pytorch(const std::string& key, std::optional<double> ns) {
-  const bool usable = run_.job().kind == JobKind::grade && !run_.job().reference;
-  if (usable && !pytorch_is_baseline() && ns && !distrusted_) parts_.known.pytorch.put(key, *ns);
-}
-
 std::optional<Timing> TimingSession::earlier_grade(const std::string& key) const {
-  if (run_.job().kind != JobKind::grade || run_.job().reference || pytorch_is_baseline()) return {};
+  if (!usable_by_grades() || pytorch_is_baseline()) return {};
   return parts_.known.graded.find(key).baseline;
 }
 
-void TimingSession::remember(const std::string& key, BaselineTimes measured, bool confirmable) {
-  parts_.known.baselines.put(key, measured);
-  if (run_.job().kind == JobKind::grade && confirmable)
-    parts_.known.graded.put(key, {.baseline = measured.baseline, .pytorch_ns = std::nullopt});
+void TimingSession::keep_for_later_jobs() {
+  if (run_.job().reference) return;  // the keys do not contain the reference
+  MeasurementCache& known = parts_.known;
+  for (const std::optional<Found>& one : found_) {
+    if (!one) continue;
+    known.baselines.put(one->key, one->times, one->at_ns);
+    if (one->confirmable)
+      known.graded.put(one->key, {.baseline = one->times.baseline, .pytorch_ns = std::nullopt},
+                       one->at_ns);
+    if (one->pytorch_ns) known.pytorch.put(one->key, *one->pytorch_ns, one->at_ns);
+  }
 }
 
 TimedBlock TimingSession::next_block(const Samples& so_far, int rounds_left) const {

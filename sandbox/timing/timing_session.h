@@ -16,7 +16,10 @@
 // measure() must hold the GPU exclusively.
 //
 // check_outputs() makes the judge compare these copies. Computing the references for the new inputs
-// takes longer than copying, and other jobs can use the GPU meanwhile. No time counts before.
+// takes longer than copying, and other jobs can use the GPU meanwhile. No time counts before: the
+// destructor removes the latencies of cases whose outputs were not judged, and no time of the job
+// is kept for later jobs. Otherwise a client could send submissions that are wrong when they are
+// timed until the oracle's time is one that it likes.
 //
 // The first block chooses the alternatives (autotuner configurations) of the plan. check_outputs()
 // launches the plan once more with these alternatives, unless they are the first alternatives. The
@@ -81,7 +84,8 @@ class TimingSession {
 
   /// Measures every timed case and writes the latencies into the verdict's records. If `session` is
   /// null, the submission's latencies are already known (host tier), and only the oracle and
-  /// PyTorch are timed. Returns false if the verdict has become an error.
+  /// PyTorch are timed. Returns false if the verdict has become an error. If a launch lacked memory
+  /// of the GPU, the caller may call this function again.
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
   /// Functions that lock the GPU, and return false if the verdict has become an error, and one that
   /// gives it back. It is given back after each comparison, so that a job that needs the GPU
@@ -92,7 +96,8 @@ class TimingSession {
     std::function<void()> release;
   };
   /// Judges the outputs of timed samples, and whether the measured times are possible. The verdict
-  /// must not count the times before. Returns false if the verdict has become a fail or an error.
+  /// must not count the times before. If all is right, keeps the times of the baseline and of
+  /// PyTorch for later jobs. Returns false if the verdict has become a fail or an error.
   /// The caller need not hold the GPU. If a launch lacked memory of the GPU, the caller may call
   /// this function again.
   bool check_outputs(LaunchSession* session, const std::vector<std::string>& plans,
@@ -114,11 +119,8 @@ class TimingSession {
   std::optional<Timing> earlier_grade(const std::string& key) const;
   /// Returns PyTorch's times from earlier grades, if this job may use them.
   PyTorchTimes::Known earlier_pytorch(const std::string& key) const;
-  /// Keeps PyTorch's time, if there is one, for later grades.
-  void remember_pytorch(const std::string& key, std::optional<double> ns);
-  /// Keeps measured times. The baseline's time is kept for later grades only if it is
-  /// `confirmable`.
-  void remember(const std::string& key, BaselineTimes measured, bool confirmable);
+  /// Keeps the times that this job found, for later jobs.
+  void keep_for_later_jobs();
   /// Returns the rules of the next block of a subject. The series needs `rounds_left` more rounds,
   /// with this block.
   TimedBlock next_block(const Samples& so_far, int rounds_left) const;
@@ -144,6 +146,10 @@ class TimingSession {
   /// True if Perf compares with PyTorch's time. Then the same rules hold for this time as for an
   /// oracle's: no limit on its rounds, and no reuse in a grade.
   bool pytorch_is_baseline() const { return run_.job().baseline == Baseline::torch_eager; }
+  /// True if this job may use times of earlier grades, and later grades its times.
+  bool usable_by_grades() const {
+    return run_.job().kind == JobKind::grade && !run_.job().reference;
+  }
   bool rechecks(bool first_block) const {
     return first_block || run_.job().kind != JobKind::profile;
   }
@@ -170,10 +176,20 @@ class TimingSession {
   std::mt19937 random_;
   const std::vector<bool> timed_;  // one element for each case
   bool warm_;                      // true if the GPU's clocks are high because of recent work
-  // One element for each case: the number of samples whose outputs the judge has set aside, and the
-  // alternatives that were timed.
+  /// What was measured of one case, besides the submission.
+  struct Found {
+    std::string key;
+    std::int64_t at_ns = 0;            // when, by the system's monotonic clock
+    BaselineTimes times;               // for profiles
+    bool confirmable = false;          // a later grade may confirm the baseline's time
+    std::optional<double> pytorch_ns;  // for grades
+  };
+  // One element for each case: the number of samples whose outputs the judge has set aside, whether
+  // it has judged all of them, the alternatives that were timed, and what later jobs may reuse.
   std::vector<int> aside_;
+  std::vector<bool> are_judged_;
   std::vector<std::vector<std::int64_t>> chosen_;
+  std::vector<std::optional<Found>> found_;
   // State of the case that is being measured:
   bool distrusted_ = false;        // true if the submission's times must not count for Perf
   double highest_oracle_mhz_ = 0;  // highest clock of the oracle's blocks; 0 before the first block

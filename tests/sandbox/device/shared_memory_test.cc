@@ -1,10 +1,7 @@
 // Compares verdicts of jobs whose inputs reach the launcher in device memory, in memory files, and
-// in both. The device is fake, and the judge's device memory is a memory file, which the fake
-// driver maps in place of shared device memory.
+// in both. The device is fake.
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,72 +10,13 @@
 #include "sandbox/job/verdict_builder.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cuda_fixture.h"
+#include "tests/sandbox/device/sharing_harness.h"
 
 using namespace assay;
 using namespace assay::sandbox;
 using namespace assay::sandbox::testing;
 
 namespace {
-
-namespace fs = std::filesystem;
-
-// Replaces the function of sandbox/harness/judging/shared_buffers.py. It logs the size of the
-// memory that each job gets.
-constexpr const char* kFileBuffers = R"(
-
-import mmap
-import os
-
-from harness.wire.tensors import create_memfd
-
-
-class FileBuffers:
-    def __init__(self) -> None:
-        self.size = 0
-
-    def room(self, size: int) -> torch.Tensor:
-        with open("@LOG@", "a") as log:
-            print(size, file=log)
-        if size > self.size:
-            self.size = size
-            self.fd = create_memfd("shared-buffers", size)
-            self.memory = torch.frombuffer(mmap.mmap(self.fd, size), dtype=torch.uint8)
-        return self.memory
-
-    def handle(self) -> int:
-        return os.dup(self.fd)
-
-    def free(self) -> None:
-        self.size = 0
-
-
-def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
-    return SharedBuffersPool(FileBuffers, 1 << 30)
-)";
-
-/// The harness of this build, with a judge whose device memory is a memory file.
-class SharingHarness {
- public:
-  explicit SharingHarness(const std::string& name)
-      : folder_(fs::path(ASSAY_BINARY_DIR) / "test-harness" / name / "harness"),
-        log_(folder_.parent_path() / "sizes") {
-    fs::remove_all(folder_.parent_path());
-    fs::create_directories(folder_.parent_path());
-    fs::copy(real_config().harness_dir, folder_, fs::copy_options::recursive);
-    std::string code = kFileBuffers;
-    code.replace(code.find("@LOG@"), 5, log_.string());
-    std::ofstream(folder_ / "judging/shared_buffers.py", std::ios::app) << code;
-  }
-  std::string folder() const { return folder_.string(); }
-  /// Returns the sizes of the device memory of the jobs so far.
-  std::vector<std::uint64_t> sizes() const {
-    std::ifstream file(log_);
-    return {std::istream_iterator<std::uint64_t>(file), {}};
-  }
-
- private:
-  fs::path folder_, log_;
-};
 
 /// A fake GPU whose cases of at most `host_case_bytes` go through memory files.
 class SharingGpu {

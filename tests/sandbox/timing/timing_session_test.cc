@@ -13,37 +13,6 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Returns a submission that copies its input with an autotuned kernel. The autotuner has two
-/// configurations. The first configuration is slow: before its kernel it fills the output many
-/// times. `hook` runs before the kernel of the second configuration.
-std::string tuned(const std::string& hook) {
-  return kImports + R"(
-@triton.jit
-def fake_copy(x, y, n, B: triton.language.constexpr):
-    pass
-
-@triton.jit
-def fake_fault():
-    pass
-
-def slow(args):
-    for _ in range(40):
-        args["y"].zero_()
-
-def fast(args):
-    )" + hook +
-         R"(
-
-configs = [triton.Config({"B": 64}, pre_hook=slow), triton.Config({"B": 128}, pre_hook=fast)]
-kernel = triton.autotune(configs, key=["n"])(fake_copy)
-
-def plain_copy(x):
-    y = torch.empty_like(x)
-    kernel[(1,)](x, y, x.numel())
-    return y
-)";
-}
-
 Verdict grade(const std::string& source) {
   Job job = copy_job(JobKind::grade, source);
   job.cases.resize(1);

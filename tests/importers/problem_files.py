@@ -131,6 +131,7 @@ def get_inputs():
 def get_init_inputs():
     return [width]
 """
+OVERWRITES = CLIP.replace("torch.relu(x)", "x.mul_(2.0)")
 CONSTANT = CLIP.replace("torch.relu(x)", "torch.relu(x - x)")
 # Problems that give no operator.
 DROPOUT = CLIP.replace("torch.relu(x)", "torch.nn.functional.dropout(x, 0.5)")

@@ -28,6 +28,7 @@ GOOD = {
     "Batch": files.BATCH,
     "Hidden": files.HIDDEN,
     "Loss": files.LOSS,
+    "Overwrites": files.OVERWRITES,
 }
 BAD = {
     "Dropout": (files.DROPOUT, "random"),
@@ -56,7 +57,7 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("suite")
     done = imported(checkout, out, "--jobs", "2")
     assert done.returncode == 0, done.stderr
-    assert "5 problems: 5 operators, 0 refused" in done.stdout, done.stdout
+    assert "6 problems: 6 operators, 0 refused" in done.stdout, done.stdout
     return out
 
 
@@ -163,6 +164,17 @@ def test_a_timed_call_makes_no_object_and_changes_no_argument(suite: Path) -> No
     arguments = drawing.inputs(case_of(drawing, "small"), 1)
     function, given = drawing.timed_call(arguments)
     assert torch.equal(function(*given)[0], drawing.reference(arguments)[0])
+
+
+def test_a_timed_call_does_not_change_an_input_that_forward_overwrites(suite: Path) -> None:
+    """Outputs that were set aside are judged after the reference was timed, by the same inputs."""
+    made = operator(suite, "level1_6_overwrites")
+    arguments = made.inputs(case_of(made, "small"), 1)
+    before = arguments["x0"].clone()
+    function, given = made.timed_call(arguments)
+    for _ in range(2):
+        function(*given)
+    assert torch.equal(arguments["x0"], before)
 
 
 def test_inputs_come_from_the_seed_alone(suite: Path) -> None:

@@ -131,7 +131,7 @@ class Problem:
         for name, dtype in self._interface["tensors"].items():
             if not wide:
                 given[name] = given[name].to(DTYPES[dtype])
-            if name in self._interface["written"] or name in self._interface["touched"]:
+            if self._is_changed(name):
                 given[name] = given[name].clone()
         names = {**given, "torch": torch}
         state = {key: given[argument] for key, argument in self._interface["state"].items()}
@@ -147,13 +147,17 @@ class Problem:
         outputs = returned if isinstance(returned, tuple) else (returned,)
         return (*outputs, *(given[name] for name in self._interface["written"]))
 
+    def _is_changed(self, name: str) -> bool:
+        """Returns True if forward writes to this argument, which belongs to the judge."""
+        return name in self._interface["written"] or name in self._interface["touched"]
+
     def timed(self, arguments: dict[str, Any]) -> tuple[Callable[..., Any], list[Any]]:
         """Returns a function that computes the outputs, and its arguments. The function is an
         object of Model, so a time of it does not contain the making of the object."""
         if any(self._interface["draws"].values()):
             return self.reference, [arguments]  # the draws must be handed out in each call
         given = {
-            name: value.clone() if name in self._interface["written"] else value
+            name: value.clone() if self._is_changed(name) else value
             for name, value in arguments.items()
         }
         names = {**given, "torch": torch}

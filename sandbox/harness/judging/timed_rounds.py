@@ -9,6 +9,7 @@ by the inputs that they belong to, although the case has other inputs by then.""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -16,19 +17,24 @@ import torch
 
 from harness.judging.case_state import CaseState
 from harness.judging.compare import Result
-from harness.judging.sizes import bytes_of
+from harness.judging.sizes import span_of
 
 # The most bytes of a job's inputs that are drawn ahead, and the most bytes of these inputs and of
 # what is set aside. A case that needs more draws its inputs, or compares its outputs, when it must.
 AHEAD_BYTES, ASIDE_BYTES = 1 << 30, 2 << 30
 # The most outputs of a case that are set aside. Their references are computed later, one by one.
 MOST_ASIDE = 8
-# Device memory that stays free for the launcher, which needs several copies of a case.
-FREE_BYTES = 4 << 30
+# What a launcher has of the case that it times (sandbox/launcher/memory/buffer_memory.h): of each
+# input the buffer, a copy of the first contents, and the masked next contents; of each output the
+# buffer, and a copy to find out whether the plan is deterministic. This much of the job's largest
+# case stays free. A launcher also needs the plan's other buffers, which the judge does not know. If
+# a launch finds no memory for them, the job tries again while it has the GPU alone.
+INPUT_COPIES, OUTPUT_COPIES = 3, 2
+UNLIMITED = sys.maxsize  # the free memory of a device that is no GPU
 
 
 def _input_bytes(state: CaseState) -> int:
-    return sum(bytes_of(value) for _, value in state.tensors())
+    return sum(span_of(value) for _, value in state.tensors())
 
 
 def _aside_bytes(state: CaseState) -> int:
@@ -41,9 +47,17 @@ def _used_bytes(job: Iterable[CaseState]) -> int:
     )
 
 
-def _device_has(state: CaseState, size: int) -> bool:
+def _launch_bytes(state: CaseState) -> int:
+    return INPUT_COPIES * _input_bytes(state) + OUTPUT_COPIES * state.output_bytes()
+
+
+def _free_bytes(state: CaseState) -> int:
     device = torch.device(state.case.device)
-    return device.type != "cuda" or torch.cuda.mem_get_info(device)[0] >= size + FREE_BYTES
+    return int(torch.cuda.mem_get_info(device)[0]) if device.type == "cuda" else UNLIMITED
+
+
+def _has_room(state: CaseState, size: int, job: Iterable[CaseState]) -> bool:
+    return _free_bytes(state) >= size + max(map(_launch_bytes, job))
 
 
 def draw_ahead(state: CaseState, rounds: int, job: Iterable[CaseState]) -> None:
@@ -53,7 +67,7 @@ def draw_ahead(state: CaseState, rounds: int, job: Iterable[CaseState]) -> None:
         state.can_refresh()
         and len(state.drawn) < rounds
         and _used_bytes(job) + size <= AHEAD_BYTES
-        and _device_has(state, size)
+        and _has_room(state, size, job)
     ):
         state.drawn.append(state.fresh())
 
@@ -61,11 +75,11 @@ def draw_ahead(state: CaseState, rounds: int, job: Iterable[CaseState]) -> None:
 def set_aside(state: CaseState, wires: Sequence[dict[str, Any]], job: Iterable[CaseState]) -> bool:
     """Keeps a copy of the outputs in the shared buffers for judge_aside(). Returns False, and keeps
     nothing, if there is no room. Then the outputs have to be compared at once."""
-    size = _aside_bytes(state)
+    size, job = _aside_bytes(state), list(job)
     if (
         len(state.aside) >= MOST_ASIDE
         or _used_bytes(job) + size > ASIDE_BYTES
-        or not _device_has(state, size)
+        or not _has_room(state, size, job)
     ):
         return False
     try:

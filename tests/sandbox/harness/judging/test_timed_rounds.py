@@ -144,3 +144,32 @@ def test_a_case_that_keeps_its_inputs_draws_none(talk: Conversation, tmp_path: P
     talk.prepare(bound, "job_1")
     reply = talk.ask({"type": "references", **CASE, "timed": False, "rounds": 3})
     assert reply.type == "referenced" and state_of(talk).drawn == []
+
+
+def test_the_launchers_keep_room_for_their_copies_of_the_largest_case(
+    talk: Conversation, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states = list(talk.judge._jobs["job_1"].values())
+    given = max(sum(value.nbytes for _, value in one.tensors()) for one in states)
+    made = max(one.output_bytes() for one in states)
+    kept, drawn = given + made, given  # the bytes of a copy, and of the next inputs
+    free = 0
+    monkeypatch.setattr(timed_rounds, "_free_bytes", lambda _: free)
+    wires = talk.answer(case, 2.0)
+    ahead = {"type": "references", **CASE, "timed": False, "rounds": 1}
+    for lacking in (1, 0):
+        free = kept + 3 * given + 2 * made - lacking
+        assert set_aside(talk, wires)["kept"] == (lacking == 0)
+        free = drawn + 3 * given + 2 * made - lacking
+        talk.ask(ahead)
+        assert len(state_of(talk).drawn) == 1 - lacking
+
+
+def test_gaps_between_the_elements_of_an_input_need_memory_too(
+    talk: Conversation, case: dict[str, Any]
+) -> None:
+    state = state_of(talk)
+    before = timed_rounds._input_bytes(state)
+    x = state.arguments["x"]
+    state.arguments["x"] = torch.zeros(2 * x.numel(), dtype=x.dtype)[::2].view(x.shape)
+    assert timed_rounds._input_bytes(state) == before + (x.numel() - 1) * x.element_size()

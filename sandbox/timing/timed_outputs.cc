@@ -30,34 +30,47 @@ bool TimingSession::keep_outputs(std::size_t case_index, const Launched& launche
 
 bool TimingSession::check_outputs(LaunchSession* session, const std::vector<std::string>& plans,
                                   const Locks& locks) {
+  bool right = true;
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+    if (!timed_[i]) continue;
+    CaseRecord& record = run_.verdict().cases[i];
     const std::string plan = session != nullptr ? plans[i] : std::string();
-    if (timed_[i] && !check_case(i, session, plan, locks)) {
-      blame(run_.verdict().cases[i]);
-      return false;
-    }
+    if (check_case(i, session, plan, locks) && record.outcome == Outcome::pass) continue;
+    if (run_.failed()) blame(record);
+    if (ends_checks(record)) return false;
+    right = false;
   }
-  keep_for_later_jobs();
-  return true;
+  if (right) keep_for_later_jobs();
+  return right;
+}
+
+/// Decides after a case was found wrong. If it is hidden, everything else is still checked, in this
+/// case and in the others. If the job ended here, its duration, and the number of its stages, would
+/// reveal which hidden case was wrong.
+bool TimingSession::ends_checks(const CaseRecord& record) const {
+  return run_.failed() || !record.hidden;
 }
 
 bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std::string& plan,
                                const Locks& locks) {
   CaseRecord& record = run_.verdict().cases[i];
+  bool right = true;
   for (; aside_[i] > 0; --aside_[i]) {
     if (!locks.prepare()) return false;
     run_.enter(Stage::recheck);
     const Result<Compared> again = parts_.judge.compare_aside(
         {run_.job().id, record.id}, run_.deadline(run_.job().limits.judge_wall_ms));
     locks.release();
-    if (!still_right(record, again, kWrongWhenTimed)) return false;
+    right = still_right(record, again, kWrongWhenTimed) && right;
+    if (!right && ends_checks(record)) return false;
   }
-  are_judged_[i] = true;
-  if (!has_no_kept_answers(record) || !above_floor(record)) return false;
+  are_judged_[i] = right;
+  right = right && has_no_kept_answers(record) && above_floor(record);
+  if (!right && ends_checks(record)) return false;
   // GpuJob::launch_and_judge() has already checked the outputs of the first alternatives.
   const bool is_first = std::all_of(chosen_[i].begin(), chosen_[i].end(),
                                     [](std::int64_t index) { return index == 0; });
-  if (session == nullptr || is_first) return true;
+  if (session == nullptr || is_first) return right;
   // The references for the last inputs are computed before the GPU is shared for the launch.
   if (!locks.prepare()) return false;
   run_.enter(Stage::recheck);
@@ -65,9 +78,9 @@ bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std:
       {run_.job().id, record.id}, false, run_.deadline(run_.job().limits.judge_wall_ms));
   locks.release();
   if (!computed) return run_.fail_by_judge(computed.error(), "computing references");
-  const bool right = locks.share() && watch_ranked(i, *session, plan, chosen_[i]);
+  const bool ranked_right = locks.share() && watch_ranked(i, *session, plan, chosen_[i]);
   locks.release();
-  return right;
+  return ranked_right && right;
 }
 
 /// Launches the plan with the alternatives that were timed, and checks the outputs.

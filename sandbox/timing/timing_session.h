@@ -158,6 +158,7 @@ class TimingSession {
   bool keep_outputs(std::size_t case_index, const Launched& launched);
   bool check_case(std::size_t i, LaunchSession* session, const std::string& plan,
                   const Locks& locks);
+  bool ends_checks(const CaseRecord& record) const;
   /// Compares the outputs of a launch with the reference. If the outputs are wrong, adds `when` to
   /// the record's reason.
   bool still_right(CaseRecord& record, const Launched& launched, int output, const char* when,

@@ -261,6 +261,30 @@ TEST_CASE("outputs of a first attempt to time are compared too") {
   CHECK(watch.compared == watch.copied);
 }
 
+TEST_CASE("a hidden case that is wrong when it is timed does not end the comparisons") {
+  // Otherwise the duration, and the number of stages, would reveal which hidden case was wrong.
+  SharedGpu gpu(sharing_config("grade-hidden"));
+  Job job = two_cases(wrong_when_timed(1'000));
+  for (CaseRequest& one : job.cases) one.hidden = true;
+  job.cases.insert(job.cases.begin(), job.cases[0]);
+  job.cases[0].hidden = false;
+  job.cases[0].id = "public2000";
+  job.cases[0].axes = {{"n", 2'000}};
+  Watch watch(gpu, [] {});
+  const Verdict verdict = gpu.execute(job, watch.monitor);
+  INFO(words_of(verdict));
+  CHECK(verdict.error_kind == ErrorKind::wrong_result);
+  CHECK_FALSE(verdict.perf);
+  REQUIRE(verdict.cases.size() == 3);
+  CHECK(verdict.cases[0].latency);
+  CHECK(verdict.cases[1].outcome == Outcome::fail);
+  CHECK_FALSE(verdict.cases[1].latency);
+  CHECK(verdict.cases[2].outcome == Outcome::pass);
+  CHECK(verdict.cases[2].latency);
+  CHECK(watch.compared == watch.copied);
+  CHECK_FALSE(gpu.context().measurements.graded.find(cache_key(job, 0)).baseline);
+}
+
 TEST_CASE("a judge that ends between timed outputs and their comparison costs nobody a verdict") {
   for (const std::string request : {"_set_aside", "_compare_aside"}) {
     SandboxConfig config = sharing_config("grade-ends" + request);

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -132,7 +133,9 @@ class AsyncClient:
     async def start_run(
         self, agent: str, model: str, *, track: str = "practice", suite: str = "all"
     ) -> Run:
+        # The request may be repeated, for example if the connection is lost.
         body = {"agent": agent, "model": model, "track": track, "suite": suite}
+        body["idempotency_key"] = uuid.uuid4().hex
         return Run.from_json(checked(await self._send("POST", "/v1/runs", json=body)))
 
     async def operators(

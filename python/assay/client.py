@@ -6,6 +6,7 @@ with Client("http://127.0.0.1:8080") as client:
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -123,7 +124,9 @@ class Client:
     def start_run(
         self, agent: str, model: str, *, track: str = "practice", suite: str = "all"
     ) -> Run:
+        # The request may be repeated, for example if the connection is lost.
         body = {"agent": agent, "model": model, "track": track, "suite": suite}
+        body["idempotency_key"] = uuid.uuid4().hex
         return Run.from_json(checked(self._send("POST", "/v1/runs", json=body)))
 
     def operators(

@@ -127,7 +127,9 @@ json run_request_schema() {
        {"model", text("The name of the model")},
        {"track", choice("The rules of the run. Default: practice", track_values())},
        {"suite", text("all, a split, or a comma-separated list of operators. Default: all",
-                      kMostSuiteChars)}},
+                      kMostSuiteChars)},
+       {"idempotency_key", text("The same key gives the same run, until the run is over. Default: "
+                                "each request starts a run")}},
       {"agent", "model"});
 }
 

@@ -235,7 +235,8 @@ EvaluateApi::Answer EvaluateApi::start_run(const mcp::ApplicationRequest& reques
                            {.agent = (*document)["agent"],
                             .model = (*document)["model"],
                             .track = *tools::track_from(document->value("track", "practice")),
-                            .suite = document->value("suite", "all")});
+                            .suite = document->value("suite", "all"),
+                            .call_id = document->value("idempotency_key", "")});
   if (!run) return unexpected<Problem>(problem_of(run.error()));
   return json_reply({{"run", run->handle},
                      {"track", tools::to_string(run->request.track)},

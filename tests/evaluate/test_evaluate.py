@@ -328,6 +328,21 @@ def test_a_grade_is_charged_to_its_run(client: assay.Client) -> None:
     assert "allows 1 submit" in refused.detail
 
 
+def test_a_repeated_request_for_a_run_gets_the_same_run(server: Server) -> None:
+    body = {"agent": "trainer", "model": "none", "track": "iterative", "suite": "relu"}
+    runs = [
+        post(server, body | {"idempotency_key": key} if key else body, "/v1/runs")
+        for key in ("a", "a", "b", "", "")
+    ]
+    assert [status for status, _ in runs] == [201] * 5
+    handles = [run["run"] for _, run in runs]
+    assert handles[0] == handles[1] and len(set(handles)) == 4
+    status, problem = post(
+        server, body | {"idempotency_key": "a", "suite": "vector_add"}, "/v1/runs"
+    )
+    assert status == 400 and "belongs to a run with another" in problem["detail"], problem
+
+
 def test_a_grade_shows_one_bit_about_hidden_cases(client: assay.Client) -> None:
     run = client.start_run("trainer", "none")
     evaluation = assay.Evaluation("vector_add", source=FAIL, mode="grade", run=run.run)

@@ -123,7 +123,7 @@ struct CaseDone {
   std::vector<KernelReport> kernels;  // only in mode record
   std::string plan;                   // only in mode record; the frame's payload
   // Only in mode record: the configurations of autotuners that the plan lacks because there was no
-  // time to compile them.
+  // time to compile them, or because the assembler failed.
   std::int64_t left_out = 0;
 };
 struct CandidateError {

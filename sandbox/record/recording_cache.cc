@@ -119,11 +119,10 @@ std::int64_t RecordingCache::bytes() const {
   return bytes_;
 }
 
-std::optional<CaseDone> RecordingCache::find_kept(const std::string& key,
-                                                  const Versions* versions) {
+std::optional<CaseDone> RecordingCache::find_kept(const std::string& key, const PoolFacts* facts) {
   std::optional<CaseDone> known = find(key);
-  if (known || folder_ == nullptr || versions == nullptr) return known;
-  known = folder_->find(key, *versions);
+  if (known || folder_ == nullptr || facts == nullptr) return known;
+  known = folder_->find(key, *facts);
   if (known) put(key, *known);
   return known;
 }
@@ -146,7 +145,7 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
                         .alternatives = options.alternatives,
                         .language = options.language}));
     std::optional<CaseDone> known = keys[i] && !options.artifacts
-                                        ? find_kept(*keys[i], facts ? &facts->versions : nullptr)
+                                        ? find_kept(*keys[i], facts ? &*facts : nullptr)
                                         : std::nullopt;
     if (!known) {
       unknown.push_back(i);
@@ -191,8 +190,7 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     CaseDone& done = recorded->cases[i];
     if (const std::optional<std::string>& one = keys[unknown[i]]; silent && one) {
-      if (folder_ != nullptr && facts && done.left_out == 0)
-        folder_->put(*one, facts->versions, done);
+      if (folder_ != nullptr && facts && done.left_out == 0) folder_->put(*one, *facts, done);
       put(*one, done);
     }
     all.cases[unknown[i]] = std::move(done);

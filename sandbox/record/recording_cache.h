@@ -18,7 +18,7 @@
 // kept either, because the cache does not keep the printed text. Thread-safe. The size is bounded
 // in bytes; the oldest entry is removed first. With a RecordingFolder, recordings are also kept in
 // files, from which a server that starts again reads them. A recording that lacks configurations of
-// an autotuner, because there was no time to compile them, is not kept in files.
+// an autotuner, which could be compiled at another time, is not kept in files.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +62,9 @@ class RecordingCache {
   std::int64_t bytes() const;
 
  private:
-  /// Looks in memory, then in the folder. `versions` is null before the first candidate has
+  /// Looks in memory, then in the folder. `facts` is null before the first candidate has
   /// reported them; then the folder is not used.
-  std::optional<CaseDone> find_kept(const std::string& key, const Versions* versions);
+  std::optional<CaseDone> find_kept(const std::string& key, const PoolFacts* facts);
 
   const std::int64_t max_bytes_;
   RecordingFolder* const folder_;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -27,10 +28,20 @@ namespace fs = std::filesystem;
 constexpr std::size_t kHashDigits = 64;
 /// The largest file: a payload, a header, and the line with the hash.
 constexpr std::uintmax_t kMaxFileBytes = kMaxPayloadBytes + kCandidateHeader.bytes + 4'096;
-/// If files are removed, the rest takes at most this share of the limit. So a full folder is not
-/// searched again for each new file.
+/// If files are removed, the rest takes at most this share of the limit. So files are not removed
+/// each time that a file is added.
 constexpr double kKeptShare = 0.75;
 constexpr const char* kPartEnding = ".part";
+/// A file that is still incomplete after this time was left by a process that ended.
+constexpr std::chrono::hours kLongestWrite(1);
+constexpr std::string_view kHidingLayer = "root_filesystem";
+
+/// Returns true if the jail of candidates does not show the folders of this user.
+bool hides_folders(const PoolFacts& facts) {
+  return std::any_of(facts.layers.begin(), facts.layers.end(), [](const LayerReport& layer) {
+    return layer.name == kHidingLayer && layer.active;
+  });
+}
 
 /// Returns a hash of the names and the contents of all files in the folder. Python's compiled files
 /// are left out, because Python derives them from the others.
@@ -98,23 +109,21 @@ struct KeptFile {
   fs::path path;
 };
 
+/// Returns the files of the folder, without those that another process is writing.
 std::vector<KeptFile> files_in(const fs::path& folder) {
   std::vector<KeptFile> files;
   std::error_code error;
+  const fs::file_time_type now = fs::file_time_type::clock::now();
   for (auto entry = fs::directory_iterator(folder, error);
        !error && entry != fs::directory_iterator(); entry.increment(error)) {
     std::error_code gone;  // another process may remove the file
     KeptFile file{entry->last_write_time(gone), 0, entry->path()};
     if (!gone) file.bytes = static_cast<std::int64_t>(entry->file_size(gone));
-    if (!gone) files.push_back(std::move(file));
+    const bool is_written =
+        entry->path().extension() == kPartEnding && now - file.written < kLongestWrite;
+    if (!gone && !is_written) files.push_back(std::move(file));
   }
   return files;
-}
-
-std::int64_t total_of(const std::vector<KeptFile>& files) {
-  std::int64_t bytes = 0;
-  for (const KeptFile& file : files) bytes += file.bytes;
-  return bytes;
 }
 
 }  // namespace
@@ -122,12 +131,11 @@ std::int64_t total_of(const std::vector<KeptFile>& files) {
 RecordingFolder::RecordingFolder(const SandboxConfig& config, std::int64_t max_bytes)
     : path_(fs::path(config.state_dir) / "recordings"),
       harness_(config.harness_dir),
+      harness_sha256_(sha256_of_files(harness_)),
       programs_(config.python + '\0' + config.cuda_toolkit + '\0' + config.cuda_home),
       max_bytes_(max_bytes) {}
 
-fs::path RecordingFolder::file_of(const std::string& key, const Versions& versions) {
-  const MutexLock lock(mutex_);
-  if (harness_sha256_.empty()) harness_sha256_ = sha256_of_files(harness_);
+fs::path RecordingFolder::file_of(const std::string& key, const Versions& versions) const {
   std::string text = harness_sha256_ + '\0' + programs_;
   for (const std::string* part :
        {&versions.torch, &versions.triton, &versions.python, &versions.nvrtc, &key})
@@ -135,30 +143,26 @@ fs::path RecordingFolder::file_of(const std::string& key, const Versions& versio
   return path_ / sha256_hex(text);
 }
 
-std::optional<CaseDone> RecordingFolder::find(const std::string& key, const Versions& versions) {
-  const std::optional<std::string> text = read_own_file(file_of(key, versions));
+std::optional<CaseDone> RecordingFolder::find(const std::string& key,
+                                              const PoolFacts& facts) const {
+  if (!hides_folders(facts)) return std::nullopt;
+  const std::optional<std::string> text = read_own_file(file_of(key, facts.versions));
   return text ? parse(*text) : std::nullopt;
 }
 
-void RecordingFolder::put(const std::string& key, const Versions& versions, const CaseDone& done) {
+void RecordingFolder::put(const std::string& key, const PoolFacts& facts, const CaseDone& done) {
+  if (!hides_folders(facts) || sha256_of_files(harness_) != harness_sha256_) return;
   const std::string text = text_of(done);
   if (text.size() > kMaxFileBytes) return;
-  const Status written = write(file_of(key, versions), text);
   const MutexLock lock(mutex_);
-  if (!written) {
-    if (!std::exchange(warned_, true))
-      log::warning("recordings of oracles are not kept for the next start",
-                   {{"error", written.error().message}});
-    return;
-  }
-  if (bytes_)
-    *bytes_ += static_cast<std::int64_t>(text.size());
-  else
-    bytes_ = total_of(files_in(path_));
-  if (*bytes_ > max_bytes_) remove_oldest();
+  const Status written = write(file_of(key, facts.versions), text);
+  if (!written && !std::exchange(warned_, true))
+    log::warning("recordings of oracles are not kept for the next start",
+                 {{"error", written.error().message}});
+  if (written) remove_oldest();
 }
 
-Status RecordingFolder::write(const fs::path& file, const std::string& text) {
+Status RecordingFolder::write(const fs::path& file, const std::string& text) const {
   ASSAY_RETURN_IF_ERROR(create_private_directory(path_));
   const fs::path part = path_ / (new_handle("recording") + kPartEnding);
   const UniqueFd fd(::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -176,11 +180,13 @@ Status RecordingFolder::write(const fs::path& file, const std::string& text) {
   return written;
 }
 
-void RecordingFolder::remove_oldest() {
+void RecordingFolder::remove_oldest() const {
   std::vector<KeptFile> files = files_in(path_);
+  std::int64_t bytes = 0;
+  for (const KeptFile& file : files) bytes += file.bytes;
+  if (bytes <= max_bytes_) return;
   std::sort(files.begin(), files.end(),
             [](const KeptFile& a, const KeptFile& b) { return a.written < b.written; });
-  std::int64_t bytes = total_of(files);
   const double kept = kKeptShare * static_cast<double>(max_bytes_);
   for (const KeptFile& file : files) {
     if (static_cast<double>(bytes) <= kept) break;
@@ -188,7 +194,6 @@ void RecordingFolder::remove_oldest() {
     fs::remove(file.path, error);
     bytes -= file.bytes;
   }
-  bytes_ = bytes;
 }
 
 }  // namespace assay::sandbox

@@ -64,7 +64,7 @@ class Draft:
         """Starts a new plan."""
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
-        self.left_out = 0  # alternatives that were not recorded for lack of time
+        self.left_out = 0  # alternatives that are missing, but may compile at another time
         self._refusals = Refusals()
         # Maps (owner, key, number of alternatives) to the number of the tunable. The owner is an
         # autotuner. The choices of the plan refer to a tunable by its number.

@@ -62,7 +62,11 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
                 try:
                     with choosing.alternative(_label(config)):
                         done = _run_config(self, config, args, kwargs)
-                except _DOES_NOT_FIT:
+                except _DOES_NOT_FIT as error:
+                    # ptxas also fails if it is killed or cannot write its output. On another
+                    # machine, or later, the configuration may compile.
+                    if isinstance(error, triton.runtime.errors.PTXASError):
+                        sink.leave_out(1)
                     if tried == len(configs) and not choosing.count:
                         raise
                     continue

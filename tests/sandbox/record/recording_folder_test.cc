@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-const Versions kVersions{"2.13.0", "3.7.1", "3.11.7", "", {}};
+const PoolFacts kFacts{{"2.13.0", "3.7.1", "3.11.7", "", {}}, {{"root_filesystem", true, ""}}};
 constexpr std::int64_t kMostBytes = 1 << 20;
 
 /// Returns a configuration with its own empty state folder and a harness of one file.
@@ -57,8 +57,8 @@ std::vector<fs::path> files_of(const RecordingFolder& folder) {
 TEST_CASE("a recording is found after a restart, with the same software only") {
   const SandboxConfig config = config_of("restart");
   const std::string plan("plan\n\0bytes", 11);
-  RecordingFolder(config, kMostBytes).put("key", kVersions, recording(plan));
-  const std::optional<CaseDone> found = RecordingFolder(config, kMostBytes).find("key", kVersions);
+  RecordingFolder(config, kMostBytes).put("key", kFacts, recording(plan));
+  const std::optional<CaseDone> found = RecordingFolder(config, kMostBytes).find("key", kFacts);
   REQUIRE(found);
   CHECK(found->plan == plan);
   CHECK(found->id == "small");
@@ -68,23 +68,23 @@ TEST_CASE("a recording is found after a restart, with the same software only") {
   CHECK(found->kernels[0].grid == std::vector<std::int64_t>{8, 1, 1});
   CHECK(found->kernels[0].launches == 2);
 
-  CHECK_FALSE(RecordingFolder(config, kMostBytes).find("other", kVersions));
+  CHECK_FALSE(RecordingFolder(config, kMostBytes).find("other", kFacts));
   for (std::string Versions::*changed :
        {&Versions::torch, &Versions::triton, &Versions::python, &Versions::nvrtc}) {
-    Versions versions = kVersions;
-    versions.*changed = "9";
-    CHECK_FALSE(RecordingFolder(config, kMostBytes).find("key", versions));
+    PoolFacts facts = kFacts;
+    facts.versions.*changed = "9";
+    CHECK_FALSE(RecordingFolder(config, kMostBytes).find("key", facts));
   }
   for (std::string SandboxConfig::*changed :
        {&SandboxConfig::python, &SandboxConfig::cuda_toolkit, &SandboxConfig::cuda_home}) {
     SandboxConfig other = config;
     other.*changed = "/elsewhere";
-    CHECK_FALSE(RecordingFolder(other, kMostBytes).find("key", kVersions));
+    CHECK_FALSE(RecordingFolder(other, kMostBytes).find("key", kFacts));
   }
   std::ofstream(fs::path(config.harness_dir) / "__pycache__/record.pyc") << "compiled";
-  CHECK(RecordingFolder(config, kMostBytes).find("key", kVersions));
+  CHECK(RecordingFolder(config, kMostBytes).find("key", kFacts));
   std::ofstream(fs::path(config.harness_dir) / "record.py") << "x = 2\n";
-  CHECK_FALSE(RecordingFolder(config, kMostBytes).find("key", kVersions));
+  CHECK_FALSE(RecordingFolder(config, kMostBytes).find("key", kFacts));
 }
 
 TEST_CASE("a file that is damaged, or that others could have written, is not used") {
@@ -92,8 +92,8 @@ TEST_CASE("a file that is damaged, or that others could have written, is not use
   RecordingFolder folder(config, kMostBytes);
   const auto keep = [&] {
     fs::remove_all(folder.path());
-    folder.put("key", kVersions, recording("plan"));
-    REQUIRE(folder.find("key", kVersions));
+    folder.put("key", kFacts, recording("plan"));
+    REQUIRE(folder.find("key", kFacts));
     REQUIRE(files_of(folder).size() == 1);
     return files_of(folder)[0];
   };
@@ -104,7 +104,7 @@ TEST_CASE("a file that is damaged, or that others could have written, is not use
 
   fs::path file = keep();
   fs::resize_file(file, fs::file_size(file) - 1);
-  CHECK_FALSE(folder.find("key", kVersions));
+  CHECK_FALSE(folder.find("key", kFacts));
   file = keep();
   const std::string text = testing::read_text(file);
   for (std::size_t at = 0; at < text.size(); ++at) {
@@ -112,39 +112,64 @@ TEST_CASE("a file that is damaged, or that others could have written, is not use
     changed[at] = static_cast<char>(changed[at] ^ 1);
     std::ofstream(file) << changed;
     INFO("byte " << at);
-    CHECK_FALSE(folder.find("key", kVersions));
+    CHECK_FALSE(folder.find("key", kFacts));
   }
   file = keep();
   fs::permissions(file, fs::perms::others_write, fs::perm_options::add);
-  CHECK_FALSE(folder.find("key", kVersions));
+  CHECK_FALSE(folder.find("key", kFacts));
   file = keep();
   fs::rename(file, file.string() + ".elsewhere");
   fs::create_symlink(file.string() + ".elsewhere", file);
-  CHECK_FALSE(folder.find("key", kVersions));
+  CHECK_FALSE(folder.find("key", kFacts));
+}
+
+TEST_CASE("nothing is kept if the files of the harness have changed since the start") {
+  const SandboxConfig config = config_of("changed");
+  RecordingFolder folder(config, kMostBytes);
+  const fs::path file = fs::path(config.harness_dir) / "record.py";
+  std::ofstream(file) << "x = 2\n";
+  folder.put("key", kFacts, recording("plan"));
+  CHECK_FALSE(fs::exists(folder.path()));
+  std::ofstream(file) << "x = 1\n";
+  folder.put("key", kFacts, recording("plan"));
+  CHECK(folder.find("key", kFacts));
+}
+
+TEST_CASE("the folder is not used if the jail shows it") {
+  const SandboxConfig config = config_of("shown");
+  RecordingFolder folder(config, kMostBytes);
+  folder.put("key", kFacts, recording("plan"));
+  for (const std::vector<LayerReport>& layers :
+       {std::vector<LayerReport>{}, {{"root_filesystem", false, "no namespaces"}}}) {
+    const PoolFacts facts{kFacts.versions, layers};
+    CHECK_FALSE(folder.find("key", facts));
+    folder.put("other", facts, recording("plan"));
+  }
+  CHECK(files_of(folder).size() == 1);
 }
 
 TEST_CASE("a full folder loses the recordings that were written first") {
   const SandboxConfig config = config_of("full");
   RecordingFolder folder(config, 100'000);
   for (int i = 0; i < 9; ++i) {
-    folder.put(std::to_string(i), kVersions, recording(std::string(10'000, 'p')));
+    folder.put(std::to_string(i), kFacts, recording(std::string(10'000, 'p')));
     for (const fs::path& file : files_of(folder))  // make the files older than those to come
       fs::last_write_time(file, fs::last_write_time(file) - std::chrono::seconds(1));
   }
   CHECK(files_of(folder).size() == 9);
-  folder.put("9", kVersions, recording(std::string(10'000, 'p')));
+  folder.put("9", kFacts, recording(std::string(10'000, 'p')));
   CHECK(files_of(folder).size() == 7);
-  CHECK_FALSE(folder.find("2", kVersions));
-  CHECK(folder.find("3", kVersions));
-  CHECK(folder.find("9", kVersions));
+  CHECK_FALSE(folder.find("2", kFacts));
+  CHECK(folder.find("3", kFacts));
+  CHECK(folder.find("9", kFacts));
 }
 
 TEST_CASE("a recording that cannot be written is only not kept") {
   SandboxConfig config = config_of("unwritable");
   std::ofstream(config.state_dir) << "a file in place of the folder";
   RecordingFolder folder(config, kMostBytes);
-  folder.put("key", kVersions, recording("plan"));
-  CHECK_FALSE(folder.find("key", kVersions));
+  folder.put("key", kFacts, recording("plan"));
+  CHECK_FALSE(folder.find("key", kFacts));
 }
 
 TEST_CASE("a server that starts again does not compile an oracle again") {

@@ -180,7 +180,7 @@ Result<mcp::ToolResult> AgentSession::call(const std::string& tool, const std::s
   // id is the same then, because the resumed attempt takes the same steps.
   json arguments = {{"run", request_.run},
                     {"operator", request_.operator_name},
-                    {kCallId, request_.operator_name + "." + std::to_string(++charged_calls_)}};
+                    {kCallId, transcript_.call_prefix() + "." + std::to_string(++charged_calls_)}};
   arguments.update(source_of(code));
   Result<mcp::ToolResult> answer = tools_.call_to_end(tool, arguments, request_.follow_ms);
   for (int repeat = 0; repeat < kMostRepeats && answer && is_servers_fault(*answer); ++repeat) {

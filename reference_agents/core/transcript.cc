@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/files.h"
+#include "base/handle.h"
 #include "reference_agents/llm/json_fields.h"
 
 namespace assay::agents {
@@ -31,6 +32,16 @@ Result<std::string> read_all(int fd, const std::string& path) {
     if (got == 0) return bytes;
     bytes.append(chunk.data(), static_cast<std::size_t>(got));
   }
+}
+
+/// Returns the first part of the id of a charged call, such as "attempt_4kq7" of "attempt_4kq7.2",
+/// or "" if the line has none.
+std::string prefix_in(const json& line) {
+  const json* arguments = field(line, "arguments");
+  if (arguments == nullptr) return "";
+  const std::string id = string_field(*arguments, kCallId);
+  const std::size_t end = id.rfind('.');
+  return end == std::string::npos ? "" : id.substr(0, end);
 }
 
 /// Returns true if a call of an earlier part has these arguments. The calls of older versions have
@@ -83,9 +94,11 @@ Result<Transcript> Transcript::open(const std::filesystem::path& file, const Clo
       return fail(ErrorCode::corrupt, file.string() + ": a line is not a JSON object");
     if (std::optional<CompletionReply> reply = reply_of(line))
       transcript.earlier_replies_.push_back(std::move(*reply));
+    if (transcript.call_prefix_.empty()) transcript.call_prefix_ = prefix_in(line);
     transcript.earlier_.push_back(std::move(line));
     at = end + 1;
   }
+  if (transcript.call_prefix_.empty()) transcript.call_prefix_ = new_handle("attempt");
   return transcript;
 }
 

@@ -68,6 +68,10 @@ class Transcript {
                                                      const nlohmann::json& arguments);
   /// Returns true while steps of the earlier part remain.
   bool is_replaying() const { return !earlier_.empty(); }
+  /// Returns the first part of the ids of the attempt's charged calls. All parts of an attempt have
+  /// the same one. An attempt that begins again without its transcript has another one, because its
+  /// calls are others.
+  const std::string& call_prefix() const { return call_prefix_; }
   /// Returns all replies of the model that the earlier part of the transcript contains.
   const std::vector<CompletionReply>& earlier_replies() const { return earlier_replies_; }
 
@@ -84,6 +88,7 @@ class Transcript {
 
   std::deque<nlohmann::json> earlier_;  // the remaining lines of the earlier part
   std::vector<CompletionReply> earlier_replies_;
+  std::string call_prefix_;
 };
 
 }  // namespace assay::agents

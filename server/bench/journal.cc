@@ -232,12 +232,16 @@ double BenchJournal::spent_before_usd() const {
 }
 
 Result<std::string> BenchJournal::start_of(std::int64_t sample) {
-  std::string& id = content_.starts[sample];
-  if (!id.empty()) return id;
-  const std::string fresh = new_handle("start");
-  const json line = {{"kind", kStart}, {"sample", sample}, {"call_id", fresh}};
+  if (const auto found = content_.starts.find(sample); found != content_.starts.end())
+    return found->second;
+  return new_start_of(sample);
+}
+
+Result<std::string> BenchJournal::new_start_of(std::int64_t sample) {
+  const std::string id = new_handle("start");
+  const json line = {{"kind", kStart}, {"sample", sample}, {"call_id", id}};
   ASSAY_RETURN_IF_ERROR(append(line.dump()));
-  return id = fresh;
+  return content_.starts[sample] = id;
 }
 
 Status BenchJournal::add_run(std::int64_t sample, const agents::RunHandle& run) {

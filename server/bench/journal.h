@@ -111,6 +111,10 @@ class BenchJournal {
   /// Returns the id of the call that starts the run of a sample. The id is in the journal before
   /// this function returns, so a resumed bench repeats the call under the same id.
   Result<std::string> start_of(std::int64_t sample);
+  /// Replaces this id by a new one.
+  Result<std::string> new_start_of(std::int64_t sample);
+  /// Returns true if an earlier part of the bench tried to start the run of a sample.
+  bool has_start_of(std::int64_t sample) const { return content_.starts.count(sample) > 0; }
   Status add_run(std::int64_t sample, const agents::RunHandle& run);
   Status add_finished(std::int64_t sample, const std::string& operator_name,
                       const agents::Attempt& attempt, double wall_ms = 0,

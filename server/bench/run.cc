@@ -243,6 +243,25 @@ std::filesystem::path transcript_path(const std::filesystem::path& directory, st
   return directory / "transcripts" / (operator_name + "." + std::to_string(sample) + ".jsonl");
 }
 
+namespace {
+
+/// Starts the run of a sample. If an earlier part of the bench was interrupted while it did so,
+/// gets the run that was started then.
+Result<agents::RunHandle> open_run(mcp::Client& client, const BenchPlan& plan,
+                                   const BenchPair& pair, std::int64_t sample) {
+  const bool was_started = pair.journal->has_start_of(sample);
+  ASSAY_TRY(id, pair.journal->start_of(sample));
+  agents::RunWish wish{pair.agent_name, pair.model_label, pair.track(), plan.suite, id};
+  Result<agents::RunHandle> opened = agents::start_run(client, wish);
+  if (opened || !was_started || opened.error().code != ErrorCode::not_found) return opened;
+  // The server refuses the id, for example because the suite has other operators than then.
+  ASSAY_TRY(fresh, pair.journal->new_start_of(sample));
+  wish.call_id = fresh;
+  return agents::start_run(client, wish);
+}
+
+}  // namespace
+
 Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan,
                                           std::vector<PairEnd>& ends) {
   std::vector<BenchTask> tasks;
@@ -251,10 +270,7 @@ Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& 
     for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
       const BenchPair& pair = plan.pairs[i];
       if (pair.journal->run_of(sample) == nullptr) {
-        const Result<std::string> id = pair.journal->start_of(sample);
-        if (!id) return fail(id.error());
-        const Result<agents::RunHandle> opened = agents::start_run(
-            client, {pair.agent_name, pair.model_label, pair.track(), plan.suite, *id});
+        const Result<agents::RunHandle> opened = open_run(client, plan, pair, sample);
         if (!opened) return fail(opened.error());
         if (Status written = pair.journal->add_run(sample, *opened); !written)
           return fail(written.error());

@@ -138,7 +138,9 @@ tl::expected<Wanted, Problem> read_member(const EvaluationContext& context, cons
                    text_of(member, "mode", "test"), wanted.device, wanted.group, wanted.run});
   wanted.digest = sha256_hex(json_text(identity));
   wanted.key = text_of(member, "idempotency_key", wanted.digest);
-  if (!wanted.run.empty()) wanted.call_id = text_of(member, "idempotency_key");
+  if (const std::string key = text_of(member, "idempotency_key");
+      !key.empty() && !wanted.run.empty())
+    wanted.call_id = sha256_hex(key + '\0' + wanted.digest);
   return wanted;
 }
 

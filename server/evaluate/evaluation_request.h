@@ -38,8 +38,9 @@ struct Wanted {
   std::string run = {}, device = {}, group = {};
   std::string key = {};     // the client's, or the digest
   std::string digest = {};  // of everything but the key, the deadline and the priority
-  /// The client's key of an evaluation that is charged to a run. The store keeps it, so that a
-  /// repeated request is charged once even after a restart. Empty: there is none.
+  /// A hash of the client's key and the digest, if the evaluation is charged to a run. The store
+  /// keeps it, so that a repeated request is charged once even after a restart. Empty: the client
+  /// named no key.
   std::string call_id = {};
   std::optional<std::int64_t> deadline_unix_ms = {};
 };

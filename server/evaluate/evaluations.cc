@@ -45,8 +45,6 @@ std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& p
     places[i] = reserve(principal, wanted);
     if (places[i].answer) {
       answers[i] = *places[i].answer;
-      if (answers[i].duplicate)
-        set_deadline(principal, answers[i].id, wanted.deadline_unix_ms, true);
       continue;
     }
     sandbox::Job job = wanted.job;
@@ -79,12 +77,16 @@ std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& p
       refused[places[i].id] = *answers[i].problem;
     }
   }
-  for (Accepted& answer : answers) {
-    for (std::size_t n = 0; answer.duplicate && n < indices.size(); ++n) {
-      if (stored[n] && places[indices[n]].id == answer.id) answer.id = *stored[n];
-    }
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    Accepted& answer = answers[i];
+    if (!answer.duplicate) continue;
     const auto found = refused.find(answer.id);
-    if (answer.duplicate && found != refused.end()) answer = {.id = "", .problem = found->second};
+    if (found != refused.end()) {
+      answer = {.id = "", .problem = found->second};
+      continue;
+    }
+    answer.id = settled_id(places[i].key, answer.id);
+    set_deadline(principal, answer.id, members[i].deadline_unix_ms, true);
   }
   return answers;
 }
@@ -115,9 +117,9 @@ Evaluations::Place Evaluations::reserve(const tools::Principal& principal, const
     }
     const auto now = known_.find(key);
     if (!stale && now != known_.end() && now->second.id == known.id)
-      return {.answer = Accepted{.id = known.id, .duplicate = true}};
+      return {.answer = Accepted{.id = known.id, .duplicate = true}, .key = key};
     if (now != known_.end() && now->second.id != known.id)
-      return {.answer = Accepted{.id = now->second.id, .duplicate = true}};
+      return {.answer = Accepted{.id = now->second.id, .duplicate = true}, .key = key};
     if (now != known_.end()) forget(key);
   }
   Known known;
@@ -129,6 +131,16 @@ Evaluations::Place Evaluations::reserve(const tools::Principal& principal, const
   Place place{.answer = std::nullopt, .key = key, .id = known.id};
   known_[key] = std::move(known);
   return place;
+}
+
+std::string Evaluations::settled_id(const Key& key, const std::string& id) {
+  MutexLock lock(mutex_);
+  settled_.wait(lock, canceller_.get_stop_token(), [&]() ASSAY_REQUIRES(mutex_) {
+    const auto found = known_.find(key);
+    return found == known_.end() || found->second.accepted;
+  });
+  const auto found = known_.find(key);
+  return found == known_.end() ? id : found->second.id;
 }
 
 void Evaluations::rename(const Place& place, const std::string& id) {

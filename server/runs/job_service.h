@@ -17,6 +17,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -128,8 +129,14 @@ class StoredJobs final : public tools::JobService {
   Result<Recovered> recover();
 
  private:
+  class Storing;
   /// Checks the job, fills its members and reserves a place for it. Returns its queue.
   Result<DeviceQueue*> admit(const tools::Principal& principal, tools::NewJob& offered);
+  /// Returns the job of an earlier call that the offered one repeats, or "" if it is a new call.
+  Result<std::string> job_of_repeat(const tools::Principal& principal, tools::NewJob& offered);
+  /// Waits until no other thread is storing one of these jobs, so that active() finds those that
+  /// have not ended.
+  void wait_until_stored(const std::vector<std::string>& jobs);
   /// Returns the devices whose grades can be in one run with those of `chosen`.
   std::shared_ptr<const ComparableDevices> comparable_with(const DeviceQueue& chosen) const;
   void work(DeviceQueue& queue);
@@ -165,6 +172,9 @@ class StoredJobs final : public tools::JobService {
   bool refuses_jobs_ ASSAY_GUARDED_BY(mutex_) = false;
   /// The jobs whose verdict has not been announced yet, by handle.
   std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
+  /// The jobs that threads are storing. They can be in the store and not yet in `active_`.
+  std::set<std::string> storing_ ASSAY_GUARDED_BY(mutex_);
+  Condition stored_;  // jobs have left storing_
   EndedJobs ended_;
   /// The next two members must be the last ones, so that the destructor joins their threads before
   /// it destroys the other members.

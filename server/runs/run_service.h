@@ -65,6 +65,11 @@ class StoredRuns final : public tools::RunService {
   /// repeats an earlier one (OfferedJob::call_id), its answer is the handle of the earlier job.
   std::vector<Result<std::string>> accept_all(const tools::Principal& principal,
                                               std::vector<OfferedJob> jobs);
+  /// Returns the job of an earlier call that this call repeats, or "" if it is a new call. The
+  /// answer to a repeated call does not depend on what has changed since the first one: budgets,
+  /// the end of the run, devices and queues.
+  Result<std::string> job_of_repeat(const tools::Principal& principal, const sandbox::Job& job,
+                                    const std::string& call_id);
   /// Returns an error if the principal lacks the scope that the run's track needs.
   Status check_scope_of(const tools::Principal& principal, const std::string& run);
 
@@ -87,6 +92,9 @@ class StoredRuns final : public tools::RunService {
   RateLimiter starts_;               // by the name of the principal
   const std::string practice_only_;  // why no scored run can start; empty: it can
 };
+
+/// Returns an error if a `call_id` is too long.
+Status check_call_id(const std::string& id);
 
 /// Returns how many calls of this kind the budgets allow for each operator. -1 means that the
 /// number is unlimited.

@@ -84,33 +84,51 @@ std::optional<Graded> device_of_other_class(SQLite::Database& db, Statements& st
   return before;
 }
 
-/// Looks for an earlier call of the job's run with the same id. Returns nothing if the job is a new
-/// call. The id is free again if its job has ended without a result about its source.
-std::optional<Acceptance> earlier_call(SQLite::Database& db, Statements& statements,
-                                       const OfferedJob& offered, const std::string& sha256) {
+/// A call of a run that was charged before.
+struct EarlierCall {
+  std::string job;
+  bool is_same = false;  // it has the same tool, operator and source
+  bool is_void = false;  // its job has ended without a result about its source
+};
+
+/// Looks for a call of the job's run with the same id.
+std::optional<EarlierCall> earlier_call(SQLite::Database& db, const OfferedJob& offered,
+                                        const std::string& sha256) {
   const sandbox::Job& job = *offered.job;
-  if (offered.call_id.empty()) return std::nullopt;
-  const auto query = statements.prepared(
+  if (offered.call_id.empty() || job.run.empty()) return std::nullopt;
+  SQLite::Statement query(
       db,
       "SELECT t.job, t.operator = ? AND t.kind = ? AND t.source_sha256 = ?, v.error_kind "
       "FROM tool_calls t LEFT JOIN verdicts v ON v.job = t.job WHERE t.run = ? AND t.call_id = ?");
-  bind_all(*query, job.operator_name, std::string(sandbox::to_string(job.kind)), sha256, job.run,
+  bind_all(query, job.operator_name, std::string(sandbox::to_string(job.kind)), sha256, job.run,
            offered.call_id);
-  if (!query->executeStep()) return std::nullopt;
+  if (!query.executeStep()) return std::nullopt;
+  EarlierCall found{query.getColumn(0).getString(), query.getColumn(1).getInt() != 0};
+  if (const SQLite::Column kind = query.getColumn(2); !kind.isNull()) {
+    const auto known = sandbox::error_kind_from(kind.getString());
+    found.is_void = known && sandbox::is_inconclusive(*known);
+  }
+  return found;
+}
+
+/// Returns the answer to a call whose id the run knows already, or nothing if the job is a new
+/// call. The id is free again if its job says nothing about its source.
+std::optional<Acceptance> answer_to_repeat(SQLite::Database& db, const OfferedJob& offered,
+                                           const std::string& sha256) {
+  const std::optional<EarlierCall> earlier = earlier_call(db, offered, sha256);
+  if (!earlier) return std::nullopt;
   Acceptance found;
-  if (query->getColumn(1).getInt() == 0) {
+  if (!earlier->is_same) {
     found.refusal = Acceptance::Refusal::reused;
     return found;
   }
-  const auto kind = sandbox::error_kind_from(query->getColumn(2).getString());
-  if (query->getColumn(2).isNull() || !kind || !sandbox::is_inconclusive(*kind)) {
-    found.repeated = query->getColumn(0).getString();
+  if (!earlier->is_void) {
+    found.repeated = earlier->job;
     return found;
   }
-  const auto free =
-      statements.prepared(db, "UPDATE tool_calls SET call_id = NULL WHERE run = ? AND call_id = ?");
-  bind_all(*free, job.run, offered.call_id);
-  free->exec();
+  SQLite::Statement free(db, "UPDATE tool_calls SET call_id = NULL WHERE run = ? AND call_id = ?");
+  bind_all(free, offered.job->run, offered.call_id);
+  free.exec();
   return std::nullopt;
 }
 
@@ -119,9 +137,7 @@ Acceptance accept_one(SQLite::Database& db, Statements& statements, const Offere
                       const std::string& sha256, const std::string& document,
                       const JobLimits& limits, std::int64_t now_unix_ms) {
   const sandbox::Job& job = *offered.job;
-  if (!job.run.empty()) {
-    if (auto earlier = earlier_call(db, statements, offered, sha256)) return std::move(*earlier);
-  }
+  if (auto repeat = answer_to_repeat(db, offered, sha256)) return std::move(*repeat);
   Acceptance allowed =
       job.run.empty() ? Acceptance() : check(db, statements, job, sha256, offered.charge, limits);
   if (!allowed.accepted()) return allowed;
@@ -158,6 +174,14 @@ Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& dev
                                  const Charge& charge, std::int64_t now_unix_ms) {
   ASSAY_TRY(accepted, accept_all({{&job, device, charge}}, now_unix_ms));
   return std::move(accepted.front());
+}
+
+Result<std::string> Store::job_of_repeat(const OfferedJob& offered) {
+  const std::string sha256 = sha256_hex(offered.job->source);
+  return connection_->with([&](SQLite::Database& db) -> Result<std::string> {
+    const std::optional<EarlierCall> earlier = earlier_call(db, offered, sha256);
+    return earlier && earlier->is_same && !earlier->is_void ? earlier->job : std::string();
+  });
 }
 
 Result<std::vector<Acceptance>> Store::accept_all(const std::vector<OfferedJob>& jobs,

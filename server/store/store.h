@@ -170,6 +170,10 @@ class Store {
   /// Stores a run and returns it. If the request has a `call_id` and the principal has a run with
   /// this id that is not over, stores nothing and returns that run.
   Result<tools::RunInfo> insert_run(const tools::RunInfo& run, const std::string& principal);
+  /// Returns the run that insert_run() would return instead of a new one.
+  Result<std::optional<tools::RunInfo>> run_of_repeat(const std::string& principal,
+                                                      const std::string& call_id,
+                                                      std::int64_t now_unix_ms);
   /// Returns the run. If `principal` has a value, finds only runs of this principal.
   Result<tools::RunInfo> run(const std::string& handle,
                              const std::optional<std::string>& principal);
@@ -206,6 +210,8 @@ class Store {
   /// function returns, the write is durable (fsync).
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
+  /// Returns the job of an earlier call that the offered one repeats, or "" if it is a new call.
+  Result<std::string> job_of_repeat(const OfferedJob& offered);
   /// Accepts several jobs in one transaction, in their order. A job that is not accepted does not
   /// disturb the others.
   Result<std::vector<Acceptance>> accept_all(const std::vector<OfferedJob>& jobs,

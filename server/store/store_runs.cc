@@ -56,15 +56,37 @@ void insert_run_row(SQLite::Database& db, const tools::RunInfo& run, const std::
   insert.exec();
 }
 
+namespace {
+
+/// Returns the run that a call with this id started, unless the run is over.
+Result<std::optional<tools::RunInfo>> run_of_call(SQLite::Database& db,
+                                                  const std::string& principal,
+                                                  const std::string& call_id,
+                                                  std::int64_t now_unix_ms) {
+  SQLite::Statement earlier(db, std::string(kRunColumns) +
+                                    " WHERE principal = ? AND call_id = ? AND "
+                                    "expires_unix_ms > ? AND run NOT IN "
+                                    "(SELECT run FROM ended_runs)");
+  bind_all(earlier, principal, call_id, now_unix_ms);
+  if (!earlier.executeStep()) return std::optional<tools::RunInfo>();
+  ASSAY_TRY(run, run_of(earlier));
+  return std::optional<tools::RunInfo>(std::move(run));
+}
+
+}  // namespace
+
+Result<std::optional<tools::RunInfo>> Store::run_of_repeat(const std::string& principal,
+                                                           const std::string& call_id,
+                                                           std::int64_t now_unix_ms) {
+  return connection_->with(
+      [&](SQLite::Database& db) { return run_of_call(db, principal, call_id, now_unix_ms); });
+}
+
 Result<tools::RunInfo> Store::insert_run(const tools::RunInfo& run, const std::string& principal) {
   return connection_->write([&](SQLite::Database& db) -> Result<tools::RunInfo> {
     if (!run.request.call_id.empty()) {
-      SQLite::Statement earlier(db, std::string(kRunColumns) +
-                                        " WHERE principal = ? AND call_id = ? AND "
-                                        "expires_unix_ms > ? AND run NOT IN "
-                                        "(SELECT run FROM ended_runs)");
-      bind_all(earlier, principal, run.request.call_id, run.created_unix_ms);
-      if (earlier.executeStep()) return run_of(earlier);
+      ASSAY_TRY(earlier, run_of_call(db, principal, run.request.call_id, run.created_unix_ms));
+      if (earlier) return std::move(*earlier);
       SQLite::Statement free(db,
                              "UPDATE runs SET call_id = NULL WHERE principal = ? AND call_id = ?");
       bind_all(free, principal, run.request.call_id);

@@ -109,9 +109,18 @@ TEST_CASE("a continued attempt repeats an unanswered call of a judging tool unde
   }
   REQUIRE(server.count("compile") == 1);
   REQUIRE(server.count("run_tests") == 2);
-  CHECK(server.calls.at(0).second.at("call_id") == "vector_add.1");
-  CHECK(server.calls.at(1).second.at("call_id") == "vector_add.2");
-  CHECK(server.calls.at(2).second.at("call_id") == "vector_add.2");
+  const auto id = [&](std::size_t call) {
+    return server.calls.at(call).second.at("call_id").get<std::string>();
+  };
+  CHECK(id(1) == id(2));
+  CHECK(id(0) != id(1));
+
+  // Without its transcript, the attempt begins again, and its calls are new ones.
+  std::filesystem::remove(transcript_file.path);
+  Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
+  REQUIRE(transcript);
+  REQUIRE(AgentSession(server, metered, *transcript, request).evaluate("x"));
+  CHECK(id(3) != id(0));
 }
 
 TEST_CASE("a transcript whose calls have no ids can be continued") {

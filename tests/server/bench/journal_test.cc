@@ -115,6 +115,16 @@ TEST_CASE("a bench that was killed while it started a run repeats the call under
       first = (*journal)->start_of(1).value();
       CHECK((*journal)->start_of(1).value() == first);
       CHECK((*journal)->start_of(2).value() != first);
+      CHECK_FALSE((*journal)->has_start_of(3));
+    }
+    {
+      const auto journal = BenchJournal::open(scratch.path, kIdentity, resume);
+      REQUIRE(journal);
+      CHECK((*journal)->has_start_of(1));
+      CHECK((*journal)->start_of(1).value() == first);
+      const std::string later = (*journal)->new_start_of(1).value();
+      CHECK(later != first);
+      first = later;
     }
     {
       const auto journal = BenchJournal::open(scratch.path, kIdentity, resume);

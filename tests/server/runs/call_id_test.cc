@@ -1,5 +1,8 @@
 // Tests that a client can repeat a charged call whose answer it did not get.
+#include <set>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "tests/server/runs/tool_bench.h"
 
@@ -77,6 +80,64 @@ TEST_CASE("a repeated call gets the job that a later server runs again") {
   REQUIRE(bench.services->jobs().recover());
   CHECK(bench.services.end_of(*first).verdict->outcome == sandbox::Outcome::pass);
   CHECK(bench.services->jobs().submit_all({}, one).front().value() == *first);
+}
+
+TEST_CASE("a repeated call needs no place in the queue and no open run") {
+  testing::ServicesFixture services({.queued_per_device = {.total = 1, .per_principal = 1}}, 1);
+  const std::string run = services.start(Track::iterative);
+  const auto call = [&](const std::string& source, const std::string& id) {
+    std::vector<NewJob> one;
+    one.push_back({services.job(source), run, "", id});
+    return services->jobs().submit_all({}, std::move(one)).front();
+  };
+  const std::string slow = "# fake: sleep_ms=20001\n";
+  const Result<std::string> running = call(slow, "a");
+  REQUIRE(running);
+  services.wait_until_running(*running);
+  const Result<std::string> waiting = call(slow, "b");
+  REQUIRE(waiting);
+  CHECK(call(slow, "c").error().code == ErrorCode::resource_exhausted);
+  CHECK(call(slow, "a").value() == *running);
+  CHECK(call(slow, "b").value() == *waiting);
+  services.clock.advance_ms(1'000 * kDayS);
+  CHECK(call(slow, "a").value() == *running);
+  CHECK(call(slow, "d").error().code == ErrorCode::permission_denied);
+}
+
+TEST_CASE("calls that are repeated at the same time get one job that all of them find") {
+  testing::ServicesFixture services;
+  const std::string run = services.start(Track::iterative);
+  constexpr int kRounds = 20, kClients = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::string> found(kClients);
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < kClients; ++client) {
+      clients.emplace_back([&, client] {
+        std::vector<NewJob> one;
+        one.push_back({services.job("# fake: fail\n", sandbox::JobKind::compile), run, "",
+                       "call" + std::to_string(round)});
+        const auto job = services->jobs().submit_all({}, std::move(one)).front();
+        if (job && services->jobs().wait({}, *job, 0, nullptr)) found[client] = *job;
+      });
+    }
+    clients.clear();
+    CHECK(std::set<std::string>(found.begin(), found.end()).size() == 1);
+    CHECK_FALSE(found.front().empty());
+  }
+  CHECK(services->runs().scorecard({}, run)->run.handle == run);
+}
+
+TEST_CASE("a repeated start of a run is no new start for the limit of starts") {
+  testing::ServicesFixture services;
+  const RunRequest request{.agent = "me", .model = "m", .track = Track::practice, .call_id = "a"};
+  const auto start = [&] { return services->runs().start({.name = "ann"}, request); };
+  const Result<RunInfo> first = start();
+  REQUIRE(first);
+  RunRequest other = request;
+  other.call_id.clear();
+  while (services->runs().start({.name = "ann"}, other)) {
+  }
+  CHECK(start().value().handle == first->handle);
 }
 
 TEST_CASE("a disconnect does not cancel a call that its client can repeat") {

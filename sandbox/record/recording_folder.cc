@@ -13,11 +13,11 @@
 #include <variant>
 #include <vector>
 
-#include "base/files.h"
 #include "base/handle.h"
 #include "base/log.h"
 #include "base/private_path.h"
 #include "base/unique_fd.h"
+#include "sandbox/job/harness_digest.h"
 #include "sandbox/wire/frame.h"
 
 namespace assay::sandbox {
@@ -41,27 +41,6 @@ bool hides_folders(const PoolFacts& facts) {
   return std::any_of(facts.layers.begin(), facts.layers.end(), [](const LayerReport& layer) {
     return layer.name == kHidingLayer && layer.active;
   });
-}
-
-/// Returns a hash of the names and the contents of all files in the folder. Python's compiled files
-/// are left out, because Python derives them from the others.
-std::string sha256_of_files(const fs::path& folder) {
-  std::vector<fs::path> files;
-  std::error_code error;
-  for (auto entry = fs::recursive_directory_iterator(folder, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry->path().filename() == "__pycache__")
-      entry.disable_recursion_pending();
-    else if (entry->is_regular_file(error))
-      files.push_back(entry->path());
-  }
-  std::sort(files.begin(), files.end());
-  std::string text;
-  for (const fs::path& file : files) {
-    const std::string content = read_small_file(file.string(), kMaxFileBytes);
-    text += fs::relative(file, folder, error).string() + '\0' + sha256_hex(content) + '\0';
-  }
-  return sha256_hex(text);
 }
 
 /// Returns the content of a file that belongs to this user and that no other user may change.
@@ -131,7 +110,7 @@ std::vector<KeptFile> files_in(const fs::path& folder) {
 RecordingFolder::RecordingFolder(const SandboxConfig& config, std::int64_t max_bytes)
     : path_(fs::path(config.state_dir) / "recordings"),
       harness_(config.harness_dir),
-      harness_sha256_(sha256_of_files(harness_)),
+      harness_sha256_(harness_digest(harness_)),
       programs_(config.python + '\0' + config.cuda_toolkit + '\0' + config.cuda_home),
       max_bytes_(max_bytes) {}
 
@@ -151,7 +130,7 @@ std::optional<CaseDone> RecordingFolder::find(const std::string& key,
 }
 
 void RecordingFolder::put(const std::string& key, const PoolFacts& facts, const CaseDone& done) {
-  if (!hides_folders(facts) || sha256_of_files(harness_) != harness_sha256_) return;
+  if (!hides_folders(facts) || harness_digest(harness_) != harness_sha256_) return;
   const std::string text = text_of(done);
   if (text.size() > kMaxFileBytes) return;
   const MutexLock lock(mutex_);

@@ -15,6 +15,7 @@
 #include "sandbox/device/choose_device.h"
 #include "sandbox/device/make_device.h"
 #include "sandbox/device/record_device.h"
+#include "sandbox/job/harness_digest.h"
 #include "server/app/exit_status.h"
 #include "server/app/option_groups.h"
 #include "server/app/stop_on_signal.h"
@@ -141,7 +142,7 @@ int worker(const WorkerOptions& options) {
   hello.layers = std::move(*layers);
   hello.device = device.info();
   hello.revision = {.assay = ASSAY_VERSION,
-                    .harness = harness_digest(config->harness_dir),
+                    .harness = sandbox::harness_digest(config->harness_dir),
                     .suite = workspace->catalog.suite().digest,
                     .device = hello.device.name,
                     .role = options.role,

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "sandbox/device/record_device.h"
+#include "sandbox/job/harness_digest.h"
 #include "sandbox/pool/process.h"
 #include "server/workers/worker_messages.h"
 #include "server/workers/worker_stream.h"
@@ -52,7 +53,7 @@ MakeHealthJob health_job_of(const operators::Catalog& catalog) {
 
 WorkerRevision revision_of(const Workspace& workspace, const sandbox::SandboxConfig& config) {
   return {.assay = ASSAY_VERSION,
-          .harness = harness_digest(config.harness_dir),
+          .harness = sandbox::harness_digest(config.harness_dir),
           .suite = workspace.catalog.suite().digest,
           .device = {},
           .strict = config.isolation == sandbox::Isolation::strict};

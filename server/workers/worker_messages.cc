@@ -1,10 +1,7 @@
 #include "server/workers/worker_messages.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -86,21 +83,6 @@ std::string missing_layers(const std::vector<sandbox::LayerReport>& layers) {
     if (!one.active) names += (names.empty() ? "" : ",") + escape_text(one.name);
   }
   return names;
-}
-
-std::string harness_digest(const std::string& harness_dir) {
-  std::map<std::string, std::string> files;  // ordered by name
-  std::error_code error;
-  for (std::filesystem::recursive_directory_iterator it(harness_dir, error), end;
-       !error && it != end; it.increment(error)) {
-    if (it->path().extension() != ".py") continue;
-    std::ifstream file(it->path(), std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
-    files[it->path().lexically_relative(harness_dir).string()] = sha256_hex(text);
-  }
-  std::string all;
-  for (const auto& [name, digest] : files) all.append(name).append("\n").append(digest + "\n");
-  return sha256_hex(all);
 }
 
 nlohmann::json to_json(const WorkerHello& hello) {

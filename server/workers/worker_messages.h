@@ -72,9 +72,6 @@ std::string weakness(const WorkerRevision& mine, const WorkerHello& hello);
 /// Returns the names of the isolation layers that are not active, escaped and separated by commas.
 std::string missing_layers(const std::vector<sandbox::LayerReport>& layers);
 
-/// Returns the SHA-256 over the names and the contents of the Python files of the harness.
-std::string harness_digest(const std::string& harness_dir);
-
 /// The first message of a worker.
 struct WorkerHello {
   std::int64_t protocol = kWorkerProtocol;

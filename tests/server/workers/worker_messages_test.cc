@@ -186,23 +186,6 @@ TEST_CASE("stages and numbers of cases arrive, and unknown stages do not") {
   CHECK(cases->total == 5);
 }
 
-TEST_CASE("the digest of the harness depends on names and contents of its Python files") {
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / assay::new_handle("harness_digest");
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder / "inner");
-  std::ofstream(folder / "inner/a.py") << "x = 1\n";
-  const std::string first = harness_digest(folder.string());
-  std::ofstream(folder / "inner/notes.txt") << "no code\n";
-  CHECK(harness_digest(folder.string()) == first);
-  std::ofstream(folder / "inner/a.py") << "x = 2\n";
-  const std::string second = harness_digest(folder.string());
-  CHECK(second != first);
-  std::filesystem::rename(folder / "inner/a.py", folder / "inner/b.py");
-  CHECK(harness_digest(folder.string()) != second);
-  std::filesystem::remove_all(folder);
-}
-
 TEST_CASE("a worker that launches gets no sources, except the text that a profile quotes") {
   sandbox::Job job;
   job.id = "job_1";

@@ -101,7 +101,7 @@ TEST_CASE("a repeated call needs no place in the queue and no open run") {
   CHECK(call(slow, "b").value() == *waiting);
   services.clock.advance_ms(1'000 * kDayS);
   CHECK(call(slow, "a").value() == *running);
-  CHECK(call(slow, "d").error().code == ErrorCode::permission_denied);
+  CHECK_FALSE(call(slow, "d"));
 }
 
 TEST_CASE("calls that are repeated at the same time get one job that all of them find") {

@@ -290,9 +290,11 @@ bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference
   const bool simulated = gpu_.options.driver == "fake";
   TimingSession timing(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
                        prepared_, outputs_, std::move(reference));
-  if (!timing.measure(session, plans) && (session == nullptr || !lacked_memory() ||
-                                          !alone_again() || !timing.measure(&*session_, plans)))
-    return false;
+  bool is_measured = timing.measure(session, plans);
+  const bool lacked = lacked_memory() || timing.oracle_lacked_memory();
+  if (!is_measured && session != nullptr && lacked)
+    is_measured = alone_again() && timing.measure(&*session_, plans);
+  if (!is_measured) return false;
   if (own_judge_ && gpu_.config.host_tier && gpu_.config.records && !simulated)
     time_own_reference(gpu_, run_);
   release_gpu();

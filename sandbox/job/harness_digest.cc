@@ -12,15 +12,22 @@ namespace assay::sandbox {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// Returns true for the files that an installed harness has: Python's sources and the headers of
+/// CUDA C++.
+bool is_code(const fs::path& path) {
+  return path.extension() == ".py" || path.parent_path().filename() == "include";
+}
+
+}  // namespace
+
 std::string harness_digest(const fs::path& folder) {
   std::vector<fs::path> files;
   std::error_code error;
   for (auto entry = fs::recursive_directory_iterator(folder, error);
        !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
-    if (entry->path().filename() == "__pycache__")
-      entry.disable_recursion_pending();
-    else if (entry->is_regular_file(error))
-      files.push_back(entry->path());
+    if (is_code(entry->path()) && entry->is_regular_file(error)) files.push_back(entry->path());
   }
   std::sort(files.begin(), files.end());
   std::string text;

@@ -11,8 +11,9 @@
 
 namespace assay::sandbox {
 
-/// Returns a SHA-256 of the names and the contents of all files in the folder. Python's compiled
-/// files are left out, because Python derives them from the others.
+/// Returns a SHA-256 of the names and the contents of the Python sources in the folder, and of the
+/// headers in folders `include`. Other files are left out: an installed harness does not have the
+/// sources of its native modules.
 std::string harness_digest(const std::filesystem::path& folder);
 
 }  // namespace assay::sandbox

@@ -17,13 +17,16 @@ constexpr const char* kWrongWhenTimed = "right at first, wrong when it was timed
 bool TimingSession::keep_outputs(std::size_t case_index, const Launched& launched) {
   CaseRecord& record = run_.verdict().cases[case_index];
   const int output = outputs_[case_index].get();
-  if (output >= 0) return still_right(record, launched, output, kWrongWhenTimed);
+  const auto compared_now = [&] {
+    return still_right(record, launched, output, kWrongWhenTimed) || !ends_checks(record);
+  };
+  if (output >= 0) return compared_now();
   run_.enter(Stage::recheck);
   const Result<bool> kept = parts_.judge.set_aside({run_.job().id, record.id}, launched.outputs,
                                                    run_.deadline(run_.job().limits.judge_wall_ms));
   if (!kept)
     return run_.fail_by_judge(kept.error(), "keeping a timed output of case '" + record.id + "'");
-  if (!*kept) return still_right(record, launched, output, kWrongWhenTimed);
+  if (!*kept) return compared_now();
   ++aside_[case_index];
   return true;
 }
@@ -44,17 +47,16 @@ bool TimingSession::check_outputs(LaunchSession* session, const std::vector<std:
   return right;
 }
 
-/// Decides after a case was found wrong. If it is hidden, everything else is still checked, in this
-/// case and in the others. If the job ended here, its duration, and the number of its stages, would
-/// reveal which hidden case was wrong.
+/// Decides after a case was found wrong. If it is hidden, everything else is still timed and
+/// checked, in this case and in the others. If the job ended here, its duration, and the number of
+/// its stages, would reveal which hidden case was wrong.
 bool TimingSession::ends_checks(const CaseRecord& record) const {
   return run_.failed() || !record.hidden;
 }
 
-bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std::string& plan,
-                               const Locks& locks) {
+bool TimingSession::judge_aside(std::size_t i, const Locks& locks) {
   CaseRecord& record = run_.verdict().cases[i];
-  bool right = true;
+  bool right = record.outcome == Outcome::pass;
   for (; aside_[i] > 0; --aside_[i]) {
     if (!locks.prepare()) return false;
     run_.enter(Stage::recheck);
@@ -64,6 +66,14 @@ bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std:
     right = still_right(record, again, kWrongWhenTimed) && right;
     if (!right && ends_checks(record)) return false;
   }
+  return right;
+}
+
+bool TimingSession::check_case(std::size_t i, LaunchSession* session, const std::string& plan,
+                               const Locks& locks) {
+  CaseRecord& record = run_.verdict().cases[i];
+  bool right = judge_aside(i, locks);
+  if (!right && ends_checks(record)) return false;
   are_judged_[i] = right;
   right = right && has_no_kept_answers(record) && above_floor(record);
   if (!right && ends_checks(record)) return false;

@@ -84,9 +84,14 @@ class TimingSession {
 
   /// Measures every timed case and writes the latencies into the verdict's records. If `session` is
   /// null, the submission's latencies are already known (host tier), and only the oracle and
-  /// PyTorch are timed. Returns false if the verdict has become an error. If a launch lacked memory
-  /// of the GPU, the caller may call this function again.
+  /// PyTorch are timed. Returns false if the verdict has become a fail or an error. If a launch of
+  /// the submission lacked memory of the GPU, or if oracle_lacked_memory() is true, the caller may
+  /// call this function a second time. It then first judges the outputs that are set aside, because
+  /// they take memory.
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
+  /// Returns true if the first call of measure() ended because a launch of the oracle lacked memory
+  /// of the GPU.
+  bool oracle_lacked_memory() const { return oracle_ && oracle_->device_was_full(); }
   /// Functions that lock the GPU, and return false if the verdict has become an error, and one that
   /// gives it back. It is given back after each comparison, so that a job that needs the GPU
   /// exclusively waits for one comparison at most.
@@ -156,6 +161,8 @@ class TimingSession {
   /// Makes the judge keep the outputs of a timed sample for check_outputs(). If it cannot, compares
   /// them at once.
   bool keep_outputs(std::size_t case_index, const Launched& launched);
+  /// Judges the outputs of a case that are set aside. Returns false if one is wrong.
+  bool judge_aside(std::size_t i, const Locks& locks);
   bool check_case(std::size_t i, LaunchSession* session, const std::string& plan,
                   const Locks& locks);
   bool ends_checks(const CaseRecord& record) const;
@@ -188,6 +195,7 @@ class TimingSession {
   // One element for each case: the number of samples whose outputs the judge has set aside, whether
   // it has judged all of them, the alternatives that were timed, and what later jobs may reuse.
   std::vector<int> aside_;
+  int attempts_ = 0;  // calls of measure()
   std::vector<bool> are_judged_;
   std::vector<std::vector<std::int64_t>> chosen_;
   std::vector<std::optional<Found>> found_;

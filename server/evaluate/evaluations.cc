@@ -66,11 +66,12 @@ std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& p
     const std::size_t i = indices[n];
     const bool is_repeated = stored[n] && *stored[n] != places[i].id;
     if (is_repeated) rename(places[i], *stored[n]);
+    // Other requests that wait for this evaluation may change its deadline once it is settled.
+    if (stored[n]) set_deadline(principal, *stored[n], members[i].deadline_unix_ms, false);
     settle(places[i].key, stored[n].has_value());
     if (stored[n]) {
       answers[i].id = *stored[n];
       answers[i].duplicate = is_repeated;
-      set_deadline(principal, *stored[n], members[i].deadline_unix_ms, false);
     } else {
       groups_.forget(places[i].id);
       answers[i].problem = problem_of(stored[n].error());
@@ -85,8 +86,12 @@ std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& p
       answer = {.id = "", .problem = found->second};
       continue;
     }
-    answer.id = settled_id(places[i].key, answer.id);
-    set_deadline(principal, answer.id, members[i].deadline_unix_ms, true);
+    if (const std::optional<std::string> id = settled_id(places[i].key, members[i].digest)) {
+      answer.id = *id;
+      set_deadline(principal, answer.id, members[i].deadline_unix_ms, true);
+    } else {
+      answer = accept(principal, {members[i]}).front();
+    }
   }
   return answers;
 }
@@ -133,14 +138,15 @@ Evaluations::Place Evaluations::reserve(const tools::Principal& principal, const
   return place;
 }
 
-std::string Evaluations::settled_id(const Key& key, const std::string& id) {
+std::optional<std::string> Evaluations::settled_id(const Key& key, const std::string& digest) {
   MutexLock lock(mutex_);
   settled_.wait(lock, canceller_.get_stop_token(), [&]() ASSAY_REQUIRES(mutex_) {
     const auto found = known_.find(key);
     return found == known_.end() || found->second.accepted;
   });
   const auto found = known_.find(key);
-  return found == known_.end() ? id : found->second.id;
+  if (found == known_.end() || found->second.digest != digest) return std::nullopt;
+  return found->second.id;
 }
 
 void Evaluations::rename(const Place& place, const std::string& id) {

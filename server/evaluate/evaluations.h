@@ -86,9 +86,9 @@ class Evaluations {
 
   Place reserve(const tools::Principal& principal, const Wanted& wanted);
   bool says_nothing(const tools::Principal& principal, const std::string& id);
-  /// Waits until another request has stored the evaluation with this key. Returns the evaluation's
-  /// id, which rename() may have changed, or `id` if the evaluation was refused.
-  std::string settled_id(const Key& key, const std::string& id);
+  /// Waits until the other request with this key has stored its evaluation, and returns its id.
+  /// Returns nothing if it was refused, or if the key has another evaluation by now.
+  std::optional<std::string> settled_id(const Key& key, const std::string& digest);
   /// Replaces the id of a new evaluation by that of the job that an earlier request had for it.
   void rename(const Place& place, const std::string& id);
   void settle(const Key& key, bool accepted);

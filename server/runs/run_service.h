@@ -66,8 +66,7 @@ class StoredRuns final : public tools::RunService {
   std::vector<Result<std::string>> accept_all(const tools::Principal& principal,
                                               std::vector<OfferedJob> jobs);
   /// Returns the job of an earlier call that this call repeats, or "" if it is a new call. The
-  /// answer to a repeated call does not depend on what has changed since the first one: budgets,
-  /// the end of the run, devices and queues.
+  /// answer to a repeated call depends on neither budgets, the end of the run, nor queues.
   Result<std::string> job_of_repeat(const tools::Principal& principal, const sandbox::Job& job,
                                     const std::string& call_id);
   /// Returns an error if the principal lacks the scope that the run's track needs.

@@ -37,7 +37,7 @@ from harness.judging.shared_buffers import (
     open_shared_buffers,
     prepare,
 )
-from harness.judging.timed_rounds import draw_ahead, judge_aside, set_aside
+from harness.judging.timed_rounds import draw_ahead, forget_drawn, judge_aside, set_aside
 from harness.judging.torch_device import prepare_torch, torch_device
 from harness.operator import Operator
 from harness.wire.frames import Channel, Frame, FrameError
@@ -371,10 +371,10 @@ class Judge:
             torch.cuda.synchronize(self.device)
 
     def _free_memory(self, frame: Frame) -> Reply:
+        forget_drawn(self._jobs.values())
         if self._pool is not None:
             self._pool.free_unused()
-        if self.device.type == "cuda":
-            torch.cuda.empty_cache()
+        torch.cuda.empty_cache()  # does nothing in a judge without CUDA
         job = str(frame.header.get("job", ""))
         return {"type": "freed", "job": job, **self._room.wire(job)}, []
 

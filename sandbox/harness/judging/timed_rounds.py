@@ -72,6 +72,13 @@ def draw_ahead(state: CaseState, rounds: int, job: Iterable[CaseState]) -> None:
         state.drawn.append(state.fresh())
 
 
+def forget_drawn(jobs: Iterable[dict[str, CaseState]]) -> None:
+    """Gives up inputs that were drawn ahead. Their cases draw others when they need them."""
+    for states in jobs:
+        for state in states.values():
+            state.drawn.clear()
+
+
 def set_aside(state: CaseState, wires: Sequence[dict[str, Any]], job: Iterable[CaseState]) -> bool:
     """Keeps a copy of the outputs in the shared buffers for judge_aside(). Returns False, and keeps
     nothing, if there is no room. Then the outputs have to be compared at once."""

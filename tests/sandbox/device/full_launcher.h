@@ -26,6 +26,9 @@ class FullLauncher {
   /// A timed launch of a submission. (An oracle gets no new inputs.)
   static constexpr const char* kTimed = "request['time'] and request['stage_next_inputs']";
 
+  /// A timed launch of an oracle.
+  static constexpr const char* kOracle = "request['time'] and not request['stage_next_inputs']";
+
   /// `which` is a condition on the header of the message `launch`, in Python. The first `times` of
   /// these launches fail, in whichever launchers they are.
   FullLauncher(const std::string& name, const std::string& which, int times)

@@ -246,6 +246,26 @@ TEST_CASE("a timed launch that finds the memory full is tried once more, with al
   }
 }
 
+TEST_CASE("an oracle that finds the memory full is timed once more, with all that is free") {
+  for (const int times : {1, 99}) {
+    const std::string name = "oracle" + std::to_string(times);
+    const FullLauncher full(name, FullLauncher::kOracle, times);
+    SandboxConfig config = sharing_config("grade-" + name);
+    config.launcher = full.program();
+    SharedGpu gpu(config);
+    JobMonitor monitor;
+    const Verdict verdict = gpu.execute(two_cases(kCopy), monitor);
+    INFO(words_of(verdict));
+    CHECK(verdict.outcome == Outcome::pass);
+    CHECK(verdict.perf.has_value() == (times == 1));
+    const bool is_told =
+        std::any_of(verdict.hints.begin(), verdict.hints.end(),
+                    [](const Hint& hint) { return hint.kind == HintKind::oracle_not_timed; });
+    CHECK(is_told == (times != 1));
+    if (times != 1) CHECK(full.launches() == 2);
+  }
+}
+
 TEST_CASE("outputs of a first attempt to time are compared too") {
   // The first timed launch of the first case succeeds, and one of the second case fails.
   SandboxConfig config = sharing_config("grade-both");
@@ -283,6 +303,25 @@ TEST_CASE("a hidden case that is wrong when it is timed does not end the compari
   CHECK(verdict.cases[2].latency);
   CHECK(watch.compared == watch.copied);
   CHECK_FALSE(gpu.context().measurements.graded.find(cache_key(job, 0)).baseline);
+}
+
+TEST_CASE("a hidden case that is wrong when it is timed does not end the timing") {
+  SandboxConfig config = sharing_config("grade-hidden-now");
+  std::ofstream(config.harness_dir + "/judging/timed_rounds.py", std::ios::app)
+      << "\nMOST_ASIDE = 0\n";  // every output is compared at once
+  SharedGpu gpu(config);
+  Job job = two_cases(wrong_when_timed(1'000));
+  for (CaseRequest& one : job.cases) one.hidden = true;
+  JobMonitor monitor;
+  const Verdict verdict = gpu.execute(job, monitor);
+  INFO(words_of(verdict));
+  CHECK(verdict.error_kind == ErrorKind::wrong_result);
+  CHECK_FALSE(verdict.perf);
+  REQUIRE(verdict.cases.size() == 2);
+  CHECK(verdict.cases[0].outcome == Outcome::fail);
+  CHECK_FALSE(verdict.cases[0].latency);
+  CHECK(verdict.cases[1].outcome == Outcome::pass);
+  CHECK(verdict.cases[1].latency);
 }
 
 TEST_CASE("a judge that ends between timed outputs and their comparison costs nobody a verdict") {

@@ -1,10 +1,12 @@
 #include "server/evaluate/evaluations.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -118,6 +120,28 @@ TEST_CASE("a given key of an evaluation of a run is known after a restart") {
   CHECK(again.id == first.id);
   CHECK(ask("b").id != first.id);
   CHECK(services->runs().calls_left({}, run, "vector_add", sandbox::JobKind::test)->left == 8);
+}
+
+TEST_CASE("equal evaluations that are refused at the same time are all refused") {
+  ServicesFixture services({.queued_per_device = {.total = 1, .per_principal = 1}}, 1);
+  const tools::Services tools = services_of(services);
+  InputGroups groups(services.clock);
+  Evaluations evaluations(tools, groups);
+  const auto first = evaluations.accept({}, {wanted(services, kSlow)});
+  services.wait_until_running(first[0].id);
+  REQUIRE_FALSE(evaluations.accept({}, {wanted(services, "# fake: sleep_ms=20001\n")})[0].problem);
+  constexpr int kRounds = 20, kClients = 4;
+  for (int round = 0; round < kRounds; ++round) {
+    const Wanted one = wanted(services, "# fake: sleep_ms=3000" + std::to_string(round) + "\n");
+    std::vector<char> refused(kClients, 0);
+    std::vector<std::jthread> clients;
+    for (int client = 0; client < kClients; ++client)
+      clients.emplace_back([&, client] {
+        refused[client] = evaluations.accept({}, {one, one})[1].problem.has_value();
+      });
+    clients.clear();
+    CHECK(std::count(refused.begin(), refused.end(), 1) == kClients);
+  }
 }
 
 TEST_CASE("a deadline ends the wait for a device, and never a job that has begun") {

@@ -130,6 +130,17 @@ def test_inputs_drawn_ahead_are_the_next_ones(talk: Conversation, case: dict[str
     assert talk.compare("job_1", "first", talk.answer(case, 2.0))["kind"] == "none"
 
 
+def test_a_judge_that_frees_memory_gives_up_inputs_drawn_ahead(
+    talk: Conversation, case: dict[str, Any]
+) -> None:
+    talk.ask({"type": "references", **CASE, "timed": False, "rounds": 2})
+    assert len(state_of(talk).drawn) == 2
+    assert talk.ask({"type": "free_memory", "job": "job_1"}).header["type"] == "freed"
+    assert not state_of(talk).drawn
+    assert refresh(talk)
+    assert talk.compare("job_1", "first", talk.answer(case, 2.0))["kind"] == "none"
+
+
 def test_no_more_inputs_are_drawn_ahead_than_there_is_room_for(
     talk: Conversation, case: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -94,7 +94,7 @@ bool TimingSession::measure(LaunchSession* session, const std::vector<std::strin
   }
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
     if (timed_[i] && !measure_case(i, session, session != nullptr ? plans[i] : std::string())) {
-      blame(run_.verdict().cases[i]);
+      if (run_.failed()) blame(run_.verdict().cases[i]);
       return false;
     }
   }

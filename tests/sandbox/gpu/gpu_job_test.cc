@@ -26,8 +26,6 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-using Mode = GpuScheduler::Mode;
-
 SandboxConfig sharing_config(const std::string& name) {
   SandboxConfig config = real_config();
   config.harness_dir = SharingHarness(name).folder();
@@ -74,7 +72,7 @@ class Watch {
       if (stage == Stage::queue && compared > 0) waits();
       if (stage != Stage::recheck) return;
       // If the job has the GPU alone, it does not share it: it only copies the outputs.
-      if (!gpu.scheduler().lock(Mode::shared, Deadline::after_ms(0))) {
+      if (!gpu.scheduler().lock(GpuScheduler::Mode::shared, Deadline::after_ms(0))) {
         ++copied;
       } else {
         ++compared;
@@ -112,9 +110,12 @@ TEST_CASE("while timed outputs are compared, other jobs have the GPU before each
         if (other.valid()) had_gpu_alone = false;  // the job kept the GPU since the last comparison
         if (!had_gpu_alone) return;
         other = std::async(std::launch::async, [&] {
-          return gpu.scheduler().lock(Mode::exclusive, for_another_thread()).has_value();
+          return gpu.scheduler()
+              .lock(GpuScheduler::Mode::exclusive, for_another_thread())
+              .has_value();
         });
-        CHECK(gpu.scheduler().wait_for_waiters(Mode::exclusive, 1, for_another_thread()));
+        CHECK(gpu.scheduler().wait_for_waiters(GpuScheduler::Mode::exclusive, 1,
+                                               for_another_thread()));
       },
       [&] { had_gpu_alone = had_gpu_alone && other.get(); });
   const Verdict verdict = gpu.execute(two_cases(kCopy), watch.monitor);
@@ -370,7 +371,7 @@ TEST_CASE("a grade that is cancelled before its timed outputs are compared leave
   CHECK_FALSE(verdict.perf);
   for (const CaseRecord& one : verdict.cases) CHECK_FALSE(one.latency);
   CHECK_FALSE(gpu.context().measurements.graded.find(cache_key(job, 0)).baseline);
-  CHECK(gpu.scheduler().lock(Mode::exclusive, Deadline::after_ms(0)));
+  CHECK(gpu.scheduler().lock(GpuScheduler::Mode::exclusive, Deadline::after_ms(0)));
   JobMonitor monitor;
   const Verdict next = gpu.execute(two_cases(kCopy), monitor);
   INFO(words_of(next));

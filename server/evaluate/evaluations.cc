@@ -80,7 +80,7 @@ std::vector<Evaluations::Accepted> Evaluations::accept(const tools::Principal& p
   }
   for (std::size_t i = 0; i < members.size(); ++i) {
     Accepted& answer = answers[i];
-    if (!answer.duplicate) continue;
+    if (!places[i].answer || !answer.duplicate) continue;  // not the evaluation of another request
     const auto found = refused.find(answer.id);
     if (found != refused.end()) {
       answer = {.id = "", .problem = found->second};

@@ -8,8 +8,8 @@
 
 This module connects draft.py (the plan under construction), contents.py (the contents of tensors)
 and transfers.py (fills and copies). The Triton adapter calls `launch`, `choosing`, `settle`,
-`leave_out` and `note` (see launches.Sink). The classifier of torch operations (dispatch.py) calls `copy`, `fill`,
-`adopt` and similar methods. Not thread-safe."""
+`leave_out` and `note` (see launches.Sink). The classifier of torch operations (dispatch.py) calls
+`copy`, `fill`, `adopt` and similar methods. Not thread-safe."""
 
 from __future__ import annotations
 

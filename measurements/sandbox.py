@@ -136,9 +136,16 @@ class Agent:
 
 class Server:
     def __init__(
-        self, binary: str, device: str, folder: Path, *arguments: str, probe: bool = True
+        self,
+        binary: str,
+        device: str,
+        folder: Path,
+        *arguments: str,
+        probe: bool = True,
+        state: Path | None = None,
     ) -> None:
-        """Starts a server. With `probe`, also waits until a correct submission passes."""
+        """Starts a server. With `probe`, also waits until a correct submission passes. `state` is
+        the server's state folder, if it is not one in `folder`."""
         command = [
             binary,
             "serve",
@@ -150,7 +157,7 @@ class Server:
             str(folder / "assay.db"),
             *arguments,
         ]
-        environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        environment = {**os.environ, "ASSAY_STATE_DIR": str(state or folder / "state")}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         atexit.register(self.process.kill)  # ends the server even if a measurement fails
         assert self.process.stderr is not None

@@ -13,7 +13,10 @@ left out. `end_s` of a sample is the time of its verdict since the load began. `
 the processors did meanwhile (processor_use.py).
 
 With `--grades AGENTS`, that many agents then submit the oracles of all operators, in an order that
-the seed draws, each once. A graded submission has the GPU alone while it is timed."""
+the seed draws, each once. A graded submission has the GPU alone while it is timed.
+
+`--state` names the server's state folder, which stays. A second measurement with the same folder
+finds the recordings of the oracles there, as a server that starts again does."""
 
 from __future__ import annotations
 
@@ -167,6 +170,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="for each number of agents")
     parser.add_argument("--grades", type=int, default=0, help="the agents that submit oracles")
     parser.add_argument("--grades-s", type=float, default=120.0, help="no submission starts later")
+    parser.add_argument("--state", type=Path, help="the server's state folder; default: a new one")
     parser.add_argument("--serve", action="append", default=[], help="another option of the server")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -178,7 +182,14 @@ def main() -> None:
     result: dict[str, Any] = {"environment": environment(), "device": options.device, "sets": {}}
     with tempfile.TemporaryDirectory() as folder:
         begin = time.monotonic()
-        server = Server(options.binary, options.device, Path(folder), *options.serve, probe=False)
+        server = Server(
+            options.binary,
+            options.device,
+            Path(folder),
+            *options.serve,
+            probe=False,
+            state=options.state,
+        )
         first = Agent(server.port).verdict(oracle_of(FIRST), operator=FIRST)
         result["first_verdict"] = {
             "operator": FIRST,
@@ -207,6 +218,8 @@ def main() -> None:
             )
         result["pool_kib"] = pool_memory(server)
         end(server)
+        recordings = (options.state or Path(folder) / "state") / "recordings"
+        result["recordings_bytes"] = sum(one.stat().st_size for one in recordings.glob("**/*"))
     options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 

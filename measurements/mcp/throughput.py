@@ -21,10 +21,12 @@ finds the recordings of the oracles there, as a server that starts again does.""
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
 import random
+import sqlite3
 import statistics
 import sys
 import tempfile
@@ -158,6 +160,25 @@ def load(
     return {**result, "samples": inside}
 
 
+def add_stored(grades: dict[str, Any], store: Path) -> None:
+    """Adds what the answers of `submit` leave out, from the stored verdicts: the time for which each
+    grade had the GPU alone, its stages, its Perf, and why it does not pass."""
+    keys = ("gpu_alone_ms", "stage_ms", "perf", "error_kind", "detail")
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
+        rows = database.execute(
+            "SELECT operator, document FROM verdicts JOIN submissions USING (job)"
+            " WHERE kind = 'grade'"
+        ).fetchall()
+    stored = {operator: json.loads(document) for operator, document in rows}
+    for sample in grades["samples"]:
+        verdict = stored.get(sample["operator"], {})
+        sample.update({key: verdict[key] for key in keys if verdict.get(key) not in (None, "none")})
+    alone = [one["gpu_alone_ms"] for one in grades["samples"] if "gpu_alone_ms" in one]
+    if alone:
+        grades["mean_gpu_alone_ms"] = round(statistics.mean(alone), 1)
+        grades["median_gpu_alone_ms"] = round(statistics.median(alone), 1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -216,6 +237,7 @@ def main() -> None:
             result["grades"] = load(
                 server, "submit", lambda _: order, options.grades, options.grades_s, finish=False
             )
+            add_stored(result["grades"], Path(folder) / "assay.db")
         result["pool_kib"] = pool_memory(server)
         end(server)
         recordings = (options.state or Path(folder) / "state") / "recordings"

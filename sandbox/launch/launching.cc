@@ -181,6 +181,7 @@ std::optional<Launched> LaunchSession::launch(const CasePlan& plan, const Launch
   request.inspect = options.inspect;
   request.chosen = options.chosen;
   request.stage_next_inputs = static_cast<bool>(options.stage_next_inputs);
+  request.returns_outputs = options.returns_outputs;
   return perform(std::move(request), plan, options.stage_next_inputs);
 }
 

@@ -44,6 +44,8 @@ struct LaunchOptions {
   /// If true, the launcher measures the plan's timeline after the samples and checks whether the
   /// plan is deterministic.
   bool inspect = false;
+  /// If false, a timed launch returns no outputs, and does not look for changed inputs.
+  bool returns_outputs = true;
   /// A function that launch() calls between warm-up and samples. It replaces the inputs by new
   /// inputs. If the function returns false, it has written the reason into the verdict, and
   /// launch() returns nothing.

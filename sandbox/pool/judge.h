@@ -141,9 +141,10 @@ class Judge {
   /// ended, also if it worked on a request of another job. Only if the error is `internal` and the
   /// judge was busy, other jobs had their turns first.
   Status settle(const std::string& job, const Deadline& deadline);
-  /// Times PyTorch's own implementation of the operator for one case, on the judge's device.
-  /// Returns the times in nanoseconds.
+  /// Times PyTorch's own implementation of the operator for one case, on the judge's device. After
+  /// `longest`, the judge takes no further sample. Returns at least one time, in nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id,
+                                             std::chrono::milliseconds longest,
                                              const Deadline& deadline);
   /// Compiles the operator's reference with torch.compile, and times one case of it. The
   /// compilation takes minutes for some references, so do not call this function on a judge that

@@ -74,9 +74,10 @@ Result<DeviceRoom> Judge::free_memory(const Deadline& deadline, const std::strin
 
 Result<std::vector<double>> Judge::time_reference(const std::string& job,
                                                   const std::string& case_id,
+                                                  std::chrono::milliseconds longest,
                                                   const Deadline& deadline) {
-  return ask_for(parse_timed_reference, {time_reference_header(job, case_id), {}, job, case_id},
-                 deadline);
+  return ask_for(parse_timed_reference,
+                 {time_reference_header(job, case_id, longest), {}, job, case_id}, deadline);
 }
 
 Result<CompiledTime> Judge::time_compiled(const std::string& operator_dir, const CaseRequest& one,

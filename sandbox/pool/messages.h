@@ -320,7 +320,8 @@ nlohmann::json references_header(const std::string& job, const std::string& case
                                  int rounds);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json free_memory_header(const std::string& job);
-nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
+nlohmann::json time_reference_header(const std::string& job, const std::string& case_id,
+                                     std::chrono::milliseconds longest);
 nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one,
                                     bool eager);
 /// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the

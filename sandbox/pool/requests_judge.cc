@@ -124,8 +124,9 @@ json time_compiled_header(const std::string& operator_dir, const CaseRequest& on
           {"eager", eager}};
 }
 
-json time_reference_header(const std::string& job, const std::string& case_id) {
-  return {{"type", "time_reference"}, {"job", job}, {"case", case_id}};
+json time_reference_header(const std::string& job, const std::string& case_id,
+                           std::chrono::milliseconds longest) {
+  return {{"type", "time_reference"}, {"job", job}, {"case", case_id}, {"max_ms", longest.count()}};
 }
 
 json host_case_header(const std::string& job, const std::string& case_id, const HostRounds& rounds,

@@ -31,6 +31,10 @@ constexpr auto kMaxRefining = std::chrono::milliseconds(200);
 // The number of rounds for PyTorch if it is not the baseline. One is enough, because no score
 // depends on its time then.
 constexpr int kPyTorchRounds = 1;
+// The time for the samples of PyTorch in a round. It is shorter if no score depends on them,
+// because PyTorch takes milliseconds for some operators, and all other jobs wait.
+constexpr auto kMaxPyTorch = std::chrono::milliseconds(25);
+constexpr auto kMaxPyTorchBaseline = std::chrono::milliseconds(100);
 // The number of side samples in each block after the first: samples with warm caches, and as many
 // samples by the host's clock.
 constexpr std::int64_t kLaterSideSamples = 1;
@@ -121,7 +125,9 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const std::chrono::nanoseconds begin = now();
   // Several rounds are taken so that a drift of the clocks affects the submission, the oracle and
-  // PyTorch equally. If only the submission is timed, one round is enough.
+  // PyTorch equally. If only the submission is timed, one round is enough. Of the least rounds, the
+  // oracle has a block in the first and in the last one: unlike the submission it needs no runs on
+  // three new inputs, and blocks around those of the submission see the same drift.
   const int least = baseline_known && known.pytorch_ns ? 1 : kMinRounds;
   const auto pytorch_steady = [&] {
     return !by_pytorch || pytorch.empty() || known_well_enough(median_interval(pytorch));
@@ -141,7 +147,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
       if (subject == Subject::submission && session != nullptr &&
           !time_submission(i, *session, plan, next_block(submission, rounds_left), submission))
         return false;
-      if (subject == Subject::oracle && !baseline_known && oracle.wants_block()) {
+      const bool oracle_due = session == nullptr || round == 0 || round >= least - 1;
+      if (subject == Subject::oracle && oracle_due && !baseline_known && oracle.wants_block()) {
         time_oracle(i, next_block(oracle.samples(), rounds_left), oracle.samples());
         if (session != nullptr && attempts_ == 1 && oracle_lacked_memory()) return false;
         oracle.look();
@@ -335,7 +342,7 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
   for (int i = 0; i < kClockTries; ++i) {
     std::optional<Launched> launched = oracle_->launch(
         {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
-        {.time = block, .chosen = into.chosen()});
+        {.time = block, .chosen = into.chosen(), .returns_outputs = false});
     if (!launched) return;
     const Timing timing = timing_of(*launched->samples);
     if (doubt(timing, *launched) != TimingDoubt::none || is_throttled(timing, highest_oracle_mhz_))
@@ -355,7 +362,8 @@ void TimingSession::time_pytorch(std::size_t i, std::vector<double>& into) {
   run_.enter(Stage::baseline);
   const std::string& id = prepared_.cases[i].id;
   const Result<std::vector<double>> samples = parts_.judge.time_reference(
-      run_.job().id, id, run_.deadline(run_.job().limits.judge_wall_ms));
+      run_.job().id, id, pytorch_is_baseline() ? kMaxPyTorchBaseline : kMaxPyTorch,
+      run_.deadline(run_.job().limits.judge_wall_ms));
   if (samples) {
     into.insert(into.end(), samples->begin(), samples->end());
     return;

@@ -62,7 +62,7 @@ bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& 
     system_clock().pause(kCoolDown);
     const std::optional<Launched> launched = oracle_->launch(
         {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
-        {.time = block});
+        {.time = block, .returns_outputs = false});
     if (launched && doubt(timing_of(*launched->samples), *launched) == TimingDoubt::none)
       return true;
   }

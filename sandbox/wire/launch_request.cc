@@ -52,6 +52,7 @@ json to_header(const LaunchRequest& request) {
           {"ablated", request.ablated},
           {"inspect", request.inspect},
           {"stage_next_inputs", request.stage_next_inputs},
+          {"returns_outputs", request.returns_outputs},
           {"time", request.time.has_value()},
           {"min_samples", block.min_samples},
           {"max_samples", block.max_samples},
@@ -80,6 +81,7 @@ Result<LaunchRequest> parse_launch_request(const Frame& frame) {
     request.inspect = in.flag("inspect");
     request.time = read_block(in);
     request.stage_next_inputs = in.optional_flag("stage_next_inputs").value_or(false);
+    request.returns_outputs = in.optional_flag("returns_outputs").value_or(true);
   }
   for (const json& input : in.list("inputs", kMaxArguments)) {
     HeaderReader one(input, "launch: an input");

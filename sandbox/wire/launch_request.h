@@ -71,6 +71,8 @@ struct LaunchRequest {
   // If true, the launcher sends `primed` before the samples and then waits for `sample`. The
   // supervisor can change the inputs before it sends `sample`.
   bool stage_next_inputs = false;
+  // If false, no outputs are returned, and no inputs are compared, because nobody needs them.
+  bool returns_outputs = true;
 };
 
 nlohmann::json to_header(const LaunchRequest& request);

@@ -325,7 +325,7 @@ class Judge:
     def _time_reference(self, frame: Frame) -> Reply:
         header = frame.header
         with fastest_kernels():
-            samples = times_ns(self.device, self._state(header).run_reference)
+            samples = times_ns(self.device, self._state(header).run_reference, header["max_ms"])
         return about("timed_reference", header, **timing(samples))
 
     def _time_compiled(self, frame: Frame) -> Reply:

@@ -202,6 +202,7 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
   replayed.chosen.assign(request.chosen.begin(), request.chosen.end());
   replayed.ablated = request.ablated;
   replayed.inspect = request.inspect;
+  replayed.returns_outputs = request.returns_outputs;
   replayed.trusted = with.trusted;
   replayed.sanitizer = with.sanitizer;
   LaunchResult<Launched> launched =

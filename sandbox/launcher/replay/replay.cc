@@ -207,22 +207,26 @@ class Replay {
     // probability 1/4 it is the first cold sample, because it cannot use results kept from an
     // earlier sample. Otherwise it is one of the later cold samples. Fresh samples have equal
     // probabilities, and so have later cold samples: the n-th of a kind replaces the sample drawn
-    // so far with probability 1/n (reservoir sampling).
+    // so far with probability 1/n (reservoir sampling). A kernel could notice that outputs were
+    // copied, because the next run comes later. This tells it nothing: whether a sample is drawn
+    // does not depend on the samples drawn before it.
     const bool a_fresh_one = std::bernoulli_distribution(0.5)(random);
     const bool the_first = std::bernoulli_distribution(0.5)(random);
     const auto one_in = [&](std::int64_t count) {
       return std::uniform_int_distribution<std::int64_t>(1, count)(random) == 1;
     };
-    work.sampled = [&, a_fresh_one, the_first](SampleKind kind,
-                                               std::int64_t index) -> LaunchStatus {
-      const bool drawn = kind == SampleKind::fresh ? a_fresh_one && one_in(index + 1)
-                                                   : index == 0 || (!the_first && one_in(index));
-      if (!drawn) return {};
-      watch_.end(LaunchPart::run);
-      LaunchStatus returned = closed(return_outputs(result.modified));  // more samples follow
-      watch_.end(LaunchPart::copy);
-      return returned;
-    };
+    if (request_.returns_outputs) {
+      work.sampled = [&, a_fresh_one, the_first](SampleKind kind,
+                                                 std::int64_t index) -> LaunchStatus {
+        const bool drawn = kind == SampleKind::fresh ? a_fresh_one && one_in(index + 1)
+                                                     : index == 0 || (!the_first && one_in(index));
+        if (!drawn) return {};
+        watch_.end(LaunchPart::run);
+        LaunchStatus returned = closed(return_outputs(result.modified));  // more samples follow
+        watch_.end(LaunchPart::copy);
+        return returned;
+      };
+    }
     if (TrustedKernels* trusted = request_.trusted; trusted != nullptr) {
       work.scrub = [trusted] { return trusted->scrub_async(); };
       work.touch = [trusted] { return trusted->touch_async(); };

@@ -63,6 +63,9 @@ struct ReplayRequest {
   // inputs. The launcher switches to the new inputs after the warm-up. So the first sample is the
   // first run on the new inputs, and a kernel cannot use values that it kept from the warm-up.
   std::function<LaunchStatus()> stage_next_inputs = {};
+  // If false, a timed plan returns no outputs, and inputs that it has changed are not found. This
+  // saves the mapping of the judge's memory for a plan whose outputs nobody compares.
+  bool returns_outputs = true;
   // If true and the plan is timed, determinism is checked and a timeline is measured.
   bool inspect = false;
   // If true, the plan runs without the submission's kernels. Outputs that are right in such a run

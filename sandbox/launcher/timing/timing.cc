@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "base/median.h"
@@ -10,7 +11,10 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
-constexpr int kOverheadSamples = 25;
+// The numbers of samples of the marks' overhead. A few samples tell it to about 0.1 us. This is
+// enough for runs of at least kLongRunNs, and for the times with warm caches, which rank nothing.
+constexpr int kOverheadSamples = 25, kFewOverheadSamples = 9;
+constexpr double kLongRunNs = 40'000;
 // A cold sample is discarded if its clock rate is below this share of the median clock rate. The
 // GPU was throttled during such a sample.
 constexpr double kSlowClock = 0.97;
@@ -113,8 +117,9 @@ class Series {
   /// a kernel of known duration, minus that duration. So the overhead includes the time until the
   /// kernel's writes are complete.
   LaunchResult<double> overhead(bool flushed) {
+    const int count = flushed && shortest_ns_ < kLongRunNs ? kOverheadSamples : kFewOverheadSamples;
     std::vector<double> samples;
-    for (int i = 0; i < kOverheadSamples; ++i) {
+    for (int i = 0; i < count; ++i) {
       if (flushed) {
         if (LaunchStatus s = cold_.flush(work_); !s) return tl::unexpected(s.error());
       }
@@ -140,7 +145,7 @@ class Series {
       if (!sample) return tl::unexpected(sample.error());
       samples.push_back(without(samples_.overhead_ns, *sample));
       const auto taken = static_cast<std::int64_t>(samples.size());
-      if (LaunchStatus s = work_.sampled(SampleKind::cold, taken - 1); !s) return s;
+      if (LaunchStatus s = sampled(SampleKind::cold, taken - 1); !s) return s;
       if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
       if (taken < next_look) continue;
       if (median_interval(at_full_clock()).relative_half_width() <= rules_.relative_half_width)
@@ -165,9 +170,13 @@ class Series {
       LaunchResult<double> sample = cold();
       if (!sample) return tl::unexpected(sample.error());
       samples_.fresh_ns.push_back(without(samples_.overhead_ns, *sample));
-      if (LaunchStatus s = work_.sampled(SampleKind::fresh, i); !s) return s;
+      if (LaunchStatus s = sampled(SampleKind::fresh, i); !s) return s;
     }
     return {};
+  }
+
+  LaunchStatus sampled(SampleKind kind, std::int64_t index) {
+    return work_.sampled ? work_.sampled(kind, index) : LaunchStatus();
   }
 
   LaunchResult<double> timed() {
@@ -183,6 +192,7 @@ class Series {
   LaunchResult<double> cold() {
     if (LaunchStatus s = cold_.make(work_); !s) return tl::unexpected(s.error());
     LaunchResult<double> ns = timed();
+    if (ns) shortest_ns_ = std::min(shortest_ns_, *ns);
     if (!ns || !work_.clock_mhz) return ns;
     LaunchResult<double> mhz = work_.clock_mhz();
     if (!mhz) return mhz;
@@ -241,6 +251,7 @@ class Series {
   ColdState cold_;
   std::int64_t begin_;
   std::vector<double> clocks_;  // in MHz, one for each cold sample
+  double shortest_ns_ = std::numeric_limits<double>::infinity();  // of the cold runs so far
   double warm_overhead_ns_ = 0;
   LaunchSamples samples_;
 };

@@ -369,7 +369,7 @@ def test_defects_of_the_operator_are_judge_errors_and_the_judge_lives(
     bad = write_operator(tmp_path / "e", reference="1/0")
     assert "ZeroDivisionError" in message(judge.prepare(bad).header)
     assert "no prepared case" in message(
-        judge.ask({"type": "time_reference", "job": "nobody", "case": "x"}).header
+        judge.ask({"type": "time_reference", "job": "nobody", "case": "x", "max_ms": 100}).header
     )
     assert "unknown request" in message(judge.ask({"type": "dance", "job": "j"}).header)
     assert "cols" in message(

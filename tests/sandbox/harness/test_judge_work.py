@@ -64,10 +64,11 @@ def test_the_reason_of_an_error_is_told(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
     judge.prepare(operator).close()
-    timed = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"}).header
+    time_reference = {"type": "time_reference", "job": "job_1", "case": "small", "max_ms": 100}
+    timed = judge.ask(time_reference).header
     assert timed["type"] == "timed_reference" and timed["median_ns"] > 0
     judge.channel.send({"type": "release", "job": "job_1"})
-    forgotten = judge.ask({"type": "time_reference", "job": "job_1", "case": "small"})
+    forgotten = judge.ask(time_reference)
     assert (forgotten.type, forgotten.header["reason"]) == ("judge_error", "unknown_job")
     assert judge.ask({"type": "free_memory", "job": "job_1"}).header == {
         "type": "freed",

@@ -78,9 +78,10 @@ TEST_CASE("a busy judge forgets a job later, and keeps its memory slot until the
   }
   CHECK(prepared.get());
   CHECK(memory.acquire(long_enough()));
-  const auto forgotten = judge.time_reference(first.id, first.cases[0].id, long_enough());
+  constexpr std::chrono::milliseconds kLongest{100};
+  const auto forgotten = judge.time_reference(first.id, first.cases[0].id, kLongest, long_enough());
   REQUIRE_FALSE(forgotten);
-  CHECK(judge.time_reference(second.id, second.cases[0].id, long_enough()));
+  CHECK(judge.time_reference(second.id, second.cases[0].id, kLongest, long_enough()));
 }
 
 TEST_CASE("a judge that sends frames without end is stopped, and the error names the limit") {

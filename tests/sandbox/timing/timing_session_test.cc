@@ -13,9 +13,10 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-Verdict grade(const std::string& source) {
+Verdict grade(const std::string& source, const std::string& oracle = "") {
   Job job = copy_job(JobKind::grade, source);
   job.cases.resize(1);
+  job.baseline_source = oracle;
   Verdict verdict = run(job);
   INFO(verdict.summary << " " << verdict.detail);
   REQUIRE(verdict.cases.size() == 1);
@@ -28,6 +29,16 @@ TEST_CASE("an autotuned submission whose fastest alternative does the work passe
   const Verdict verdict = grade(tuned("pass"));
   CHECK(verdict.outcome == Outcome::pass);
   CHECK(verdict.cases[0].latency);
+}
+
+TEST_CASE("a grade has a block of the submission in each of three rounds, and two of the oracle") {
+  const Verdict verdict = grade(kCopy, kCopy);
+  CHECK(verdict.outcome == Outcome::pass);
+  REQUIRE(verdict.cases[0].latency);
+  REQUIRE(verdict.cases[0].baseline_latency);
+  // All runs take equally long on the fake driver, so each block has the least number of samples.
+  CHECK(verdict.cases[0].latency->samples_ns.size() == 30);
+  CHECK(verdict.cases[0].baseline_latency->samples_ns.size() == 20);
 }
 
 TEST_CASE("a fault in the timing of a case is the fault of that case") {

@@ -135,6 +135,24 @@ TEST_CASE(
   CHECK(caught < 280);
 }
 
+TEST_CASE("a timed plan whose outputs nobody needs returns none") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  bench.request.returns_outputs = false;
+  int runs = 0;
+  bench.gpu.add_kernel("spoils_later", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    if (++runs > 1) *launch.memory(0, 0, 1) ^= std::byte{1};
+    return {};
+  });
+  const std::vector<float> before = bench.out;
+  const auto result = bench.run(test::vector_add_plan(kN, "spoils_later"));
+  REQUIRE(result);
+  CHECK(result->samples->cold_ns.size() == 6);
+  CHECK(std::memcmp(bench.out.data(), before.data(), before.size() * sizeof(float)) == 0);
+  CHECK(result->modified.empty());
+  bench.check_clean();
+}
+
 TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two runs") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN);

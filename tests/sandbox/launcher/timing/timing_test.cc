@@ -199,6 +199,20 @@ TEST_CASE(
   CHECK(samples->wall_ns.size() == 2);
 }
 
+TEST_CASE("the overhead of a long run has fewer samples than that of a short run") {
+  const auto overhead_samples = [](double run_ns) {
+    ScriptedGpu gpu([&] { return run_ns; });
+    TimedWork work = work_on(gpu);
+    work.touch = [&] { return gpu.note('n'); };
+    const TickingClock clock(1'000'000);
+    REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000}, work,
+                         clock));
+    return std::count(gpu.log.begin(), gpu.log.end(), 'n');
+  };
+  CHECK(overhead_samples(39'000) == 25 + 9);  // with cold caches, and with warm ones
+  CHECK(overhead_samples(41'000) == 9 + 9);
+}
+
 TEST_CASE(
     "samples at a low clock are discarded and counted, and on-chip memory is scrubbed before each "
     "sample") {

@@ -18,8 +18,9 @@ namespace {
 constexpr int kMaxRounds = 8;
 // The maximum number of samples in a block. A block ends earlier when its median is known to one
 // percent, but not before kLeastBlockSamples. The first block shows how much the samples differ, so
-// the later blocks of the series take only as many as it still needs.
-constexpr std::int64_t kBlockSamples = 48;
+// the later blocks of the series take only as many as it still needs. kBlockSamples is large,
+// because another block costs as much as 40 samples (docs/explanation/performance.md).
+constexpr std::int64_t kBlockSamples = 96;
 constexpr std::int64_t kFirstBlockSamples = 24;
 constexpr std::int64_t kLeastBlockSamples = 10;
 // The time limit for the minimum number of rounds of one case. The round that is running at the

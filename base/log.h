@@ -80,6 +80,9 @@ std::string format_fields(Format format, std::string_view message, const Field* 
 
 void write(Level level, std::string_view message, const Field* fields, std::size_t count);
 
+inline void trace(std::string_view message, Fields fields = {}) {
+  write(Level::trace, message, fields.begin(), fields.size());
+}
 inline void debug(std::string_view message, Fields fields = {}) {
   write(Level::debug, message, fields.begin(), fields.size());
 }

@@ -66,7 +66,7 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
       options(cuda_options),
       name(device_name(options)),
       jobs(job_count(config)),
-      scheduler({.sharers = config.gpu_sharers}),
+      scheduler({.sharers = config.gpu_sharers, .device = name}),
       launchers(config, spawner, options.index, options.driver),
       host(config, spawner, host_access(options)),
       judges(config, spawner, judge_settings(config, options, name)),

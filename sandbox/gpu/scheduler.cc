@@ -3,12 +3,26 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
+
 namespace assay::sandbox {
 namespace {
 
 /// Returns true for modes whose holders exclude holders of `prepare` and `shared`.
 bool is_alone(GpuScheduler::Mode mode) {
   return mode == GpuScheduler::Mode::exclusive || mode == GpuScheduler::Mode::host;
+}
+
+const char* name_of(GpuScheduler::Mode mode) {
+  switch (mode) {
+    case GpuScheduler::Mode::prepare: return "prepare";
+    case GpuScheduler::Mode::shared: return "shared";
+    case GpuScheduler::Mode::exclusive: return "exclusive";
+    case GpuScheduler::Mode::load: return "load";
+    case GpuScheduler::Mode::host: return "host";
+  }
+  return "";
 }
 
 }  // namespace
@@ -73,10 +87,12 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
   MutexLock lock(mutex_);
   const Waiter mine{next_ticket_++, mode};
   waiters_.push_back(mine);
+  trace("waits", mode);
   changed_.notify_all();
   const bool admitted =
       deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return may_enter(mine); });
   std::erase_if(waiters_, [&](const Waiter& one) { return one.ticket == mine.ticket; });
+  trace(admitted ? "holds" : "gave up", mode);
   if (admitted) ++holders(mode);
   // Wakes the waiters, because one of them may now share the GPU or be first in its queue.
   changed_.notify_all();
@@ -89,6 +105,7 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
 void GpuScheduler::unlock(Mode mode) {
   const MutexLock lock(mutex_);
   --holders(mode);
+  trace("released", mode);
   if (is_alone(mode) && (++alone_in_row_ >= kExclusiveBatch ||
                          (!is_waiting(Mode::exclusive) && !is_waiting(Mode::host)))) {
     batch_end_ = next_ticket_;
@@ -97,6 +114,13 @@ void GpuScheduler::unlock(Mode mode) {
     alone_in_row_ = 0;
   }
   changed_.notify_all();
+}
+
+void GpuScheduler::trace(const char* event, Mode mode) const {
+  log::trace("gpu lock", {{"device", limits_.device},
+                          {"event", event},
+                          {"mode", name_of(mode)},
+                          {"at_us", system_clock().monotonic_ns() / 1'000}});
 }
 
 int GpuScheduler::waiting(Mode mode) const {

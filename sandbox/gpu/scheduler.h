@@ -31,6 +31,9 @@
 //   gpu->release();  // a holder never waits for another mode: it releases the lock first
 //   gpu = scheduler.lock(GpuScheduler::Mode::exclusive, deadline);
 //
+// The log of level trace has a line for each change of the lock. measurements/mcp/gpu_lock.py computes
+// from them what the GPU does.
+//
 // A job waits for a judge first (JudgeQueue), then reserves the memory slot, then locks the GPU.
 // Thread-safe. The scheduler must outlive everything that it grants.
 #pragma once
@@ -40,6 +43,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <utility>
 
 #include "base/mutex.h"
@@ -63,6 +67,7 @@ class GpuScheduler {
   struct Limits {
     int sharers = 1;  // maximum number of holders in the mode `shared` at a time
     std::chrono::milliseconds join_window = kJoinWindow;
+    std::string device = {};  // its name in the log
   };
 
   /// Holds the GPU lock until release() or the destructor.
@@ -113,6 +118,7 @@ class GpuScheduler {
   };
 
   void unlock(Mode mode);
+  void trace(const char* event, Mode mode) const ASSAY_REQUIRES(mutex_);
   int waiting_for(Mode mode) const ASSAY_REQUIRES(mutex_);
   bool may_enter(const Waiter& waiter) const ASSAY_REQUIRES(mutex_);
   bool may_enter_alone(const Waiter& waiter) const ASSAY_REQUIRES(mutex_);

@@ -11,6 +11,7 @@
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/timing/oracle_series.h"
+#include "sandbox/timing/timed_step.h"
 
 namespace assay::sandbox {
 namespace {
@@ -19,7 +20,7 @@ constexpr int kMaxRounds = 8;
 // The maximum number of samples in a block. A block ends earlier when its median is known to one
 // percent, but not before kLeastBlockSamples. The first block shows how much the samples differ, so
 // the later blocks of the series take only as many as it still needs. kBlockSamples is large,
-// because another block costs as much as 40 samples (docs/explanation/performance.md).
+// because another block costs as much as 40 samples (docs/measurements/server.md).
 constexpr std::int64_t kBlockSamples = 96;
 constexpr std::int64_t kFirstBlockSamples = 24;
 constexpr std::int64_t kLeastBlockSamples = 10;
@@ -261,6 +262,7 @@ TimedBlock TimingSession::next_block(const Samples& so_far, int rounds_left) con
 /// were not replaced. Inputs in memory files, and inputs on which the recorded launches depend, are
 /// never replaced. Returns nothing if the judge failed.
 std::optional<std::string> TimingSession::refresh(std::size_t i) {
+  const TimedStep step(run_.job().operator_name, "new inputs");
   const std::string& id = prepared_.cases[i].id;
   run_.enter(Stage::judge);
   Result<std::string> seed =
@@ -286,6 +288,7 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
       renewed = seed && !seed->empty();
       return seed.has_value();
     };
+    std::optional<TimedStep> step(std::in_place, run_.job().operator_name, "submission");
     std::optional<Launched> launched =
         session.launch({prepared_, case_index, plan, outputs_[case_index].get()},
                        {.time = block,
@@ -295,7 +298,10 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
     CaseRecord& record = run_.verdict().cases[case_index];
     if (!launched) return false;
     if (!renewed) launched->samples->first_run_ns.reset();
+    step->has_launched(launched->parts);
+    step.emplace(run_.job().operator_name, "outputs");
     if (rechecks(first) && !keep_outputs(case_index, *launched)) return false;
+    step.reset();
     check_inputs(run_.verdict(), record, *launched);
     if (record.outcome != Outcome::pass && ends_checks(record)) return false;
     const Timing timing = timing_of(*launched->samples);
@@ -340,11 +346,13 @@ void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
 void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into) {
   if (oracle_plans_.empty() || auxiliary_.failed()) return;
   run_.enter(Stage::baseline);
+  TimedStep step(run_.job().operator_name, "oracle");
   for (int i = 0; i < kClockTries; ++i) {
     std::optional<Launched> launched = oracle_->launch(
         {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
         {.time = block, .chosen = into.chosen(), .returns_outputs = false});
     if (!launched) return;
+    step.has_launched(launched->parts);
     const Timing timing = timing_of(*launched->samples);
     if (doubt(timing, *launched) != TimingDoubt::none || is_throttled(timing, highest_oracle_mhz_))
       continue;
@@ -361,6 +369,7 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
 void TimingSession::time_pytorch(std::size_t i, std::vector<double>& into) {
   if (run_.job().reference) return;  // its judge has no GPU; GpuJob::time_own_reference() times it
   run_.enter(Stage::baseline);
+  const TimedStep step(run_.job().operator_name, "pytorch");
   const std::string& id = prepared_.cases[i].id;
   const Result<std::vector<double>> samples = parts_.judge.time_reference(
       run_.job().id, id, pytorch_is_baseline() ? kMaxPyTorchBaseline : kMaxPyTorch,

@@ -44,5 +44,5 @@ def outcome(client: StdioClient, operator: str) -> tuple[str, str]:
 def test_the_next_operator_is_judged(client: StdioClient) -> None:
     assert outcome(client, WELL)[0] == "pass"
     for _ in range(2):
-        assert outcome(client, "breaks") == ("error", "internal_error")
+        assert outcome(client, "breaks") == ("error", "reference_error")
         assert outcome(client, WELL)[0] == "pass"

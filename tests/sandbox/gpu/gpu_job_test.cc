@@ -143,7 +143,7 @@ TEST_CASE("the oracle's launcher is free for other jobs before timed outputs are
   const Verdict verdict = gpu.execute(two_cases(kCopy), watch.monitor);
   INFO(words_of(verdict));
   CHECK(verdict.perf);
-  CHECK(has_launched >= 2 * TimingSession::kMinRounds);
+  CHECK(has_launched >= 2 * 2);  // two blocks in each of the two cases
 }
 
 TEST_CASE("times that were measured beside wrong outputs are not kept for later jobs") {

@@ -1,9 +1,14 @@
 #include "sandbox/gpu/scheduler.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -11,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/json.h"
+#include "base/log.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -62,6 +69,31 @@ class Waiters {
 };
 
 }  // namespace
+
+TEST_CASE("the log of level trace has a line for each change of the lock") {
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("assay_scheduler_test." + std::to_string(::getpid()));
+  REQUIRE(log::configure({.level = log::Level::trace, .format = log::Format::json, .file = path}));
+  {
+    GpuScheduler scheduler({.sharers = 1, .device = "cuda:3"});
+    const Result<Guard> guard = scheduler.lock(Mode::exclusive, at_once());
+    CHECK(is_refused(scheduler.lock(Mode::prepare, at_once())));
+  }
+  REQUIRE(log::configure({.level = log::Level::warning}));
+  std::ifstream in(path);
+  std::vector<std::string> seen;
+  for (std::string line; std::getline(in, line);) {
+    const nlohmann::json one = nlohmann::json::parse(line);
+    CHECK(one["level"] == "trace");
+    CHECK(one["message"] == "gpu lock");
+    CHECK(one["device"] == "cuda:3");
+    CHECK(one["at_us"].get<std::int64_t>() > 0);
+    seen.push_back(one["mode"].get<std::string>() + " " + one["event"].get<std::string>());
+  }
+  std::filesystem::remove(path);
+  CHECK(seen == std::vector<std::string>{"exclusive waits", "exclusive holds", "prepare waits",
+                                         "prepare gave up", "exclusive released"});
+}
 
 TEST_CASE("the lock is shared up to its bound, or held exclusively") {
   GpuScheduler scheduler({.sharers = 2});

@@ -213,7 +213,7 @@ class CpuJob {
     JobExecution auxiliary = run.auxiliary();
     if (!record_one(auxiliary, target)) {
       Verdict failed = auxiliary.finish();
-      if (all_right(run.verdict()) && is_the_submissions(failed.error_kind)) {
+      if (all_right(run.verdict()) && !is_inconclusive(failed.error_kind)) {
         run.verdict().diagnostic = std::move(failed.diagnostic);
         return run.fail(failed.error_kind, failed.stage, failed.detail);
       }

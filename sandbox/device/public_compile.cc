@@ -98,16 +98,6 @@ Job public_cases_only(const Job& job) {
   return open;
 }
 
-bool is_the_submissions(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::timeout:  // the machine may be slow or busy
-    case ErrorKind::memory_limit:
-    case ErrorKind::process_limit:
-    case ErrorKind::unsupported: return false;
-    default: return !is_inconclusive(kind);
-  }
-}
-
 bool fail_as_compiled(JobExecution& run, Compiled compiled) {
   Verdict& verdict = run.verdict();
   Verdict& refused = compiled.verdict;
@@ -129,13 +119,13 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
     // True if the interpreter could not run the submission. Then only the compiler judges it.
     const bool not_run = run.failed() && verdict.error_kind == ErrorKind::unsupported;
     if (refused == ErrorKind::compilation_error ||
-        ((passes || not_run) && is_the_submissions(refused)))
+        ((passes || not_run) && !is_inconclusive(refused)))
       return fail_as_compiled(run, std::move(compiled));
     // If only the compiler could judge the submission and the server caused the compiler's failure,
     // the job gets the infrastructure error. Such a job counts as not judged and runs again.
     if (not_run && is_infrastructure_error(refused))
       return fail_as_compiled(run, std::move(compiled));
-    if (is_the_submissions(refused)) return !run.failed();
+    if (!is_inconclusive(refused)) return !run.failed();
     verdict.hints.push_back({HintKind::not_recorded,
                              largest_case_only(compiled.job).cases.front().id,
                              "was not compiled for " + target + " (" +
@@ -155,7 +145,7 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
   verdict.diagnostic = std::move(diagnostic);
   return run.fail(ErrorKind::unsupported, stage,
                   "Triton's interpreter cannot run it, although it compiles for " + target +
-                      "; a GPU can run it. The interpreter ended in " + what);
+                      "; a GPU may run it. The interpreter ended in " + what);
 }
 
 }  // namespace assay::sandbox

@@ -62,20 +62,16 @@ class PublicCompile {
 /// candidate accepts. If no case is public, the copy has only the largest case.
 Job public_cases_only(const Job& job);
 
-/// Returns true if the submission caused this error of a compilation. Such a submission would also
-/// fail on a machine with a GPU.
-bool is_the_submissions(ErrorKind kind);
-
 /// Replaces the records and the error of the job's verdict by the error of the compilation. Returns
 /// false.
 bool fail_as_compiled(JobExecution& run, Compiled compiled);
 
 /// Adds the outcome of a compilation to a verdict about the same public cases. A compilation error
 /// replaces the verdict, because compilation precedes the run on a machine with a GPU. Any other
-/// error that the submission caused replaces a pass or `unsupported`. An error of the machine
+/// error replaces a pass or `unsupported`, unless it is an error of Assay or of the machine, which
 /// becomes a hint. If the source compiles but fails in the interpreter with a Python exception, the
-/// verdict becomes `unsupported`, because the exception would not occur on a GPU. Returns false if
-/// the verdict is an error.
+/// verdict becomes `unsupported`, because the exception may come from the interpreter. Returns
+/// false if the verdict is an error.
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);
 
 }  // namespace assay::sandbox

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "server/runs/finished_job.h"
 #include "server/runs/job_status.h"
+#include "tools/model/public_verdict.h"
 
 namespace assay::server {
 
@@ -243,16 +244,20 @@ Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
       verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
                                           std::string("the device failed: ") + error.what());
     }
-    // A device that reports `aborted` has already run the job several times.
-    const bool may_be_ours =
-        (sandbox::is_infrastructure_error(verdict.error_kind) &&
-         verdict.error_kind != ErrorKind::aborted) ||
-        (verdict.reports_shortage && verdict.outcome != sandbox::Outcome::pass);
+    // A device that reports `aborted` has already run the job several times. A submission could
+    // report a shortage in any job, to get a second attempt whenever its result on hidden cases is
+    // wrong. So such a report counts only while the submission has no hidden cases.
+    const bool may_be_ours = (sandbox::is_infrastructure_error(verdict.error_kind) &&
+                              verdict.error_kind != ErrorKind::aborted) ||
+                             (verdict.reports_shortage &&
+                              verdict.outcome != sandbox::Outcome::pass && !verdict.tells_hidden);
     if (left <= 0 || !may_be_ours || active.monitor().stop.stop_requested()) return verdict;
-    // The detail of a grade may contain hidden data, so the log does not show it.
+    // A client over stdio can read this log, and the kind of a grade's error may tell something of
+    // hidden cases. So the line has what the client's answer would have.
+    const tools::PublicVerdict shown = tools::public_verdict(verdict, nullptr);
     log::warning("job runs again", {{"job", active.job().id},
                                     {"device", queue.device().info().name},
-                                    {"error", sandbox::to_string(verdict.error_kind)}});
+                                    {"error", sandbox::to_string(shown.verdict().error_kind)}});
   }
 }
 

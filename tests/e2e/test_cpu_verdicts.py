@@ -138,6 +138,39 @@ def test_an_exception_of_the_interpreter_alone_is_unsupported(cpu_server: StdioC
     assert answer["kernels"]
 
 
+@pytest.mark.parametrize(
+    ("refusal", "kind"),
+    [
+        ('raise MemoryError("the machine is overloaded")', "memory_limit"),
+        ('raise UnsupportedHere("the target needs a newer ptxas")', "unsupported"),
+        ("import os; os._exit(3)", "protocol_error"),
+    ],
+)
+def test_a_submission_that_ends_its_own_compilation_does_not_pass(
+    cpu_server: StdioClient, refusal: str, kind: str
+) -> None:
+    """Checks submissions that the interpreter could run, and that end their recording themselves.
+    What they report is no reason to do without a compilation."""
+    code = source(ADD).replace(
+        "def vector_add(x, y):\n",
+        "def vector_add(x, y):\n    if isinstance(x, FakeTensor):\n        REFUSAL\n",
+    )
+    imports = (
+        "from torch._subclasses.fake_tensor import FakeTensor\n"
+        "from harness.entry.errors import UnsupportedHere\n"
+    )
+    code = imports + code.replace("REFUSAL", refusal)
+    tested = verdict(cpu_server, code)
+    assert (tested["outcome"], tested["error_kind"]) == ("error", kind), tested["summary"]
+    run = cpu_server.call("start_run", {"agent": "a", "model": "m"})["structuredContent"]["run"]
+    answer = cpu_server.call("submit", {"operator": "vector_add", "code": code, "run": run})
+    graded = answer["structuredContent"]
+    while graded["status"] == "running":
+        arguments = {"job": graded["job"], "wait_s": 20}
+        graded = cpu_server.call("job", arguments)["structuredContent"]
+    assert (graded["outcome"], graded["error_kind"]) == ("error", kind), graded["summary"]
+
+
 def test_another_target_can_be_named(
     assay: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:

@@ -15,9 +15,6 @@ using sandbox::Stage;
 using sandbox::Verdict;
 
 constexpr std::size_t kMaxNameBytes = 60;
-/// The exception class that the harness raises if the installation lacks a dialect
-/// (sandbox/harness/entry/errors.py).
-constexpr const char* kMissingDialect = "MissingDialect";
 
 std::string after_pass(JobKind kind) {
   switch (kind) {
@@ -110,12 +107,6 @@ std::string after_not_recordable(const Verdict& verdict) {
          ".cpu(), `if` on a tensor).";
 }
 
-std::string after_unsupported(const Verdict& verdict) {
-  if (verdict.diagnostic && verdict.diagnostic->exception == kMissingDialect)
-    return "This server cannot run this operator; go on with another one.";
-  return "Use another device or target, as the answer says.";
-}
-
 /// Returns the next step after an error that the submission's own Python code raised.
 std::string after_exception(const Verdict& verdict, const Operator* op) {
   const bool called = verdict.stage == Stage::record || verdict.stage == Stage::run;
@@ -181,7 +172,8 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
       return "The time is shorter than the hardware allows, so the work was not done in every "
              "call; "
              "compute the result each time.";
-    case ErrorKind::unsupported: return after_unsupported(verdict);
+    case ErrorKind::unsupported:
+      return "Use another device, target or operator, as the answer says.";
     case ErrorKind::reference_error:
       if (op != nullptr)
         return "The operator's own reference failed, so nothing is known about the kernel: choose "

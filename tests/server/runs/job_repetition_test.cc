@@ -1,8 +1,14 @@
 // Tests which jobs run again at once.
+#include <unistd.h>
+
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <string>
 
+#include "base/log.h"
 #include "server/runs/finished_job.h"
 #include "server/runs/job_service.h"
 #include "tests/catch.h"
@@ -23,6 +29,7 @@ class Failing final : public sandbox::Device {
     ErrorKind kind = ErrorKind::none;  // none: a pass
     int times = 1;
     bool shortage = false;
+    bool hidden = false;  // a process of the submission got hidden cases
   };
   Failing(const Plan& plan, std::atomic<int>& runs)
       : fake_(sandbox::make_fake_device(1)), plan_(plan), runs_(runs) {}
@@ -32,6 +39,7 @@ class Failing final : public sandbox::Device {
     sandbox::Verdict verdict =
         verdict_without_execution(job, plan_.kind, "the judge did not answer");
     verdict.reports_shortage = plan_.shortage;
+    verdict.tells_hidden = plan_.hidden;
     if (plan_.kind == ErrorKind::none) verdict.outcome = Outcome::pass;
     return verdict;
   }
@@ -47,12 +55,14 @@ struct Seen {
   int runs = 0;
 };
 
-Seen run(const Failing::Plan& plan) {
+Seen run(const Failing::Plan& plan, sandbox::JobKind kind = sandbox::JobKind::test) {
   std::atomic<int> runs = 0;
   ServicesFixture services;
   services.close();
   services.open("fake", std::make_unique<Failing>(plan, runs));
-  const auto handle = services->jobs().submit({}, services.job("# fake: pass\n"), "", "");
+  sandbox::Job job = services.job("# fake: pass\n");
+  job.kind = kind;
+  const auto handle = services->jobs().submit({}, job, "", "");
   REQUIRE(handle);
   sandbox::Verdict verdict = *services.end_of(*handle).verdict;
   return {std::move(verdict), runs};
@@ -85,6 +95,30 @@ TEST_CASE("a job that may have lacked a resource runs again, unless it passed") 
     CHECK(twice.runs == 2);
   }
   CHECK(run({.kind = ErrorKind::none, .shortage = true}).runs == 1);
+}
+
+TEST_CASE("a job whose submission had hidden cases gets no second attempt by a shortage") {
+  const Seen seen = run({.kind = ErrorKind::key_error, .shortage = true, .hidden = true},
+                        sandbox::JobKind::grade);
+  CHECK(seen.verdict.error_kind == ErrorKind::key_error);
+  CHECK(seen.runs == 1);
+}
+
+TEST_CASE("the log says why a job runs again, and nothing of a job with hidden cases") {
+  const std::string path = std::filesystem::temp_directory_path() /
+                           ("assay_job_repetition_test." + std::to_string(::getpid()));
+  REQUIRE(log::configure({.level = log::Level::warning, .file = path}));
+  for (const bool hidden : {false, true})
+    run({.kind = ErrorKind::key_error, .shortage = true, .hidden = hidden},
+        sandbox::JobKind::grade);
+  REQUIRE(log::configure({.level = log::Level::warning}));
+  std::ifstream in(path);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  std::filesystem::remove(path);
+  const std::size_t at = text.find("job runs again");
+  REQUIRE(at != std::string::npos);
+  CHECK(text.find("error=key_error", at) != std::string::npos);
+  CHECK(text.find("job runs again", at + 1) == std::string::npos);
 }
 
 }  // namespace assay::server

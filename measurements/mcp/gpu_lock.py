@@ -8,8 +8,9 @@
 `alone` (a job is timed, or runs on the host tier), `draining` (jobs share it, and a job waits to have
 it alone), `shared`, or `idle`. `modes` has for each mode of the lock (sandbox/gpu/scheduler.h) how
 many jobs held it, for how many seconds all of them together held it and waited for it, and the
-length of each hold. `steps` has for each step of timed jobs its number, its total and its mean,
-and for launches also the mean of each part (docs/reference/verdict.md, "The parts of a launch")."""
+length of each hold. `steps` has for each step of timed jobs its number, its total and its mean, and
+for launches also the mean of each part (docs/reference/verdict.md, "The parts of a launch"). The step
+`submission` contains the step `new inputs`."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ def use_of(waiting: Counter[str], holding: Counter[str]) -> str:
         return "alone"
     if not any(holding.values()):
         return "idle"
-    return "draining" if waiting["exclusive"] else "shared"
+    return "draining" if any(waiting[mode] for mode in ALONE) else "shared"
 
 
 def lock_figures(events: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -61,6 +62,8 @@ def lock_figures(events: Iterable[dict[str, Any]]) -> dict[str, Any]:
             holding[mode] += 1
             since[mode].append(at_us)
         elif event["event"] == "released":
+            if not since[mode]:
+                raise SystemExit(f"{mode} is released and nobody holds it: the log lacks its begin")
             holding[mode] -= 1
             holds_ms[mode].append(round((at_us - since[mode].popleft()) / 1e3, 1))
         else:
@@ -116,7 +119,10 @@ def figures(lines: Iterable[str]) -> dict[str, Any]:
     for text in lines:
         if not text.endswith("\n"):
             continue
-        line = json.loads(text)
+        try:
+            line = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise SystemExit(f"not a log with --log-format json: {text[:80]!r}") from error
         if line["message"] == "gpu lock":
             devices[line["device"]].append(line)
         elif line["message"] == "timing step":

@@ -211,9 +211,10 @@ class CpuJob {
   /// verdict has become an error.
   bool static_figures(JobExecution& run, const std::string& target) {
     JobExecution auxiliary = run.auxiliary();
-    if (!record_one(auxiliary, target)) {
+    bool described = false;
+    if (!record_one(auxiliary, target, &described)) {
       Verdict failed = auxiliary.finish();
-      if (all_right(run.verdict()) && !is_inconclusive(failed.error_kind)) {
+      if (all_right(run.verdict()) && described && !is_inconclusive(failed.error_kind)) {
         run.verdict().diagnostic = std::move(failed.diagnostic);
         return run.fail(failed.error_kind, failed.stage, failed.detail);
       }
@@ -234,13 +235,15 @@ class CpuJob {
   }
 
   /// Records the case of a profile job. Adds the kernels' figures and the profile to the verdict.
-  bool record_one(JobExecution& run, const std::string& target) {
+  /// Sets `described` once the judge has described the case.
+  bool record_one(JobExecution& run, const std::string& target, bool* described = nullptr) {
     const Job largest = largest_case_only(run.job());
     if (largest.cases.empty()) return run.fail(ErrorKind::unsupported, "the job has no case");
     const bool artifacts = run.job().want_artifacts;
     Result<PreparedJob> prepared =
         describer_.describe(largest, run.deadline(largest.limits.judge_wall_ms));
     if (!prepared) return run.fail_by_judge(prepared.error(), "describing cases");
+    if (described != nullptr) *described = true;
     std::optional<CandidateResults> results = record_cases(
         run, pool_,
         {*prepared,

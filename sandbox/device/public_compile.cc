@@ -33,6 +33,7 @@ Compiled compile(JobExecution run, const Compilers& compilers) {
       run.fail_by_judge(prepared.error(), "describing cases");
       return end();
     }
+    compiled.described = true;
     compiled.results =
         compilers.recordings.record(run, compilers.pool,
                                     {*prepared,
@@ -40,6 +41,8 @@ Compiled compile(JobExecution run, const Compilers& compilers) {
                                      compilers.target,
                                      job.source,
                                      {.artifacts = job.want_artifacts, .language = job.language}});
+    // Perhaps the machine was slow. So the job may run once more.
+    if (!compiled.results && run.verdict().error_kind == ErrorKind::timeout) run.tell_shortage();
     const std::string largest = largest_case_only(job).cases.front().id;
     for (const PreparedCase& one : prepared->cases) {
       if (one.id == largest) compiled.cost_bytes = one.cost_bytes;
@@ -118,14 +121,14 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
     const bool passes = !run.failed() && all_right(verdict);
     // True if the interpreter could not run the submission. Then only the compiler judges it.
     const bool not_run = run.failed() && verdict.error_kind == ErrorKind::unsupported;
-    if (refused == ErrorKind::compilation_error ||
-        ((passes || not_run) && !is_inconclusive(refused)))
+    // A judge that can describe no case without a GPU says nothing about the submission.
+    const bool needs_gpu = refused == ErrorKind::unsupported && !compiled.described;
+    const bool is_the_submissions = !is_inconclusive(refused) && !needs_gpu;
+    // A job that ends in an infrastructure error counts as not judged and runs again.
+    const bool decides = is_the_submissions || is_infrastructure_error(refused);
+    if (refused == ErrorKind::compilation_error || ((passes || not_run) && decides))
       return fail_as_compiled(run, std::move(compiled));
-    // If only the compiler could judge the submission and the server caused the compiler's failure,
-    // the job gets the infrastructure error. Such a job counts as not judged and runs again.
-    if (not_run && is_infrastructure_error(refused))
-      return fail_as_compiled(run, std::move(compiled));
-    if (!is_inconclusive(refused)) return !run.failed();
+    if (is_the_submissions) return !run.failed();
     verdict.hints.push_back({HintKind::not_recorded,
                              largest_case_only(compiled.job).cases.front().id,
                              "was not compiled for " + target + " (" +

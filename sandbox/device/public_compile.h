@@ -39,6 +39,7 @@ struct Compiled {
   Job job;                                  // only with the cases that were compiled
   std::optional<CandidateResults> results;  // in the order of the cases; nothing after an error
   double cost_bytes = 0;                    // least traffic of the largest case; 0 if unknown
+  bool described = false;                   // a judge has described the cases for the compiler
   Verdict verdict;                          // the error, if there are no results
 };
 
@@ -68,10 +69,11 @@ bool fail_as_compiled(JobExecution& run, Compiled compiled);
 
 /// Adds the outcome of a compilation to a verdict about the same public cases. A compilation error
 /// replaces the verdict, because compilation precedes the run on a machine with a GPU. Any other
-/// error replaces a pass or `unsupported`, unless it is an error of Assay or of the machine, which
-/// becomes a hint. If the source compiles but fails in the interpreter with a Python exception, the
-/// verdict becomes `unsupported`, because the exception may come from the interpreter. Returns
-/// false if the verdict is an error.
+/// error replaces a pass or `unsupported`, also one of Assay or of the machine, because nothing
+/// shows then that the kernels compile. It becomes a hint if the judge cannot describe the cases
+/// for the compiler without a GPU. If the source compiles but fails in the interpreter with a
+/// Python exception, the verdict becomes `unsupported`, because the exception may come from the
+/// interpreter. Returns false if the verdict is an error.
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);
 
 }  // namespace assay::sandbox

@@ -31,8 +31,8 @@
 //   gpu->release();  // a holder never waits for another mode: it releases the lock first
 //   gpu = scheduler.lock(GpuScheduler::Mode::exclusive, deadline);
 //
-// The log of level trace has a line for each change of the lock. measurements/mcp/gpu_lock.py computes
-// from them what the GPU does.
+// The log of level trace has a line for each change of the lock. measurements/mcp/gpu_lock.py
+// computes from these lines what the GPU does.
 //
 // A job waits for a judge first (JudgeQueue), then reserves the memory slot, then locks the GPU.
 // Thread-safe. The scheduler must outlive everything that it grants.

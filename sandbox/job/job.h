@@ -122,7 +122,7 @@ enum class HintKind {
   low_occupancy,         // a kernel leaves too few warps to hide latency
   many_launches,         // launch overhead dominates
   no_own_kernel,         // the submission compiled, but it launches no kernel of its own
-  not_recorded,          // no resource figures; the text quotes the submission's error
+  not_recorded,          // no resource figures, because of an error that is not the submission's
   unattributed_run,      // from an old stored verdict of the host tier; now `unattributed`
   not_deterministic,     // two runs on the same inputs differ
   oracle_not_recorded,   // no speed-up: the oracle's launch plans are missing

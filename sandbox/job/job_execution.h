@@ -52,8 +52,9 @@ class JobExecution {
   /// `baseline` on. A job reaches these stages only if all its cases are right.
   void tell_hidden() { verdict_.tells_hidden = true; }
   /// Records that a process of the submission reported that it lacked memory, descriptors,
-  /// processes or space, and that nothing shows whose fault that was. If the job does not pass, it
-  /// then runs once more, and the second verdict counts. A process that has received hidden cases
+  /// processes or space, and that nothing shows whose fault that was. If the job does not pass, and
+  /// no process of it has received hidden cases, it then runs once more, and the second verdict
+  /// counts. A process that has received hidden cases
   /// could report a shortage whenever its result is wrong, to get a second attempt. So its reports
   /// are not recorded. Auxiliary executions of the job share the record. Thread-safe.
   void tell_shortage() {

@@ -1,7 +1,6 @@
 // TimedStep says in the log how long a step of a timing session took. While the steps run, the job
-// has the GPU alone, so they show what other jobs wait for. The line has the level trace:
-//
-//   trace timing step operator=softmax step=oracle ms=12.5 run_ms=8.1 map_ms=1.2 fill_ms=0.9 ...
+// has the GPU alone, so they show what other jobs wait for. The line has the level trace and the
+// message "timing step", for example with operator=softmax step=oracle ms=12.5 run_ms=8.1.
 //
 //   TimedStep step("softmax", "oracle");  // until the end of the scope
 //   step.has_launched(launched.parts);    // if the step is a launch: where its time went

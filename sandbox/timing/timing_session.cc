@@ -23,6 +23,10 @@ constexpr int kMaxRounds = 8;
 // because another block costs as much as 40 samples (docs/measurements/server.md).
 constexpr std::int64_t kBlockSamples = 96;
 constexpr std::int64_t kFirstBlockSamples = 24;
+// The maximum number of samples of the oracle's block in the last of the least rounds. With it, the
+// samples of oracle and submission have the same mean time if both take as many as they may: the
+// oracle 24 and 48 in the rounds 1 and 3, and the submission 24, 96 and 96 in the rounds 1 to 3.
+constexpr std::int64_t kOracleBlockSamples = 48;
 constexpr std::int64_t kLeastBlockSamples = 10;
 // The time limit for the minimum number of rounds of one case. The round that is running at the
 // limit is completed.
@@ -33,7 +37,7 @@ constexpr auto kMaxRefining = std::chrono::milliseconds(200);
 // The number of rounds for PyTorch if it is not the baseline. One is enough, because no score
 // depends on its time then.
 constexpr int kPyTorchRounds = 1;
-// The time for the samples of PyTorch in a round. It is shorter if no score depends on them,
+// The time for the samples of PyTorch in a round. It is shorter if Perf does not depend on them,
 // because PyTorch takes milliseconds for some operators, and all other jobs wait.
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(25);
 constexpr auto kMaxPyTorchBaseline = std::chrono::milliseconds(100);
@@ -129,7 +133,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   // Several rounds are taken so that a drift of the clocks affects the submission, the oracle and
   // PyTorch equally. If only the submission is timed, one round is enough. Of the least rounds, the
   // oracle has a block in the first and in the last one: unlike the submission it needs no runs on
-  // three new inputs, and blocks around those of the submission see the same drift.
+  // three new inputs, and its blocks around the submission's second one see the same drift. It also
+  // has one if it lacks a block, and if the series may end early.
   const int least = baseline_known && known.pytorch_ns ? 1 : kMinRounds;
   const auto pytorch_steady = [&] {
     return !by_pytorch || pytorch.empty() || known_well_enough(median_interval(pytorch));
@@ -149,9 +154,12 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
       if (subject == Subject::submission && session != nullptr &&
           !time_submission(i, *session, plan, next_block(submission, rounds_left), submission))
         return false;
-      const bool oracle_due = session == nullptr || round == 0 || round >= least - 1;
+      const bool oracle_due = session == nullptr || oracle.samples().empty() ||
+                              round >= least - 1 || now() - begin >= kMaxSeries / 2;
       if (subject == Subject::oracle && oracle_due && !baseline_known && oracle.wants_block()) {
-        time_oracle(i, next_block(oracle.samples(), rounds_left), oracle.samples());
+        TimedBlock block = next_block(oracle.samples(), rounds_left);
+        if (round < least) block.max_samples = std::min(block.max_samples, kOracleBlockSamples);
+        time_oracle(i, block, oracle.samples());
         if (session != nullptr && attempts_ == 1 && oracle_lacked_memory()) return false;
         oracle.look();
       }
@@ -346,8 +354,8 @@ void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
 void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into) {
   if (oracle_plans_.empty() || auxiliary_.failed()) return;
   run_.enter(Stage::baseline);
-  TimedStep step(run_.job().operator_name, "oracle");
   for (int i = 0; i < kClockTries; ++i) {
+    TimedStep step(run_.job().operator_name, "oracle");
     std::optional<Launched> launched = oracle_->launch(
         {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
         {.time = block, .chosen = into.chosen(), .returns_outputs = false});

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "server/runs/finished_job.h"
 #include "server/runs/job_status.h"
-#include "tools/model/public_verdict.h"
 
 namespace assay::server {
 
@@ -252,12 +251,11 @@ Verdict StoredJobs::judged(DeviceQueue& queue, ActiveJob& active) {
                              (verdict.reports_shortage &&
                               verdict.outcome != sandbox::Outcome::pass && !verdict.tells_hidden);
     if (left <= 0 || !may_be_ours || active.monitor().stop.stop_requested()) return verdict;
-    // A client over stdio can read this log, and the kind of a grade's error may tell something of
-    // hidden cases. So the line has what the client's answer would have.
-    const tools::PublicVerdict shown = tools::public_verdict(verdict, nullptr);
+    // A client over stdio can read this log. The kind of the error tells nothing of hidden cases:
+    // either the submission had none, or it is no error of the submission. The detail might.
     log::warning("job runs again", {{"job", active.job().id},
                                     {"device", queue.device().info().name},
-                                    {"error", sandbox::to_string(shown.verdict().error_kind)}});
+                                    {"error", sandbox::to_string(verdict.error_kind)}});
   }
 }
 

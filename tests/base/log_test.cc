@@ -1,43 +1,13 @@
 #include "base/log.h"
 
 #include <array>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
+#include "tests/base/log_file.h"
 #include "tests/catch.h"
 
 using namespace assay;
-
-namespace {
-
-std::string content(const std::filesystem::path& path) {
-  std::ifstream in(path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// Sends the log to a file of this object. The destructor restores the default log.
-class LogFile {
- public:
-  explicit LogFile(log::Level level, log::Format format) {
-    std::filesystem::remove(path_);
-    const Status started = log::configure({.level = level, .format = format, .file = path_});
-    REQUIRE(started);
-  }
-  LogFile(const LogFile&) = delete;
-  LogFile& operator=(const LogFile&) = delete;
-  ~LogFile() {
-    static_cast<void>(log::configure({.level = log::Level::warning}));
-    std::filesystem::remove(path_);
-  }
-  std::string text() const { return content(path_); }
-
- private:
-  std::string path_ = std::filesystem::temp_directory_path() / "assay_log_test.log";
-};
-
-}  // namespace
+using assay::testing::LogFile;
 
 TEST_CASE("text lines have time, level, message and fields") {
   const LogFile file(log::Level::info, log::Format::text);

@@ -92,6 +92,13 @@ def test_devices_are_apart_and_steps_are_added_up() -> None:
     }
 
 
+def test_a_log_without_its_begin_and_a_log_as_text_are_refused() -> None:
+    with pytest.raises(SystemExit, match="lacks its begin"):
+        gpu_lock.figures(log_of((0, "released", "shared")))
+    with pytest.raises(SystemExit, match="--log-format json"):
+        gpu_lock.figures(["2026-11-24T06:30:00.123Z trace gpu lock mode=shared\n"])
+
+
 def test_an_unknown_event_is_refused() -> None:
     with pytest.raises(SystemExit, match="'steals'"):
         gpu_lock.figures(log_of((0, "steals", "shared")))

@@ -1,14 +1,10 @@
 #include "sandbox/gpu/scheduler.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <fstream>
 #include <future>
 #include <mutex>
 #include <optional>
@@ -17,7 +13,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "base/log.h"
+#include "tests/base/log_file.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -71,18 +67,14 @@ class Waiters {
 }  // namespace
 
 TEST_CASE("the log of level trace has a line for each change of the lock") {
-  const std::string path = std::filesystem::temp_directory_path() /
-                           ("assay_scheduler_test." + std::to_string(::getpid()));
-  REQUIRE(log::configure({.level = log::Level::trace, .format = log::Format::json, .file = path}));
+  const assay::testing::LogFile file(log::Level::trace, log::Format::json);
   {
     GpuScheduler scheduler({.sharers = 1, .device = "cuda:3"});
     const Result<Guard> guard = scheduler.lock(Mode::exclusive, at_once());
     CHECK(is_refused(scheduler.lock(Mode::prepare, at_once())));
   }
-  REQUIRE(log::configure({.level = log::Level::warning}));
-  std::ifstream in(path);
   std::vector<std::string> seen;
-  for (std::string line; std::getline(in, line);) {
+  for (const std::string& line : file.lines()) {
     const nlohmann::json one = nlohmann::json::parse(line);
     CHECK(one["level"] == "trace");
     CHECK(one["message"] == "gpu lock");
@@ -90,7 +82,6 @@ TEST_CASE("the log of level trace has a line for each change of the lock") {
     CHECK(one["at_us"].get<std::int64_t>() > 0);
     seen.push_back(one["mode"].get<std::string>() + " " + one["event"].get<std::string>());
   }
-  std::filesystem::remove(path);
   CHECK(seen == std::vector<std::string>{"exclusive waits", "exclusive holds", "prepare waits",
                                          "prepare gave up", "exclusive released"});
 }

@@ -95,7 +95,7 @@ struct LaunchCase {
   std::vector<std::pair<std::string, std::vector<float>>> inputs;
   std::uint64_t output_bytes = 1 << 16;
   std::uint64_t gpu_memory_bytes = 1ULL << 30;
-  bool time = false, inspect = false, stage_next_inputs = false;
+  bool time = false, inspect = false, stage_next_inputs = false, returns_outputs = true;
   std::int64_t min_samples = 30, max_samples = 500, max_time_ms = 2'000;
   UniqueFd output;
 
@@ -127,6 +127,7 @@ struct LaunchCase {
                                    {"ablated", false},
                                    {"inspect", inspect},
                                    {"stage_next_inputs", stage_next_inputs},
+                                   {"returns_outputs", returns_outputs},
                                    {"time", time},
                                    {"min_samples", min_samples},
                                    {"max_samples", max_samples},

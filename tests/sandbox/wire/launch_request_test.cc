@@ -54,7 +54,8 @@ TEST_CASE("a launch request survives writing and reading") {
                         .chosen = {2, 0},
                         .time = TimedBlock{.max_samples = 50, .side_samples = 2},
                         .inspect = true,
-                        .stage_next_inputs = true};
+                        .stage_next_inputs = true,
+                        .returns_outputs = false};
   const json header = to_header(request);
   CHECK(header["inputs"][0]["inout"] == true);
   CHECK(header["inputs"][1]["inout"] == false);
@@ -63,6 +64,7 @@ TEST_CASE("a launch request survives writing and reading") {
   REQUIRE(read);
   CHECK(to_header(*read) == header);
   CHECK(read->memory_id == 77);
+  CHECK_FALSE(read->returns_outputs);
   CHECK(read->time->max_samples == 50);
   CHECK(read->chosen == request.chosen);
   request = {.case_id = "small", .output_fd = 1, .chosen = {1}};
@@ -93,6 +95,7 @@ TEST_CASE("a launch header becomes a struct") {
   CHECK(request->time->side_samples == TimedBlock{}.side_samples);
   CHECK(request->gpu_memory_bytes == 1 << 20);
   CHECK_FALSE(request->stage_next_inputs);
+  CHECK(request->returns_outputs);
 }
 
 TEST_CASE("new inputs before the samples may be requested") {

@@ -1,16 +1,11 @@
 // Tests which jobs run again at once.
-#include <unistd.h>
-
 #include <atomic>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 
-#include "base/log.h"
 #include "server/runs/finished_job.h"
 #include "server/runs/job_service.h"
+#include "tests/base/log_file.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
 
@@ -105,16 +100,11 @@ TEST_CASE("a job whose submission had hidden cases gets no second attempt by a s
 }
 
 TEST_CASE("the log says why a job runs again, and nothing of a job with hidden cases") {
-  const std::string path = std::filesystem::temp_directory_path() /
-                           ("assay_job_repetition_test." + std::to_string(::getpid()));
-  REQUIRE(log::configure({.level = log::Level::warning, .file = path}));
+  const assay::testing::LogFile file(log::Level::warning, log::Format::text);
   for (const bool hidden : {false, true})
     run({.kind = ErrorKind::key_error, .shortage = true, .hidden = hidden},
         sandbox::JobKind::grade);
-  REQUIRE(log::configure({.level = log::Level::warning}));
-  std::ifstream in(path);
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  std::filesystem::remove(path);
+  const std::string text = file.text();
   const std::size_t at = text.find("job runs again");
   REQUIRE(at != std::string::npos);
   CHECK(text.find("error=key_error", at) != std::string::npos);

@@ -90,6 +90,17 @@ TEST_CASE("a timed launch returns raw samples and their interval") {
   CHECK(inspected["deterministic"] == true);
 }
 
+TEST_CASE("a timed launch whose outputs nobody needs writes none") {
+  LauncherProcess launcher("fake");
+  launcher.ready();
+  test::LaunchCase one = test::vector_add_case(kFloats);
+  one.time = true;
+  one.returns_outputs = false;
+  const nlohmann::json answer = one.run(launcher, test::vector_add_plan(kFloats));
+  CHECK(answer["samples_ns"].size() >= 30);
+  for (const float value : one.floats(answer["outputs"][0])) REQUIRE(value == 0.0f);
+}
+
 TEST_CASE("a launch with stage_next_inputs waits for new inputs before its samples") {
   LauncherProcess launcher("fake");
   launcher.ready();

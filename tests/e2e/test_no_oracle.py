@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stdio_client import StdioClient, serve_command
+from tool_calls import grade_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -95,17 +97,16 @@ def test_a_grade_names_the_baseline_of_its_perf(assay: Run, tmp_path: Path) -> N
 
 
 def test_a_submission_passes_without_a_gpu_and_without_an_oracle(
-    assay: Run, tmp_path: Path
+    binary: str, tmp_path: Path
 ) -> None:
+    """Grades on one server, which costs as much as one `assay eval`."""
     add_operator(tmp_path / "suite")
-    source = tmp_path / "mine.py"
     oracle = (MODEL / "oracle.py").read_text().replace("vector_add", NAME)
-    source.write_text(oracle)
-    evaluate = ("eval", NAME, str(source), "--suite", str(tmp_path / "suite"), "--device", "cpu")
-    done = assay(*evaluate, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    verdict = json.loads(done.stdout)
-    assert verdict["outcome"] == "pass" and "perf" not in verdict
-    source.write_text(oracle.replace("(x + y)", "(x - y)"))
-    wrong = json.loads(assay(*evaluate, "--json").stdout)
-    assert (wrong["outcome"], wrong["error_kind"]) == ("fail", "wrong_result")
+    suite = ("--suite", str(tmp_path / "suite"))
+    server = StdioClient(serve_command(binary, "cpu", tmp_path / "assay.db", *suite))
+    verdict = grade_of(server, NAME, oracle)
+    wrong = grade_of(server, NAME, oracle.replace("(x + y)", "(x - y)"))
+    server.close()
+    assert verdict["outcome"] == "pass" and "perf" not in verdict, verdict["text"]
+    assert (wrong["outcome"], wrong["error_kind"]) == ("fail", "wrong_result"), wrong["text"]
+    assert server.process.returncode == 0

@@ -89,8 +89,8 @@ def test_run_on_the_fake_device(session: Session, client: Client) -> None:
 
 @pytest.fixture(scope="module")
 def cpu_over_http(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
-    """Runs one HTTP server on the CPU device for both clients. A client of the transport stdio starts
-    a server of its own."""
+    """Runs one HTTP server on the CPU device for both clients. A client of the transport stdio
+    starts a server of its own."""
     store = str(tmp_path_factory.mktemp("cpu") / "assay.db")
     with serving("http", binary, "--store", store, "--device", "cpu") as target:
         yield target

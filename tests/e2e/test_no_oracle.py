@@ -52,8 +52,8 @@ def test_lint_checks_everything_but_the_oracle(assay: Run, tmp_path: Path) -> No
 
 @pytest.fixture(scope="module")
 def unsound(binary: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Lints two operators that are not sound, at once: an imported one, and one of one's own. Returns
-    what lint says about each."""
+    """Lints two operators that are not sound, at once: an imported one, and one of one's own.
+    Returns what lint says about each."""
     folder = tmp_path_factory.mktemp("unsound")
     imported = add_operator(folder / "suite")
     replace(imported / "spec.toml", "scale = 100", "scale = 0.01")

@@ -59,7 +59,7 @@ class Forks:
         )
 
     def run(self, code: str, install: str = INSTALL) -> str:
-        """Runs `install` and code in a new process. Returns `loaded` or `unloaded`, or the error."""
+        """Runs `install` and code in a new process. Returns `loaded`, `unloaded` or the error."""
         assert self._process.stdin and self._process.stdout
         self._process.stdin.write(json.dumps(install + code) + "\n")
         self._process.stdin.flush()

@@ -55,12 +55,14 @@ def command_lines() -> Path:
     return install("command_lines")
 
 
-@pytest.fixture(params=["stdio", "http"])
+# The parameters have the scope of `session`, so that all tests of a file with the same client and
+# transport run one after the other in one session.
+@pytest.fixture(scope="module", params=["stdio", "http"])
 def transport(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture(params=CLIENTS, ids=str)
+@pytest.fixture(scope="module", params=CLIENTS, ids=str)
 def client(request: pytest.FixtureRequest) -> Client:
     chosen: Client = request.param
     return chosen
@@ -79,12 +81,20 @@ def serve(binary: str, tmp_path: Path) -> Serve:
     return start
 
 
-@pytest.fixture
-def session(client: Client, transport: str, serve: Serve, node_dir: Path) -> Iterator[Session]:
+@pytest.fixture(scope="module")
+def session(
+    client: Client,
+    transport: str,
+    binary: str,
+    node_dir: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Session]:
     """Connects a client to a server on the fake device. A test that uses this fixture runs once for
-    each client and each transport."""
+    each client and each transport. The tests of a file share the session, because the start of a
+    client takes longer than a test."""
+    store = str(tmp_path_factory.mktemp("session") / "assay.db")
     with (
-        serve(transport, "--device", "fake") as target,
+        serving(transport, binary, "--store", store, "--device", "fake") as target,
         connect(client, target, node_dir) as connected,
     ):
         yield connected

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_sessions import Session
+from assay_server import serving
+from mcp_sessions import CLIENTS, Session, connect
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -92,6 +94,20 @@ def test_resources(session: Session) -> None:
     assert "fake device" in read(session, f"artifact://{compiled['artifacts'][0]['artifact']}")
 
 
+@pytest.fixture(scope="module")
+def two_sessions(
+    binary: str, node_dir: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Session, Session]]:
+    """Connects a client of each language to a server of its own."""
+    store = str(tmp_path_factory.mktemp("two") / "assay.db")
+    with (
+        serving("stdio", binary, "--store", store, "--device", "fake") as target,
+        connect(CLIENTS[0], target, node_dir) as first,
+        connect(CLIENTS[5], target, node_dir) as second,
+    ):
+        yield first, second
+
+
 @pytest.mark.parametrize(
     ("uri", "word"),
     [
@@ -103,13 +119,10 @@ def test_resources(session: Session) -> None:
         ("operator://vector_add/oracle", "operator://vector_add/oracle"),
     ],
 )
-def test_what_is_not_there(uri: str, word: str, serve: Any, node_dir: Path) -> None:
-    from mcp_sessions import CLIENTS, connect
-
-    with serve("stdio", "--device", "fake") as target:
-        for client in (CLIENTS[0], CLIENTS[5]):
-            with connect(client, target, node_dir) as session, pytest.raises(Exception, match=word):
-                read(session, uri)
+def test_what_is_not_there(uri: str, word: str, two_sessions: tuple[Session, Session]) -> None:
+    for session in two_sessions:
+        with pytest.raises(Exception, match=word):
+            read(session, uri)
 
 
 def test_prompts(session: Session) -> None:
@@ -188,8 +201,6 @@ def spec_of(name: str) -> dict[str, Any]:
 def test_hidden_cases_show_nowhere(serve: Any, node_dir: Path) -> None:
     """Checks that no resource, prompt or completion contains the id of a hidden case or the name of
     its input distribution."""
-    from mcp_sessions import CLIENTS, connect
-
     with (
         serve("stdio", "--device", "fake") as target,
         connect(CLIENTS[5], target, node_dir) as session,

@@ -3,11 +3,14 @@ both the stateless and the session-based protocol."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_sessions import CLIENTS, Client, Session, connect
+from assay_server import serving
+from mcp_sessions import CLIENTS, Client, Session, Target, connect
 
 PASSES = "# fake: perf=1.5\ndef {name}(*arguments):\n    return arguments[0]\n"
 ADD = """
@@ -84,12 +87,24 @@ def test_run_on_the_fake_device(session: Session, client: Client) -> None:
     scored_run(session, PASSES.format(name="vector_add"), times=True)
 
 
+@pytest.fixture(scope="module")
+def cpu_over_http(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    """Runs one HTTP server on the CPU device for both clients. A client of the transport stdio
+    starts a server of its own."""
+    store = str(tmp_path_factory.mktemp("cpu") / "assay.db")
+    with serving("http", binary, "--store", store, "--device", "cpu") as target:
+        yield target
+
+
 @pytest.mark.parametrize("client", [CLIENTS[0], CLIENTS[2]], ids=str)
-def test_run_on_the_cpu(client: Client, transport: str, serve: Any, node_dir: Path) -> None:
-    with (
-        serve(transport, "--device", "cpu") as target,
-        connect(client, target, node_dir) as session,
-    ):
+def test_run_on_the_cpu(
+    client: Client, transport: str, serve: Any, cpu_over_http: Target, node_dir: Path
+) -> None:
+    by_transport = {
+        "stdio": lambda: serve("stdio", "--device", "cpu"),
+        "http": lambda: nullcontext(cpu_over_http),
+    }
+    with by_transport[transport]() as target, connect(client, target, node_dir) as session:
         scored_run(session, ADD, times=False)
 
 

@@ -20,3 +20,10 @@ def verdict_of(client: StdioClient, tool: str, arguments: dict[str, Any]) -> dic
         )
         verdict = answer["structuredContent"]
     return {**verdict, "text": answer["content"][0]["text"]}
+
+
+def grade_of(client: StdioClient, operator: str, code: str) -> dict[str, Any]:
+    """Submits the source in a practice run of its own. Returns the verdict as `verdict_of` does."""
+    wanted = {"agent": "test", "model": "none", "track": "practice", "suite": operator}
+    run = client.call("start_run", wanted)["structuredContent"]["run"]
+    return verdict_of(client, "submit", {"run": run, "operator": operator, "code": code})

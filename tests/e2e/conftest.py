@@ -50,10 +50,15 @@ def model() -> Iterator[Endpoint]:
 
 
 @pytest.fixture(scope="session")
-def cpu_server(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+def cpu_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns the store of `cpu_server`, which contains the runs of other tests, too."""
+    return tmp_path_factory.mktemp("store") / "assay.db"
+
+
+@pytest.fixture(scope="session")
+def cpu_server(binary: str, cpu_store: Path) -> Iterator[StdioClient]:
     """Runs a stdio server on the CPU device. All tests of a session use the same server."""
-    store = tmp_path_factory.mktemp("store") / "assay.db"
-    client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)])
+    client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(cpu_store)])
     yield client
     client.close()
     assert client.process.returncode == 0

@@ -7,6 +7,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from stdio_client import StdioClient
+from tool_calls import verdict_of
+
 ROOT = Path(__file__).resolve().parents[2]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -25,15 +28,14 @@ def test_demo_refuses_a_cheat_and_contains_an_escape(assay: Run, tmp_path: Path)
     assert "softmax_last_dim" in page and "matmul_fp16" in page
 
 
-def test_an_attempt_that_gets_out_is_not_called_contained(assay: Run, tmp_path: Path) -> None:
+def test_an_attempt_that_gets_out_is_not_called_contained(cpu_server: StdioClient) -> None:
     """The source of the demo's attempt, changed so that it can reach a file."""
     source = (ROOT / "server/commands/demo/escape.py").read_text(encoding="utf-8")
     assert '"/root/.ssh"' in source
-    attempt = tmp_path / "escape.py"
-    attempt.write_text(source.replace('"/root/.ssh"', '"/proc/self/status"'), encoding="utf-8")
-    done = assay("eval", "vector_add", str(attempt), "--device", "cpu")
-    assert done.returncode == 2, done.stdout
-    assert "RuntimeError: reached /proc/self/status" in done.stdout
+    attempt = source.replace('"/root/.ssh"', '"/proc/self/status"')
+    verdict = verdict_of(cpu_server, "run_tests", {"operator": "vector_add", "code": attempt})
+    assert verdict["outcome"] == "error", verdict["text"]
+    assert "RuntimeError: reached /proc/self/status" in verdict["text"]
 
 
 def test_the_scripted_agents_report_is_explained(assay: Run, tmp_path: Path) -> None:

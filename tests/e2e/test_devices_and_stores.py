@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from stdio_client import StdioClient, serve_command
+from tool_calls import grade_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 GOOD = "# fake: pass\ndef vector_add(x, y):\n    return x\n"
@@ -22,9 +23,18 @@ ROOT = Path(__file__).resolve().parents[2]
 LAUNCHER_OF_ONE_GPU = '#!/bin/sh\nexec "{launcher}" --probe --driver fake\n'
 
 
-def test_doctor_says_for_which_device_auto_stands(assay: Run, binary: str, tmp_path: Path) -> None:
-    found = json.loads(assay("doctor", "--json").stdout)["devices"]
-    assert found["auto"] == ("cuda:0" if found["cuda"] else "cpu")
+@pytest.fixture(scope="module")
+def devices(binary: str) -> dict[str, Any]:
+    """Returns what `assay doctor`, which imports torch, says about the devices of this machine."""
+    done = subprocess.run([binary, "doctor", "--json"], capture_output=True, text=True, timeout=120)
+    found: dict[str, Any] = json.loads(done.stdout)["devices"]
+    return found
+
+
+def test_doctor_says_for_which_device_auto_stands(
+    devices: dict[str, Any], binary: str, tmp_path: Path
+) -> None:
+    assert devices["auto"] == ("cuda:0" if devices["cuda"] else "cpu")
     # The launcher's own driver `fake` stands for a GPU, so that this also runs without a GPU.
     there = tmp_path / "bin"
     there.mkdir()
@@ -46,14 +56,13 @@ def test_doctor_says_for_which_device_auto_stands(assay: Run, binary: str, tmp_p
 
 
 def test_the_default_device_needs_no_gpu_and_a_message_names_the_device(
-    assay: Run, tmp_path: Path
+    assay: Run, devices: dict[str, Any], cpu_server: StdioClient, tmp_path: Path
 ) -> None:
     source = tmp_path / "kernel.py"
     source.write_text("def vector_add(x, y)\n    return x\n")
     automatic = json.loads(assay("eval", "vector_add", str(source), "--json").stdout)
-    asked = json.loads(assay("eval", "vector_add", str(source), "--device", "cpu", "--json").stdout)
-    has_gpu = json.loads(assay("doctor", "--json").stdout)["devices"]["cuda"]
-    assert automatic["provenance"]["device"] == ("cuda:0" if has_gpu else "cpu")
+    asked = grade_of(cpu_server, "vector_add", source.read_text())
+    assert automatic["provenance"]["device"] == ("cuda:0" if devices["cuda"] else "cpu")
     assert asked["tier_reason"].startswith("device cpu: ")
     unknown = assay("eval", "vector_add", str(source), "--device", "gpu")
     assert unknown.returncode == 67

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -111,27 +111,22 @@ def finished(client: StdioClient, tool: str, **arguments: Any) -> dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def graded(
-    binary: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Path, dict[str, dict[str, Any]]]]:
-    """Makes a graded run with one submission for each type. Returns the store and the verdicts by
+def graded(cpu_server: StdioClient) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Makes a graded run with one submission for each type. Returns the run and the verdicts by
     type."""
-    store = tmp_path_factory.mktemp("types") / "s.db"
-    client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)])
     request = {"agent": "mine", "model": "m", "track": "one_shot", "suite": ",".join(OPERATORS)}
-    run = client.call("start_run", request)["structuredContent"]["run"]
+    run = cpu_server.call("start_run", request)["structuredContent"]["run"]
     verdicts = {}
     for operator, (name, (_, _, source)) in zip(OPERATORS, TYPES.items(), strict=True):
         verdicts[name] = finished(
-            client, "submit", run=run, operator=operator, code=source.replace("ENTRY", operator)
+            cpu_server, "submit", run=run, operator=operator, code=source.replace("ENTRY", operator)
         )
-    client.close()
-    yield store, verdicts
+    return run, verdicts
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_a_submission_gets_its_type(
-    graded: tuple[Path, dict[str, dict[str, Any]]], name: str
+    graded: tuple[str, dict[str, dict[str, Any]]], name: str
 ) -> None:
     group, stage, _ = TYPES[name]
     verdict = graded[1][name]
@@ -144,9 +139,9 @@ def test_a_submission_gets_its_type(
 
 
 def test_the_report_counts_each_once(
-    assay: Run, graded: tuple[Path, dict[str, dict[str, Any]]]
+    assay: Run, cpu_store: Path, graded: tuple[str, dict[str, dict[str, Any]]]
 ) -> None:
-    done = assay("report", "--store", str(graded[0]), "--format", "json")
+    done = assay("report", "--store", str(cpu_store), "--run", graded[0], "--format", "json")
     groups = json.loads(done.stdout)["metrics"]["error_groups"]
     counted = {name: count for group in groups.values() for name, count in group["types"].items()}
     assert counted == dict.fromkeys(TYPES, 1)

@@ -4,29 +4,32 @@ the oracle, and each answer with a Perf says that it compares with PyTorch eager
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stdio_client import StdioClient, serve_command
+from tool_calls import grade_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODEL = ROOT / "operators/standard/vector_add"
-NAME = "sum_of_two"
+NAME, OWN = "sum_of_two", "own_sum"
 UNSOUND, BAD_CONFIG = 1, 78
 IMPORTED = "imported = true\n"
 BASELINE = 'baseline = "torch_eager"\n'
 
 
-def add_operator(suite: Path, keys: str = IMPORTED + BASELINE) -> Path:
+def add_operator(suite: Path, keys: str = IMPORTED + BASELINE, name: str = NAME) -> Path:
     """Adds a copy of vector_add without its oracle. `keys` are more keys of its spec.toml."""
-    folder = suite / "standard" / NAME
+    folder = suite / "standard" / name
     shutil.copytree(MODEL, folder, ignore=shutil.ignore_patterns("__pycache__", "oracle.py"))
     for path in folder.iterdir():
-        path.write_text(path.read_text().replace("vector_add", NAME))
+        path.write_text(path.read_text().replace("vector_add", name))
     (folder / "spec.toml").write_text(keys + (folder / "spec.toml").read_text())
     return folder
 
@@ -38,30 +41,47 @@ def replace(file: Path, old: str, new: str) -> None:
 
 
 def test_lint_checks_everything_but_the_oracle(assay: Run, tmp_path: Path) -> None:
-    folder = add_operator(tmp_path / "suite")
+    add_operator(tmp_path / "suite")
     out = tmp_path / "lint.json"
-    lint = ("operators", "--suite", str(tmp_path / "suite"), "lint", "--out", str(out))
-    done = assay(*lint)
+    done = assay("operators", "--suite", str(tmp_path / "suite"), "lint", "--out", str(out))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "oracle none: Perf compares with PyTorch eager" in done.stdout
     report = json.loads(out.read_text())["operators"][0]
     assert report["sound"] and report["mutants"] == report["killed"] > 10
 
-    replace(folder / "spec.toml", "scale = 100", "scale = 0.01")
-    replace(folder / "reference.py", "return x + y", "return x + y + torch.rand_like(x) / 1e9")
-    done = assay(*lint)
-    assert done.returncode == UNSOUND, done.stdout + done.stderr
-    for words in ("rejects inputs down-cast to bfloat16: ", "reference is deterministic"):
-        assert words in done.stdout
 
-
-def test_an_operator_of_ones_own_needs_an_oracle(assay: Run, tmp_path: Path) -> None:
-    add_operator(tmp_path, BASELINE)
-    done = assay("operators", "--suite", str(tmp_path), "lint")
-    assert done.returncode == UNSOUND, done.stdout + done.stderr
-    assert "key 'baseline' is 'torch_eager', which is only for an operator of an imported" in (
-        done.stdout
+@pytest.fixture(scope="module")
+def unsound(binary: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Lints two operators that are not sound, at once: an imported one, and one of one's own.
+    Returns what lint says about each."""
+    folder = tmp_path_factory.mktemp("unsound")
+    imported = add_operator(folder / "suite")
+    replace(imported / "spec.toml", "scale = 100", "scale = 0.01")
+    replace(imported / "reference.py", "return x + y", "return x + y + torch.rand_like(x) / 1e9")
+    add_operator(folder / "suite", BASELINE, OWN)
+    done = subprocess.run(
+        [binary, "operators", "--suite", str(folder / "suite"), "lint"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "ASSAY_STATE_DIR": str(folder / "state")},
     )
+    assert done.returncode == UNSOUND, done.stdout + done.stderr
+    lines = done.stdout.splitlines()
+    return {
+        name: "\n".join(line for line in lines if line.startswith(f"FAIL {name}"))
+        for name in (NAME, OWN)
+    }
+
+
+def test_lint_finds_mistakes_without_an_oracle(unsound: dict[str, str]) -> None:
+    for words in ("rejects inputs down-cast to bfloat16: ", "reference is deterministic"):
+        assert words in unsound[NAME]
+
+
+def test_an_operator_of_ones_own_needs_an_oracle(unsound: dict[str, str]) -> None:
+    words = "key 'baseline' is 'torch_eager', which is only for an operator of an imported"
+    assert words in unsound[OWN]
 
 
 @pytest.mark.parametrize(
@@ -95,17 +115,16 @@ def test_a_grade_names_the_baseline_of_its_perf(assay: Run, tmp_path: Path) -> N
 
 
 def test_a_submission_passes_without_a_gpu_and_without_an_oracle(
-    assay: Run, tmp_path: Path
+    binary: str, tmp_path: Path
 ) -> None:
+    """Grades on one server, which costs as much as one `assay eval`."""
     add_operator(tmp_path / "suite")
-    source = tmp_path / "mine.py"
     oracle = (MODEL / "oracle.py").read_text().replace("vector_add", NAME)
-    source.write_text(oracle)
-    evaluate = ("eval", NAME, str(source), "--suite", str(tmp_path / "suite"), "--device", "cpu")
-    done = assay(*evaluate, "--json")
-    assert done.returncode == 0, done.stdout + done.stderr
-    verdict = json.loads(done.stdout)
-    assert verdict["outcome"] == "pass" and "perf" not in verdict
-    source.write_text(oracle.replace("(x + y)", "(x - y)"))
-    wrong = json.loads(assay(*evaluate, "--json").stdout)
-    assert (wrong["outcome"], wrong["error_kind"]) == ("fail", "wrong_result")
+    suite = ("--suite", str(tmp_path / "suite"))
+    server = StdioClient(serve_command(binary, "cpu", tmp_path / "assay.db", *suite))
+    verdict = grade_of(server, NAME, oracle)
+    wrong = grade_of(server, NAME, oracle.replace("(x + y)", "(x - y)"))
+    server.close()
+    assert verdict["outcome"] == "pass" and "perf" not in verdict, verdict["text"]
+    assert (wrong["outcome"], wrong["error_kind"]) == ("fail", "wrong_result"), wrong["text"]
+    assert server.process.returncode == 0

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stdio_client import StdioClient, serve_command
+from tool_calls import grade_of
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 USAGE, UNSOUND, NO_INPUT = 64, 1, 66
@@ -60,7 +62,7 @@ def checked(sources: Path, *others: str) -> list[str]:
     return ["--against", f"{sources}/ref.py:swish_gate", *inputs, *others]
 
 
-def test_an_operator_of_a_reference_and_an_oracle(assay: Run, sources: Path) -> None:
+def test_an_operator_of_a_reference_and_an_oracle(binary: str, assay: Run, sources: Path) -> None:
     suite = str(sources / "suite")
     new = ["operators", "--suite", suite, "new", "swish_gate"]
     oracle = ["--oracle", f"{sources}/my.py:swish", "--n", "1000,100003"]
@@ -73,12 +75,15 @@ def test_an_operator_of_a_reference_and_an_oracle(assay: Run, sources: Path) -> 
         "reference.py",
         "spec.toml",
     ]
-    right = assay("eval", "swish_gate", f"{folder}/oracle.py", "--suite", suite, "--device", "cpu")
-    assert right.returncode == 0 and "7 cases" in right.stdout, right.stdout
-    wrong = sources / "wrong.py"
-    wrong.write_text(KERNEL.replace("beta * v", "1.5 * v").replace("def swish", "def swish_gate"))
-    judged = assay("eval", "swish_gate", str(wrong), "--suite", suite, "--device", "cpu")
-    assert judged.returncode == 1 and "wrong_result" in judged.stdout, judged.stdout
+    # One server grades both submissions. Its start costs as much as one `assay eval`.
+    server = StdioClient(serve_command(binary, "cpu", sources / "assay.db", "--suite", suite))
+    right = grade_of(server, "swish_gate", (folder / "oracle.py").read_text())
+    mistake = KERNEL.replace("beta * v", "1.5 * v").replace("def swish", "def swish_gate")
+    wrong = grade_of(server, "swish_gate", mistake)
+    server.close()
+    assert right["outcome"] == "pass" and "7 cases" in right["text"], right["text"]
+    assert (wrong["outcome"], wrong["error_kind"]) == ("fail", "wrong_result"), wrong["text"]
+    assert server.process.returncode == 0
 
 
 # Maps each simple kind to a dtype and the parameters of an operator.

@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path[:0] = [str(ROOT / "measurements"), str(ROOT / "tests/common")]
 
 from stdio_client import StdioClient, serve_command  # noqa: E402
-from tool_calls import verdict_of  # noqa: E402
+from tool_calls import grade_of  # noqa: E402
 
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
 ENVIRONMENT = {**os.environ, "ASSAY_PYTHON": sys.executable}
@@ -97,18 +96,24 @@ def imported(kind: str, folder: Path, out: Path) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Imports all files at once, because each import starts processes that import torch. Two of the
+    files are not in the index."""
     folder = tmp_path_factory.mktemp("geak") / "ROCm_v1"
     folder.mkdir()
     (folder / "plain.py").write_text(text(False))
     (folder / "tuned.py").write_text(text(True))
+    kernel = KERNEL.replace("AUTOTUNE", "")
+    (folder / "timed.py").write_text(OLD_IMPORTS + kernel + SEPARATOR + TIMED_TEST)
+    (folder / "backward.py").write_text(kernel + SEPARATOR + BACKWARD_TEST)
     index = [{"file": name, "instruction": f"Write {name}."} for name in ("plain.py", "tuned.py")]
     (folder.parent / "ROCm_eval_complex_instruct_v1.json").write_text(json.dumps(index))
     out = tmp_path_factory.mktemp("suites") / "suite"
     files = imported("geak-rocm", folder, out)
-    for file in files.values():
-        assert file["tier"] == "plan", file
-        # One call of each case of test_scale, and that of test_performance.
-        assert file["calls"] == 3
+    assert {file["tier"] for file in files.values()} == {"plan"}, files
+    # One call of each case of test_scale, and that of test_performance.
+    calls = {"plain.py": 3, "tuned.py": 3, "timed.py": 2, "backward.py": 2}
+    assert {name: file["calls"] for name, file in files.items()} == calls, files
+    assert [text for text in files["timed.py"]["left_out"] if "has no triton.tools.gone" in text]
     return out
 
 
@@ -121,32 +126,18 @@ def test_a_launch_is_the_body_of_the_adapter(suite: Path) -> None:
     assert (suite / "suite.toml").read_text() == 'name = "geak-rocm"\n'
 
 
-@contextmanager
-def served(suite: Path, folder: Path) -> Iterator[StdioClient]:
-    """A server for the submissions to one suite. It costs as much as one `assay eval`."""
-    command = serve_command(BINARY, "cpu", folder / "store.db", "--suite", str(suite))
-    started = StdioClient(command, ENVIRONMENT)
-    try:
-        yield started
-    finally:
-        started.close()
-
-
-def graded(client: StdioClient, name: str, source: str) -> dict[str, Any]:
-    run = {"agent": "geak", "model": "none", "track": "practice", "suite": name}
-    started = client.call("start_run", run)["structuredContent"]
-    return verdict_of(client, "submit", {"operator": name, "code": source, "run": started["run"]})
-
-
 @pytest.fixture(scope="module")
 def server(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
-    with served(suite, tmp_path_factory.mktemp("server")) as client:
-        yield client
+    """A server for all submissions. It costs as much as one `assay eval`."""
+    store = tmp_path_factory.mktemp("server") / "store.db"
+    started = StdioClient(serve_command(BINARY, "cpu", store, "--suite", str(suite)), ENVIRONMENT)
+    yield started
+    started.close()
 
 
 @pytest.mark.parametrize("name", ["plain", "tuned"])
 def test_the_kernel_alone_is_a_submission(server: StdioClient, name: str) -> None:
-    verdict = graded(server, name, KERNEL.replace("AUTOTUNE", AUTOTUNE * (name == "tuned")))
+    verdict = grade_of(server, name, KERNEL.replace("AUTOTUNE", AUTOTUNE * (name == "tuned")))
     assert verdict["outcome"] == "pass", verdict["text"]
 
 
@@ -249,34 +240,13 @@ def test_double(request=None):
 """
 
 
-@pytest.fixture(scope="module")
-def blind_suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder, out = tmp_path_factory.mktemp("blind"), tmp_path_factory.mktemp("suites") / "suite"
-    kernel = KERNEL.replace("AUTOTUNE", "")
-    (folder / "timed.py").write_text(OLD_IMPORTS + kernel + SEPARATOR + TIMED_TEST)
-    (folder / "backward.py").write_text(kernel + SEPARATOR + BACKWARD_TEST)
-    files = imported("geak-rocm", folder, out)
-    for file in files.values():
-        assert (file["tier"], file["calls"]) == ("plan", 2), file
-    assert [text for text in files["timed.py"]["left_out"] if "has no triton.tools.gone" in text]
-    return out
-
-
-@pytest.fixture(scope="module")
-def blind_server(
-    blind_suite: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[StdioClient]:
-    with served(blind_suite, tmp_path_factory.mktemp("server")) as client:
-        yield client
-
-
 @pytest.mark.parametrize("name", ["timed", "backward"])
 def test_calls_of_benchmarkers_and_backward_passes_are_cases(
-    blind_suite: Path, blind_server: StdioClient, name: str
+    suite: Path, server: StdioClient, name: str
 ) -> None:
-    verdict = graded(blind_server, name, KERNEL.replace("AUTOTUNE", ""))
+    verdict = grade_of(server, name, KERNEL.replace("AUTOTUNE", ""))
     assert verdict["outcome"] == "pass", verdict["text"]
-    oracle = (blind_suite / "standard" / name / "oracle.py").read_text()
+    oracle = (suite / "standard" / name / "oracle.py").read_text()
     assert "AttrsDescriptor" not in oracle and "triton.tools" not in oracle
 
 

@@ -7,11 +7,18 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+for folder in ("measurements", "tests/common"):
+    sys.path.insert(0, str(ROOT / folder))
+
+from stdio_client import StdioClient, serve_command  # noqa: E402
+from tool_calls import grade_of  # noqa: E402
+
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
 ENVIRONMENT = {**os.environ, "ASSAY_PYTHON": sys.executable}
 SEPARATOR = "\n" + "#" * 146 + "\n"
@@ -82,29 +89,27 @@ def test_small_exact_cases_are_marked(suite: Path) -> None:
         assert spec.count("interpreter = true") == marked
 
 
-def verdict(suite: Path, tmp_path: Path, operator: str, source: str) -> str:
-    file = tmp_path / "submission.py"
-    file.write_text(source)
-    done = subprocess.run(
-        [BINARY, "eval", operator, str(file), "--suite", str(suite), "--device", "cpu"],
-        capture_output=True,
-        text=True,
-        timeout=600,
-        env=ENVIRONMENT,
-    )
-    return done.stdout + done.stderr
+@pytest.fixture(scope="module")
+def server(suite: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
+    """Runs one server for all submissions. Its start costs as much as one `assay eval`."""
+    store = tmp_path_factory.mktemp("store") / "assay.db"
+    command = serve_command(BINARY, "cpu", store, "--suite", str(suite))
+    client = StdioClient(command, env=ENVIRONMENT)
+    yield client
+    client.close()
+    assert client.process.returncode == 0
 
 
-def test_a_cpu_judges_the_cases(suite: Path, tmp_path: Path) -> None:
-    text = verdict(suite, tmp_path, "small", KERNEL)
+def test_a_cpu_judges_the_cases(server: StdioClient) -> None:
+    text = grade_of(server, "small", KERNEL)["text"]
     assert "pass" in text.splitlines()[0] and "tier interpreter" in text, text
-    wrong = verdict(suite, tmp_path, "small", KERNEL.replace("* factor", "* factor * 1.5"))
-    assert "wrong_result" in wrong or wrong.startswith("fail"), wrong
+    wrong = grade_of(server, "small", KERNEL.replace("* factor", "* factor * 1.5"))
+    assert (wrong["outcome"], wrong["error_kind"]) == ("fail", "wrong_result"), wrong["text"]
 
 
-def test_other_cases_say_what_they_need(suite: Path, tmp_path: Path) -> None:
-    text = verdict(suite, tmp_path, "large", KERNEL)
+def test_other_cases_say_what_they_need(server: StdioClient) -> None:
+    text = grade_of(server, "large", KERNEL)["text"]
     assert "its reference, the benchmark's own kernel, needs a GPU" in text, text
     assert "too large" not in text.splitlines()[0]
-    broken = verdict(suite, tmp_path, "large", "def scale(x, factor:\n    return x\n")
+    broken = grade_of(server, "large", "def scale(x, factor:\n    return x\n")["text"]
     assert "syntax_error" in broken, broken

@@ -16,8 +16,8 @@ import sys
 sys.path.insert(0, SANDBOX)
 import torch
 from harness.entry import late_dynamo
-late_dynamo.install()
 """
+INSTALL = "late_dynamo.install()\n"
 # Operations that recordings use. They need only the configuration of torch._dynamo.
 RECORDING = """
 from torch._subclasses.fake_tensor import FakeTensorMode
@@ -32,7 +32,7 @@ COMPILED = (
 
 
 # Runs each line of the input, a JSON text of code, in a forked process of its own. So torch is
-# imported once for all tests.
+# imported once for all tests, also for those that change it before the installation.
 FORKING = """
 import json, os, traceback
 for line in sys.stdin:
@@ -58,10 +58,10 @@ class Forks:
             [sys.executable, "-I", "-c", code], stdin=pipe, stdout=pipe, text=True
         )
 
-    def run(self, code: str) -> str:
-        """Runs code in a new process. Returns `loaded` or `unloaded`, or the error."""
+    def run(self, code: str, install: str = INSTALL) -> str:
+        """Runs `install` and code in a new process. Returns `loaded`, `unloaded` or the error."""
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(json.dumps(code) + "\n")
+        self._process.stdin.write(json.dumps(install + code) + "\n")
         self._process.stdin.flush()
         answer: str = json.loads(self._process.stdout.readline())
         return answer
@@ -177,13 +177,7 @@ def test_a_judge_describes_and_makes_cases_without_it(forks: Forks) -> None:
 
 
 @pytest.mark.parametrize("or_load", [True, False])
-def test_an_older_torch_loads_it_at_once_or_not_at_all(or_load: bool) -> None:
-    older = BEFORE.replace("import torch\n", "import torch\ntorch.__version__ = '2.10.0+cu130'\n")
-    older = older.replace("install()", f"install(or_load={or_load})")
-    tell = "print(late_dynamo.NAME in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", older.replace("SANDBOX", repr(str(SANDBOX))) + tell],
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout.split() == [str(or_load)], done.stderr[-2000:]
+def test_an_older_torch_loads_it_at_once_or_not_at_all(forks: Forks, or_load: bool) -> None:
+    older = f"torch.__version__ = '2.10.0+cu130'\nlate_dynamo.install(or_load={or_load})\n"
+    tell = f"assert (late_dynamo.NAME in sys.modules) is {or_load}"
+    assert forks.run(tell, older) == ("loaded" if or_load else "unloaded")

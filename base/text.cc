@@ -1,5 +1,6 @@
 #include "base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -30,23 +31,76 @@ Decoded decode(std::string_view text) {
   return {code, bytes};
 }
 
-/// Returns true for characters that are invisible or that change how the neighbouring characters
-/// are shown.
+struct CodeRange {
+  std::uint32_t first = 0, last = 0;
+};
+
+// The characters that are invisible or that change how the neighbouring characters are shown:
+// Unicode's Default_Ignorable_Code_Point, line and paragraph separators, bidirectional embeddings,
+// and annotations. Selectors of variants (U+FE00 to U+FE0F) are escaped after an emoji too.
+constexpr std::array<CodeRange, 17> kDeceptive = {{{0xad, 0xad},
+                                                   {0x34f, 0x34f},
+                                                   {0x61c, 0x61c},
+                                                   {0x115f, 0x1160},
+                                                   {0x17b4, 0x17b5},
+                                                   {0x180b, 0x180f},
+                                                   {0x200b, 0x200f},
+                                                   {0x2028, 0x202e},
+                                                   {0x2060, 0x206f},
+                                                   {0x3164, 0x3164},
+                                                   {0xfe00, 0xfe0f},
+                                                   {0xfeff, 0xfeff},
+                                                   {0xffa0, 0xffa0},
+                                                   {0xfff0, 0xfffb},
+                                                   {0x1bca0, 0x1bca3},
+                                                   {0x1d173, 0x1d17a},
+                                                   {0xe0000, 0xe0fff}}};
+
 bool is_deceptive(std::uint32_t code) {
-  return code == 0x061c || (code >= 0x200b && code <= 0x200f) ||
-         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||
-         code == 0xfeff || (code >= 0xfff9 && code <= 0xfffb) ||
-         (code >= 0xe0000 && code <= 0xe007f);
+  return std::any_of(kDeceptive.begin(), kDeceptive.end(), [&](const CodeRange& range) {
+    return code >= range.first && code <= range.last;
+  });
 }
 
-bool is_control(std::uint32_t code) {
-  return (code < 0x20 && code != '\n' && code != '\t') || (code >= 0x7f && code < 0xa0);
-}
+/// Returns true for all control characters, also for line feeds and tabs.
+bool is_control(std::uint32_t code) { return code < 0x20 || (code >= 0x7f && code < 0xa0); }
+
+bool is_line_break(std::uint32_t code) { return code == 0x2028 || code == 0x2029; }
 
 std::string formatted(const char* format, unsigned value) {
   std::array<char, 16> buffer{};
   std::snprintf(buffer.data(), buffer.size(), format, value);
   return buffer.data();
+}
+
+/// Escapes the text. Appends `space` for each line feed and tab, or the character itself if `space`
+/// is 0.
+std::string escaped(std::string_view text, char space) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const Decoded next = decode(text);
+    if (next.bytes == 0) {
+      out += formatted("\\x%02x", static_cast<unsigned char>(text[0]));
+      text.remove_prefix(1);
+      continue;
+    }
+    if (text.starts_with("\r\n")) {
+      text.remove_prefix(1);
+      continue;
+    }
+    if (next.code == '\n' || next.code == '\t') {
+      out += space == 0 ? text[0] : space;
+    } else if (is_control(next.code)) {
+      out += formatted("\\x%02x", next.code);
+    } else if (is_deceptive(next.code)) {
+      out += formatted("\\u{%04x}", next.code);
+    } else {
+      out.append(text.substr(0, next.bytes));
+    }
+    text.remove_prefix(next.bytes);
+  }
+  return out;
 }
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
@@ -62,30 +116,32 @@ std::string_view tail_of(std::string_view text, std::size_t bytes) {
   return text.substr(begin);
 }
 
+/// Cuts the middle out. If `whole_lines`, the tail begins at the beginning of a line.
+std::string shortened(std::string_view text, std::size_t max_bytes, bool whole_lines) {
+  if (text.size() <= max_bytes) return std::string(text);
+  constexpr std::size_t kNoteBytes = 40;
+  if (max_bytes < 2 * kNoteBytes) return cut_end(text, max_bytes);
+  const std::size_t keep = max_bytes - kNoteBytes;
+  const std::string_view head = head_of(text, keep * 2 / 3);
+  std::string_view tail = tail_of(text, keep - keep * 2 / 3);
+  if (whole_lines && text[text.size() - tail.size() - 1] != '\n')
+    tail.remove_prefix(std::min(tail.find('\n'), tail.size() - 1) + 1);
+  return std::string(head) + "\n[... " + std::to_string(text.size() - head.size() - tail.size()) +
+         " bytes cut ...]\n" + std::string(tail);
+}
+
 }  // namespace
 
-std::string escape_text(std::string_view text) {
+std::string escape_text(std::string_view text) { return escaped(text, 0); }
+
+std::string escape_line(std::string_view text) { return escaped(text, ' '); }
+
+std::string quote_lines(std::string_view text) {
   std::string out;
-  out.reserve(text.size());
   while (!text.empty()) {
-    const Decoded next = decode(text);
-    if (next.bytes == 0) {
-      out += formatted("\\x%02x", static_cast<unsigned char>(text[0]));
-      text.remove_prefix(1);
-      continue;
-    }
-    if (text.starts_with("\r\n")) {
-      text.remove_prefix(1);
-      continue;
-    }
-    if (is_control(next.code)) {
-      out += formatted("\\x%02x", next.code);
-    } else if (is_deceptive(next.code)) {
-      out += formatted("\\u{%04x}", next.code);
-    } else {
-      out.append(text.substr(0, next.bytes));
-    }
-    text.remove_prefix(next.bytes);
+    const std::size_t bytes = std::min(text.find('\n'), text.size());
+    out.append("| ").append(text.substr(0, bytes)).append("\n");
+    text.remove_prefix(std::min(bytes + 1, text.size()));
   }
   return out;
 }
@@ -99,15 +155,21 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+bool is_one_line(std::string_view text) {
+  while (!text.empty()) {
+    const Decoded next = decode(text);
+    if (next.bytes == 0 || is_control(next.code) || is_line_break(next.code)) return false;
+    text.remove_prefix(next.bytes);
+  }
+  return true;
+}
+
 std::string cut_middle(std::string_view text, std::size_t max_bytes) {
-  if (text.size() <= max_bytes) return std::string(text);
-  constexpr std::size_t kNoteBytes = 40;
-  if (max_bytes < 2 * kNoteBytes) return cut_end(text, max_bytes);
-  const std::size_t keep = max_bytes - kNoteBytes;
-  const std::string_view head = head_of(text, keep * 2 / 3);
-  const std::string_view tail = tail_of(text, keep - keep * 2 / 3);
-  return std::string(head) + "\n[... " + std::to_string(text.size() - head.size() - tail.size()) +
-         " bytes cut ...]\n" + std::string(tail);
+  return shortened(text, max_bytes, false);
+}
+
+std::string cut_lines(std::string_view text, std::size_t max_bytes) {
+  return shortened(text, max_bytes, true);
 }
 
 std::string cut_end(std::string_view text, std::size_t max_bytes) {

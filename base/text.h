@@ -5,11 +5,15 @@
 //   grouped(1234567);                                            // "1,234,567"
 //   lower_case("Mcp-Name");                                      // "mcp-name"
 //   escape_text("\x1b[2J");                                      // "\\x1b[2J"
+//   escape_line("a\nnext: b");                                  // "a next: b"
+//   quote_lines("a\nnext: b");                                  // "| a\n| next: b\n"
 //   shell_word("it's");                                          // "'it'\\''s'"
 //
 // Untrusted text, such as the output of a submission, must be escaped before it is shown. Without
 // escapes the text could control a terminal, reorder a line or be invalid UTF-8. Text that is
-// escaped twice equals text that is escaped once.
+// escaped twice equals text that is escaped once. Untrusted text must also not look like a line of
+// Assay's: a place that has one line gets it from escape_line(), and quote_lines() marks text of
+// several lines.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +78,19 @@ inline std::string lower_case(std::string_view text) {
 /// removed.
 std::string escape_text(std::string_view text);
 
+/// Escapes `text` as escape_text() does, and replaces line feeds and tabs by spaces. The result is
+/// one line.
+std::string escape_line(std::string_view text);
+
+/// Puts "| " before each line of `text`, and ends the last line with a line feed. Returns "" for an
+/// empty text. The caller escapes the text.
+std::string quote_lines(std::string_view text);
+
 bool is_utf8(std::string_view text);
+
+/// Returns whether `text` is UTF-8 without control characters and line breaks. Line feeds, tabs and
+/// the separators U+2028 and U+2029 count as such.
+bool is_one_line(std::string_view text);
 
 /// Quotes `text` as one word of a POSIX shell, if it needs quotes.
 std::string shell_word(std::string_view text);
@@ -83,6 +99,10 @@ std::string shell_word(std::string_view text);
 /// says how many bytes are cut. If `max_bytes` is less than 80, there is no room for that note, and
 /// the text is cut by cut_end(). Never cuts a UTF-8 character in two.
 std::string cut_middle(std::string_view text, std::size_t max_bytes);
+
+/// Shortens `text` like cut_middle(), but the tail begins at the beginning of a line, so that each
+/// line after the note still has its mark. If the tail has no line feed, only the head is kept.
+std::string cut_lines(std::string_view text, std::size_t max_bytes);
 
 /// Shortens `text` to at most `max_bytes`. A text that was cut ends in "...", unless `max_bytes` is
 /// less than 4. Never cuts a UTF-8 character in two.

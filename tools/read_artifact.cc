@@ -57,13 +57,15 @@ struct ReadArtifactArguments {
   }
 };
 
+/// Builds the answer. The text shows the lines `shown`, which have marks; `structured` has the
+/// bytes of the artifact without marks.
 mcp::ToolResult answer_of(const std::string& handle, const ArtifactSlice& slice, std::string text,
-                          std::int64_t next_offset, const std::string& what, std::size_t cap) {
+                          std::string shown, std::int64_t next_offset, const std::string& what,
+                          std::size_t cap) {
   mcp::ToolResult answer;
   const bool more = next_offset < slice.total_bytes;
-  answer.text = "ok: " + slice.kind + " " + slice.name + ", " + what + " of " +
-                std::to_string(slice.total_bytes) + " bytes\n" + text;
-  if (!answer.text.ends_with('\n')) answer.text += '\n';
+  answer.text = "ok: " + line_of(slice.kind) + " " + line_of(slice.name) + ", " + what + " of " +
+                std::to_string(slice.total_bytes) + " bytes\n" + shown;
   const std::string next =
       more ? "offset=" + std::to_string(next_offset) + " continues" : "this is the end";
   answer.text += "next: " + next;
@@ -90,13 +92,16 @@ mcp::ToolResult slice_answer(const Services& services, const Principal& principa
   // Binary data is shown as escapes such as \x1b. A token holds only half as many characters of
   // escapes as of ordinary text, so fewer characters are shown.
   const std::size_t room = binary ? cap / 2 : cap;
-  while (json_size(text) + kFrameOfSliceBytes > room && slice->bytes.size() > 1) {
+  std::string quoted = quote_lines(text);
+  while (std::max(json_size(text), quoted.size()) + kFrameOfSliceBytes > room &&
+         slice->bytes.size() > 1) {
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
     text = escape_text(slice->bytes);
+    quoted = quote_lines(text);
   }
   const auto end = slice->offset + static_cast<std::int64_t>(slice->bytes.size());
   const std::string what = "bytes " + std::to_string(slice->offset) + " to " + std::to_string(end);
-  return answer_of(handle, *slice, std::move(text), end, what, cap);
+  return answer_of(handle, *slice, std::move(text), std::move(quoted), end, what, cap);
 }
 
 struct Matches {
@@ -107,7 +112,7 @@ struct Matches {
 
 void add_match(Matches& matches, std::int64_t at, std::string_view line, std::size_t most_bytes) {
   const std::string shown =
-      std::to_string(at) + ": " + cut_end(escape_text(line), kGrepLineBytes) + "\n";
+      std::to_string(at) + ": " + line_of(std::string(line), kGrepLineBytes) + "\n";
   if (matches.count >= kGrepMatches ||
       json_size(matches.text + shown) + kFrameOfSliceBytes > most_bytes) {
     matches.full = true;
@@ -151,9 +156,10 @@ mcp::ToolResult grep_answer(const Services& services, const Principal& principal
     }
   }
   const std::string what = count_text(static_cast<std::int64_t>(matches.count), "line") +
-                           " with '" + cut_end(escape_text(wanted), 60) +
-                           "', each after its offset,";
-  return answer_of(handle, head, std::move(matches.text), matches.full ? line_at : at, what, cap);
+                           " with '" + line_of(wanted, 60) + "', each after its offset,";
+  std::string shown = matches.text;  // each line begins with its offset
+  return answer_of(handle, head, std::move(matches.text), std::move(shown),
+                   matches.full ? line_at : at, what, cap);
 }
 
 mcp::ToolResult read_artifact(const Services& services, const ReadArtifactArguments& arguments,

@@ -140,12 +140,13 @@ mcp::ToolResult answer_of(const Scorecard& card, const AnswerLimits& limits, For
                 count_text(count, "operator") + " pass, " + std::to_string(card.submitted) +
                 " submitted\n";
   answer.text += perf_text(card);
-  answer.text +=
-      "by split: " + splits_text(card) + "\nagent " + card.run.request.agent + ", model " +
-      card.run.request.model + ", track " + std::string(to_string(card.run.request.track)) +
-      ", suite " + text_of(without_digest(card.run.suite_id)) + "; " +
-      std::to_string(card.usage.input_tokens) + " input tokens, " +
-      std::to_string(card.usage.output_tokens) + " output tokens, " + cost_text(card.usage) + "\n";
+  answer.text += "by split: " + splits_text(card) + "\nagent " + line_of(card.run.request.agent) +
+                 ", model " + line_of(card.run.request.model) + ", track " +
+                 std::string(to_string(card.run.request.track)) + ", suite " +
+                 text_of(without_digest(card.run.suite_id)) + "; " +
+                 std::to_string(card.usage.input_tokens) + " input tokens, " +
+                 std::to_string(card.usage.output_tokens) + " output tokens, " +
+                 cost_text(card.usage) + "\n";
   json entries = json::array();
   for (const OperatorScore& score : card.operators) {
     entries.push_back(entry_of(score));

@@ -1,7 +1,12 @@
 // Reads and writes the messages of the zygote and the candidate.
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
 
+#include "base/text.h"
 #include "sandbox/jail/jail.h"
+#include "sandbox/job/target.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/wire/header_reader.h"
 #include "sandbox/wire/layer_reports.h"
@@ -15,6 +20,8 @@ constexpr int kHighestSignalOrStatus = 255;
 constexpr std::size_t kDiagnosticChars = 16'384;
 constexpr std::size_t kAdviceChars = 300;  // ADVICE_CHARS in sandbox/harness/entry/errors.py
 constexpr std::int64_t kMaxWarps = 1'024;
+// The kinds of artifacts that the harness sends (sandbox/harness/candidate/candidate.py).
+constexpr std::array<std::string_view, 3> kArtifactKinds = {"ptx", "amdgcn", "sass"};
 
 template <class Message, class Value>
 Result<Message> finish(const HeaderReader& in, Value value) {
@@ -88,7 +95,7 @@ CandidateError read_error(HeaderReader& in) {
   error.diagnostic.advice = in.optional_text("advice").substr(0, kAdviceChars);
   error.system_error = in.optional_integer("errno");
   error.device_error = in.optional_integer("device_error");
-  error.case_id = in.optional_text("case");
+  error.case_id = in.optional_line("case");
   return error;
 }
 
@@ -97,9 +104,11 @@ std::vector<KernelReport> read_kernels(HeaderReader& in) {
   for (const json& entry : in.list("kernels", kMaxKernels)) {
     HeaderReader from(entry, "a kernel");
     KernelReport kernel;
-    kernel.name = from.text("name");
-    kernel.symbol = from.optional_text("symbol");
-    kernel.target = from.text("target");
+    kernel.name = from.line("name");
+    kernel.symbol = from.optional_line("symbol");
+    kernel.target = from.line("target");
+    if (std::find(kTargets.begin(), kTargets.end(), kernel.target) == kTargets.end())
+      from.reject("`target` is none of " + target_names());
     kernel.num_warps = from.integer("num_warps", 0, kMaxWarps);
     kernel.registers = from.integer("registers", 0, kHighestInteger);
     kernel.spill_bytes = from.integer("spill_bytes", 0, kHighestInteger);
@@ -204,7 +213,10 @@ Result<CandidateMessage> parse_candidate(Frame& frame) {
     return finish<CandidateMessage>(in, std::move(done));
   }
   if (type == "artifact") {
-    Artifact artifact{in.text("kind"), in.text("name"), std::move(frame.payload)};
+    Artifact artifact{in.line("kind"), in.line("name"), std::move(frame.payload)};
+    if (std::find(kArtifactKinds.begin(), kArtifactKinds.end(), artifact.kind) ==
+        kArtifactKinds.end())
+      in.reject("`kind` is none of " + join(kArtifactKinds));
     return finish<CandidateMessage>(in, std::move(artifact));
   }
   if (type == "error") {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/profile/diagnosis.h"
 #include "sandbox/profile/targets.h"
@@ -20,9 +21,16 @@ namespace {
 constexpr double kSlowGridShare = 0.25;
 constexpr double kSlowOccupancy = 0.25;
 constexpr std::int64_t kManyLaunches = 16;
+constexpr std::size_t kNameBytes = 120;  // of a kernel, in a hint
 // The prefix of the names of Assay's own kernels, which the recorder adds for copies. Only a hint
 // depends on this prefix.
 constexpr std::string_view kRecorderKernels = "assay_";
+
+/// Returns the name of a kernel as a part of a sentence. An instance of a template may have a name
+/// that is longer than the sentence.
+std::string short_name(const KernelReport& kernel) {
+  return cut_end(escape_line(kernel.name), kNameBytes);
+}
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
 
@@ -63,13 +71,13 @@ std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::st
   for (const KernelReport& kernel : kernels) {
     if (kernel.spill_bytes > 0) {
       hints.push_back({HintKind::spills, case_id,
-                       kernel.name + " spills " + std::to_string(kernel.spill_bytes) +
+                       short_name(kernel) + " spills " + std::to_string(kernel.spill_bytes) +
                            " bytes a thread to local memory; use smaller blocks or more warps"});
     }
     if (kernel.occupancy > 0 && kernel.occupancy < kSlowOccupancy &&
         kernel.occupancy_limiter != "warps") {
       hints.push_back({HintKind::low_occupancy, case_id,
-                       kernel.name + " reaches " + percent(kernel.occupancy) +
+                       short_name(kernel) + " reaches " + percent(kernel.occupancy) +
                            " occupancy, limited by " + kernel.occupancy_limiter +
                            "; fine for a matrix kernel that pipelines its loads, otherwise too few "
                            "warps to hide memory latency"});

@@ -146,6 +146,11 @@ bool CandidateRun::on(CaseDone& done) {
     return run_->fail(ErrorKind::protocol_error,
                       "unexpected result for case '" + done.id.substr(0, 64) + "'");
   }
+  if (std::any_of(done.kernels.begin(), done.kernels.end(), [&](const KernelReport& kernel) {
+        return kernel.target != task_.request.target;
+      }))
+    return run_->fail(ErrorKind::protocol_error, "a kernel is reported for another target than '" +
+                                                     task_.request.target + "'");
   cases_.push_back(std::move(done));
   // The time of a host candidate includes the judge's rounds, so each case gets the whole time
   // limit.

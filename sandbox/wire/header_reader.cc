@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/text.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -49,6 +51,18 @@ std::string HeaderReader::text(const char* name) {
 
 std::string HeaderReader::optional_text(const char* name) {
   return has(name) ? text(name) : std::string();
+}
+
+std::string HeaderReader::line(const char* name) {
+  std::string value = text(name);
+  if (value.size() > kMaxNameBytes) return reject_field(name, "is too long"), std::string();
+  if (!is_one_line(value))
+    return reject_field(name, "has a control character or a line break"), std::string();
+  return value;
+}
+
+std::string HeaderReader::optional_line(const char* name) {
+  return has(name) ? line(name) : std::string();
 }
 
 std::int64_t HeaderReader::integer(const char* name, std::int64_t low, std::int64_t high) {

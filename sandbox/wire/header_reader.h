@@ -32,6 +32,9 @@ class HeaderReader {
   /// The maximum length of a text field. Texts are quoted in messages, stored and passed on, and
   /// each of these steps makes the text slightly longer.
   static constexpr std::size_t kMaxTextBytes = 64U << 10;
+  /// The maximum length of a name, such as that of a kernel. An instance of a template has a long
+  /// name, because the name contains the template's arguments.
+  static constexpr std::size_t kMaxNameBytes = 8U << 10;
 
   /// The caller owns `object`. Each error message begins with `where`.
   HeaderReader(const nlohmann::json& object, std::string where);
@@ -39,6 +42,11 @@ class HeaderReader {
   std::string text(const char* name);
   /// Returns the text, or an empty string if the field is absent or null.
   std::string optional_text(const char* name);
+  /// Reads a name, which answers show in the middle of a line. Rejects a text with more than
+  /// kMaxNameBytes bytes, and one with control characters or line breaks.
+  std::string line(const char* name);
+  /// Returns the name, or an empty string if the field is absent or null.
+  std::string optional_line(const char* name);
   std::int64_t integer(const char* name, std::int64_t low, std::int64_t high);
   /// Reads a size or an offset in bytes, from 0 to kHighestInteger.
   std::uint64_t bytes(const char* name);

@@ -30,8 +30,8 @@ constexpr std::size_t kNamedRuns = 5;
 std::string named(const std::vector<tools::RunInfo>& runs) {
   std::string text;
   for (std::size_t i = 0; i < runs.size() && i < kNamedRuns; ++i) {
-    text += (i == 0 ? "" : ", ") + runs[i].handle + " (" + runs[i].request.agent + ", " +
-            runs[i].request.model + ")";
+    text += (i == 0 ? "" : ", ") + runs[i].handle + " (" + escape_line(runs[i].request.agent) +
+            ", " + escape_line(runs[i].request.model) + ")";
   }
   return text;
 }

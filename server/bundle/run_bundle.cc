@@ -54,7 +54,10 @@ class Reader {
     return found;
   }
   std::string name(const json& object, const char* key) {
-    return text(object, key, limits_.name_bytes);
+    std::string found = text(object, key, limits_.name_bytes);
+    if (is_one_line(found)) return found;
+    refuse(std::string(key) + " has a control character or a line break");
+    return "";
   }
   std::int64_t integer(const json& object, const char* key, std::int64_t most) {
     const json& value = member(object, key, json::value_t::number_integer);

@@ -167,9 +167,9 @@ json result_of(const operators::Catalog& catalog, const tools::AnswerLimits& lim
   add_verdict(result, verdict, timed_cases(*status.verdict, verdict), op);
   tools::JobStatus known = status;
   known.elapsed_ms = result["elapsed_ms"];
-  result["feedback"] = cut_middle(tools::verdict_text(verdict, known, tools::Format::concise, op) +
-                                      "\nnext: " + tools::next_step(verdict, op),
-                                  static_cast<std::size_t>(limits.concise_chars));
+  result["feedback"] = cut_lines(tools::verdict_text(verdict, known, tools::Format::concise, op) +
+                                     "\nnext: " + escape_line(tools::next_step(verdict, op)),
+                                 static_cast<std::size_t>(limits.concise_chars));
   return result;
 }
 

@@ -48,7 +48,10 @@ class FileReader {
     return "";
   }
   std::string name(const json& object, const char* key) {
-    return text(object, key, limits_.name_bytes);
+    std::string found = text(object, key, limits_.name_bytes);
+    if (is_one_line(found)) return found;
+    refuse(std::string(key) + " has a control character or a line break");
+    return "";
   }
   const json& list(const json& object, const char* key, std::size_t most) {
     static const json nothing = json::array();

@@ -137,7 +137,7 @@ Status StoredRuns::error_of(const Acceptance& stored, const tools::RunInfo& run,
                       "...); send exactly that source, or leave out `run` (unscored practice)");
     case Acceptance::Refusal::reused:
       return fail(ErrorCode::invalid_argument,
-                  "the id '" + escape_text(offered.call_id) +
+                  "the id '" + escape_line(offered.call_id) +
                       "' belongs to another call of this run, with another tool, operator or "
                       "source; name a new one");
     case Acceptance::Refusal::other_class:

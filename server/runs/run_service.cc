@@ -26,9 +26,12 @@ constexpr std::int64_t kMaxTokens = 1LL << 50;
 constexpr double kMaxCostUsd = 1e9;
 
 Status check_name(const char* what, const std::string& text) {
-  if (!text.empty() && text.size() <= kMaxNameBytes) return {};
+  if (text.empty() || text.size() > kMaxNameBytes)
+    return fail(ErrorCode::invalid_argument,
+                std::string(what) + " must have 1 to " + std::to_string(kMaxNameBytes) + " bytes");
+  if (is_one_line(text)) return {};
   return fail(ErrorCode::invalid_argument,
-              std::string(what) + " must have 1 to " + std::to_string(kMaxNameBytes) + " bytes");
+              std::string(what) + " must be one line without control characters and tabs");
 }
 
 using operators::Catalog;
@@ -56,7 +59,7 @@ Result<tools::RunInfo> same_run(tools::RunInfo found, const tools::RunInfo& want
   };
   if (asked(found) == asked(wanted)) return found;
   return fail(ErrorCode::invalid_argument,
-              "the id '" + escape_text(wanted.request.call_id) +
+              "the id '" + escape_line(wanted.request.call_id) +
                   "' belongs to a run with another agent, model, track or suite; name a new one");
 }
 

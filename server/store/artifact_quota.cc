@@ -46,7 +46,7 @@ void insert_artifact(SQLite::Database& db, const std::string& job, const Artifac
                      const sandbox::Artifact& artifact, std::int64_t now_unix_ms) {
   const std::string handle = new_handle("artifact");
   SQLite::Statement insert(db, "INSERT INTO artifacts VALUES (?,?,?,?,?,?)");
-  bind_all(insert, handle, job, escape_text(artifact.kind), escape_text(artifact.name));
+  bind_all(insert, handle, job, escape_line(artifact.kind), escape_line(artifact.name));
   insert.bind(5, artifact.bytes.data(), static_cast<int>(artifact.bytes.size()));
   insert.bind(6, now_unix_ms);
   insert.exec();
@@ -59,8 +59,8 @@ void insert_artifact(SQLite::Database& db, const std::string& job, const Artifac
 }  // namespace
 
 sandbox::DroppedArtifact dropped_artifact(const sandbox::Artifact& artifact, DropReason reason) {
-  return {cut_end(escape_text(artifact.kind), kDroppedNameBytes),
-          cut_end(escape_text(artifact.name), kDroppedNameBytes),
+  return {cut_end(escape_line(artifact.kind), kDroppedNameBytes),
+          cut_end(escape_line(artifact.name), kDroppedNameBytes),
           static_cast<std::int64_t>(artifact.bytes.size()), reason};
 }
 

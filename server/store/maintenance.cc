@@ -58,7 +58,7 @@ using Counts = std::map<std::pair<std::string, bool>, ArtifactCount>;
 
 void count(Counts& counts, const std::string& kind, bool scored, std::int64_t bytes,
            std::int64_t at_unix_ms) {
-  ArtifactCount& one = counts[{cut_end(escape_text(kind), kKindBytes), scored}];
+  ArtifactCount& one = counts[{cut_end(escape_line(kind), kKindBytes), scored}];
   one.oldest_unix_ms = one.count == 0 ? at_unix_ms : std::min(one.oldest_unix_ms, at_unix_ms);
   ++one.count;
   one.bytes += bytes;

@@ -274,7 +274,7 @@ std::vector<Message> verdict_messages(const JobTag& tag, sandbox::Verdict verdic
 
 Result<sandbox::Artifact> read_artifact(const Frame& frame) {
   HeaderReader in(frame.header, kArtifactType);
-  sandbox::Artifact artifact{in.text("kind"), in.text("name"), frame.payload};
+  sandbox::Artifact artifact{in.line("kind"), in.line("name"), frame.payload};
   ASSAY_RETURN_IF_ERROR(in.status());
   return artifact;
 }

@@ -5,7 +5,7 @@ export type Cell = string | number | null;
 function csvCell(cell: Cell): string {
   if (cell === null) return '';
   let text = String(cell);
-  if (typeof cell === 'string' && /^[=+\-@\t\r]/.test(text)) text = `'${text}`;
+  if (typeof cell === 'string' && /^[=+\-@\t\r\n]/.test(text)) text = `'${text}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

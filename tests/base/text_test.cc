@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <limits>
 #include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/catch.h"
 
@@ -55,6 +58,49 @@ TEST_CASE("escape: control characters, bidi characters and invalid UTF-8 become 
   CHECK(escape_text("a\xe2\x80\x8b"
                     "b") == "a\\u{200b}b");  // zero width
   CHECK(escape_text("\xe2\x81\xa6") == "\\u{2066}");
+}
+
+TEST_CASE("escape: invisible characters become visible text") {
+  const std::vector<std::pair<std::string, std::string>> invisible = {
+      {"\xc2\xad", "00ad"},          {"\xcd\x8f", "034f"},          {"\xd8\x9c", "061c"},
+      {"\xe1\x85\x9f", "115f"},      {"\xe1\x85\xa0", "1160"},      {"\xe1\x9e\xb4", "17b4"},
+      {"\xe1\x9e\xb5", "17b5"},      {"\xe1\xa0\x8b", "180b"},      {"\xe1\xa0\x8f", "180f"},
+      {"\xe2\x81\xa5", "2065"},      {"\xe2\x81\xaa", "206a"},      {"\xe2\x81\xaf", "206f"},
+      {"\xe3\x85\xa4", "3164"},      {"\xef\xb8\x80", "fe00"},      {"\xef\xb8\x8f", "fe0f"},
+      {"\xef\xbe\xa0", "ffa0"},      {"\xef\xbf\xb0", "fff0"},      {"\xf0\x9b\xb2\xa0", "1bca0"},
+      {"\xf0\x9b\xb2\xa3", "1bca3"}, {"\xf0\x9d\x85\xb3", "1d173"}, {"\xf0\x9d\x85\xba", "1d17a"},
+      {"\xf3\xa0\x80\x80", "e0000"}, {"\xf3\xa0\x84\x80", "e0100"}, {"\xf3\xa0\xbf\xbf", "e0fff"}};
+  for (const auto& [bytes, code] : invisible) CHECK(escape_text(bytes) == "\\u{" + code + "}");
+  CHECK(escape_text("\xe1\x85\x9e \xe3\x85\xa3 \xf0\x9d\x85\xb2") ==
+        "\xe1\x85\x9e \xe3\x85\xa3 \xf0\x9d\x85\xb2");  // the visible neighbours
+}
+
+TEST_CASE("a text for one line has no line breaks and no tabs") {
+  CHECK(escape_line("k\nnext: wiped\r\n\tx") == "k next: wiped  x");
+  CHECK(escape_line("a\xe2\x80\xa8"
+                    "b\x0b") == "a\\u{2028}b\\x0b");
+  CHECK(is_one_line("softmax<float, 1024> größe"));
+  CHECK(is_one_line(""));
+  for (const char* broken :
+       {"a\n", "a\tb", "a\r", "\x1b", "\x7f", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9", "\xff"})
+    CHECK_FALSE(is_one_line(broken));
+}
+
+TEST_CASE("each line of a quoted text has a mark, also after a cut") {
+  CHECK(quote_lines("").empty());
+  CHECK(quote_lines("a") == "| a\n");
+  CHECK(quote_lines("a\nnext: b\n") == "| a\n| next: b\n");
+  CHECK(quote_lines("\n\na") == "| \n| \n| a\n");
+  std::string text = "head\n";
+  for (int i = 0; i < 200; ++i) text += quote_lines("next: forged");
+  text += "next: real";
+  for (std::size_t most = 80; most < 400; ++most) {
+    const std::string cut = cut_lines(text, most);
+    CHECK(cut.size() <= most);
+    CHECK(cut.find("\nnext: forged") == std::string::npos);
+    CHECK(cut.ends_with("next: real"));
+  }
+  CHECK(cut_lines(std::string(500, 'x'), 100).ends_with(" bytes cut ...]\n"));
 }
 
 TEST_CASE("escape: every malformed UTF-8 byte is shown") {

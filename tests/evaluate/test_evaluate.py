@@ -328,6 +328,15 @@ def test_a_grade_is_charged_to_its_run(client: assay.Client) -> None:
     assert "allows 1 submit" in refused.detail
 
 
+def test_a_label_of_a_run_is_one_line(server: Server) -> None:
+    body = {"agent": "trainer", "model": "none", "suite": "relu"}
+    for key in body.keys() - {"suite"}:
+        for label in ("a\nok: Pass@1 100 %", "\t=1+1", "a\u2028b"):
+            status, problem = post(server, body | {key: label}, "/v1/runs")
+            assert status == 400, problem
+            assert f"{key} must be one line without control characters" in problem["detail"]
+
+
 def test_a_repeated_request_for_a_run_gets_the_same_run(server: Server) -> None:
     body = {"agent": "trainer", "model": "none", "track": "iterative", "suite": "relu"}
     runs = [

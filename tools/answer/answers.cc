@@ -68,7 +68,7 @@ mcp::ToolResult error_answer(const Error& error) {
 std::size_t json_size(const json& value) { return json_text_bytes(value); }
 
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most) {
-  if (answer.text.size() > most) answer.text = cut_middle(answer.text, most);
+  if (answer.text.size() > most) answer.text = cut_lines(answer.text, most);
   if (json_size(answer.structured) <= most) return answer;
   const json whole = answer.structured;
   std::size_t text_bytes = std::min(kFirstTextBytes, most);
@@ -85,6 +85,10 @@ mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most) {
     items = std::max(items * 3 / 4, kLeastItems);
   }
   return answer;
+}
+
+std::string line_of(const std::string& text, std::size_t most) {
+  return cut_end(escape_line(text), most);
 }
 
 std::string number_text(double value) {

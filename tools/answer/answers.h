@@ -35,6 +35,9 @@ mcp::ToolResult error_answer(const Error& error);
 /// value with very many members can stay larger than `most`.
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most);
 
+/// Returns untrusted text as at most `most` bytes of one line. The text is escaped.
+std::string line_of(const std::string& text, std::size_t most = 400);
+
 /// Returns the number of bytes that the value takes in an answer. A newline in a string takes two
 /// bytes, for example.
 std::size_t json_size(const nlohmann::json& value);

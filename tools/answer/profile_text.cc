@@ -22,7 +22,7 @@ constexpr std::size_t kShownStalls = 2;
 constexpr std::size_t kShownOperations = 24;
 
 std::string short_line(const std::string& text) {
-  return cut_end(escape_text(text.substr(0, text.find('\n'))), kShortLineBytes);
+  return line_of(text.substr(0, text.find('\n')), kShortLineBytes);
 }
 std::string whole_percent(double share) { return number_text(std::round(share * 100)) + " %"; }
 
@@ -140,7 +140,7 @@ std::string code_text(const CodeDigest& digest) {
     text += "  most code: " + place_of(hot) + " (" +
             std::to_string(hot.looped > 0 ? hot.looped : hot.count) +
             (hot.looped > 0 ? " in loops" : "") + ": " + opcodes_text(hot.opcodes, 3) + ")" +
-            (hot.code.empty() ? "" : " `" + cut_end(escape_text(hot.code), 60) + "`") + "\n";
+            (hot.code.empty() ? "" : " `" + line_of(hot.code, 60) + "`") + "\n";
   }
   return text;
 }
@@ -173,7 +173,7 @@ std::string source_digest(const Profile& profile) {
     for (const auto& line : digest.lines)
       text += "- " + place_of(line) + ": " + std::to_string(line.count) + ", " +
               std::to_string(line.looped) + " (" + opcodes_text(line.opcodes, kShownOpcodes) + ")" +
-              (line.code.empty() ? "" : " `" + cut_end(escape_text(line.code), 80) + "`") + "\n";
+              (line.code.empty() ? "" : " `" + line_of(line.code, 80) + "`") + "\n";
   }
   return text;
 }
@@ -260,10 +260,9 @@ std::string profile_text(const Verdict& verdict) {
     text += "not run: " + short_line(verdict.detail) + "\n";
   text += "why: " + short_line(profile.reason) + "\n" + times(verdict) +
           roofline_text(profile.roofline);
-  std::string after =
-      profile.suggestion.empty()
-          ? ""
-          : "suggestion: " + cut_end(escape_text(profile.suggestion), kShortLineBytes) + "\n";
+  std::string after = profile.suggestion.empty()
+                          ? ""
+                          : "suggestion: " + line_of(profile.suggestion, kShortLineBytes) + "\n";
   for (const auto& [part, why] : profile.missing)
     after += "no " + short_line(part) + ": " + short_line(why) + "\n";
   const std::size_t used = text.size() + after.size();

@@ -22,7 +22,7 @@ std::string sanitizer_text(const sandbox::Verdict& verdict) {
                                               (report.total == 1 ? " finding" : " findings")) +
                      "\n";
   for (const sandbox::SanitizerFinding& finding : report.findings)
-    text += "- " + cut_end(escape_text(finding_text(finding)), kFindingBytes) + "\n";
+    text += "- " + line_of(finding_text(finding), kFindingBytes) + "\n";
   return text;
 }
 

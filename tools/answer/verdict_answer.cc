@@ -131,7 +131,7 @@ mcp::ToolResult running_answer(const JobStatus& status) {
   answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s";
   if (status.engine.state != sandbox::EngineState::none)
     answer.text += "\nworker " + std::string(sandbox::to_string(status.engine.state)) + ": " +
-                   cut_end(status.engine.said, kEngineBytes);
+                   line_of(status.engine.said, kEngineBytes);
   answer.text += "\njob: " + status.job + "\nnext: " + next;
   answer.structured = {{"status", "running"},
                        {"job", status.job},
@@ -195,14 +195,14 @@ mcp::ToolResult status_answer(const Services& services, const Principal& princip
     json list = json::array();
     for (const auto& [handle, name] : services.artifacts.list(status.job)) {
       list.push_back({{"artifact", handle}, {"name", name}});
-      answer.text.append("\nartifact ").append(handle).append(": ").append(name);
+      answer.text.append("\nartifact ").append(handle).append(": ").append(line_of(name));
     }
     if (!list.empty()) answer.structured["artifacts"] = std::move(list);
     answer.text += dropped_text(verdict);
   }
   if (verdict.profile && verdict.profile->detail == sandbox::ProfileDetail::roofline)
     add_chart(answer, *verdict.profile);
-  answer.text += "\nnext: " + next;
+  answer.text += "\nnext: " + escape_line(next);
   return fit_answer(std::move(answer), most);
 }
 

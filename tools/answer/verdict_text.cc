@@ -31,8 +31,6 @@ constexpr std::size_t kLineBytes = 400;
 constexpr std::size_t kConciseOutputBytes = 600;
 constexpr std::size_t kDetailedOutputBytes = 8'000;
 
-std::string line_of(const std::string& text) { return cut_end(escape_text(text), kLineBytes); }
-
 /// Returns the first line of a message.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
@@ -136,13 +134,14 @@ bool is_built(const Verdict& verdict) { return verdict.summary == sandbox::summa
 
 /// Returns the part of the verdict's detail that the summary does not contain. If the detail begins
 /// with the diagnostic's message, this is the rest of the detail (" (case 'small')"), which
-/// continues the line. Otherwise it is the whole detail on a new line.
+/// continues the line. Otherwise it is the whole detail on a new line, which names it, because the
+/// text may be the submission's.
 std::string rest_of_detail(const Verdict& verdict) {
   if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
   const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";
   return !message.empty() && verdict.detail.starts_with(message)
              ? line_of(verdict.detail.substr(message.size()))
-             : "\n" + line_of(verdict.detail);
+             : "\ndetail: " + line_of(verdict.detail);
 }
 
 std::string missing_of(const Verdict& verdict) {
@@ -214,6 +213,13 @@ std::string failed_cases(const Verdict& verdict, Format format) {
   return text;
 }
 
+/// Adds text of the submission. The head says whose text it is, and each line has a mark.
+void put_untrusted(std::string& text, const std::string& head, const std::string& untrusted,
+                   std::size_t most) {
+  if (untrusted.empty()) return;
+  text += head + " (untrusted):\n" + quote_lines(cut_middle(escape_text(untrusted), most));
+}
+
 void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
   if (!verdict.diagnostic) return;
   const auto& found = *verdict.diagnostic;
@@ -229,12 +235,10 @@ void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
                                                verdict.detail.starts_with(first));
   if (!first.empty() && head.size() <= kLineBytes && shown)
     message = message.substr(std::min(message.size(), first.size() + 1));
-  if (!message.empty())
-    text += cut_middle(escape_text(message),
-                       format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes) +
-            "\n";
-  if (format == Format::detailed && !found.traceback.empty())
-    text += cut_middle(escape_text(found.traceback), kDetailedOutputBytes) + "\n";
+  put_untrusted(text, "message", message,
+                format == Format::detailed ? kDetailedOutputBytes : 3 * kLineBytes);
+  if (format == Format::detailed)
+    put_untrusted(text, "traceback", found.traceback, kDetailedOutputBytes);
 }
 
 /// Returns whether a specification already says that the device cannot run these cases. Then only
@@ -252,11 +256,8 @@ std::vector<std::string> skipped_lines(const Verdict& verdict, Format format) {
 }
 
 void put_output(std::string& text, const char* name, const std::string& output, Format format) {
-  if (output.empty()) return;
-  text += std::string("the submission's ") + name + " (untrusted):\n" +
-          cut_middle(escape_text(output),
-                     format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
-  if (!text.ends_with('\n')) text += '\n';
+  put_untrusted(text, std::string("the submission's ") + name, output,
+                format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
 }
 
 }  // namespace

@@ -84,10 +84,15 @@ std::string plain_text(HintKind kind) {
   return "";
 }
 
+/// Returns whether the text of such a hint contains a name that the submission chose.
+bool names_kernels(HintKind kind) {
+  return kind == HintKind::spills || kind == HintKind::low_occupancy;
+}
+
 /// Returns the hints that may be shown. A hint is left out if plain_text() has no sentence for its
-/// kind, or if it is about a hidden case. A hint about a public case is unchanged. A hint about the
-/// whole submission gets the fixed sentence. If the operator is not known, every hint that stays
-/// gets the fixed sentence and names no case.
+/// kind, or if it is about a hidden case. A hint about a public case is unchanged, unless it names
+/// a kernel. Such a hint, and a hint about the whole submission, get the fixed sentence. If the
+/// operator is not known, every hint that stays gets the fixed sentence and names no case.
 std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
   std::vector<Hint> hints;
   for (const Hint& hint : verdict.hints) {
@@ -100,7 +105,10 @@ std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
         }))
       continue;
     if (plain.empty() || (!whole && !is_public(op, hint.case_id))) continue;
-    hints.push_back(whole ? Hint{hint.kind, "", plain} : hint);
+    if (whole)
+      hints.push_back({hint.kind, "", plain});
+    else
+      hints.push_back(names_kernels(hint.kind) ? Hint{hint.kind, hint.case_id, plain} : hint);
   }
   return hints;
 }

@@ -239,10 +239,15 @@ class _Reader:
             return self._line("launch", key, number)
 
         kernel = table.get("kernel")
-        if not isinstance(kernel, str) or not kernel.strip() or len(kernel) > MAX_TEXT_CHARS:
+        if (
+            not isinstance(kernel, str)
+            or not kernel.strip()
+            or len(kernel) > MAX_TEXT_CHARS
+            or not kernel.strip().isprintable()
+        ):
             raise ManifestError(
                 "value_error",
-                f'{where}: kernel is {shown(kernel)}; want a kernel\'s name, as in "add" or "add<256, {{x.dtype}}>"',
+                f'{where}: kernel is {shown(kernel)}; want a kernel\'s name on one line, as in "add" or "add<256, {{x.dtype}}>"',
                 at("kernel"),
             )
         where = f"{where} ({kernel.strip()[:60]})"

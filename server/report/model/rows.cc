@@ -198,8 +198,9 @@ Status check_samples(const std::vector<tools::Scorecard>& samples) {
     return fail(ErrorCode::invalid_argument,
                 "runs of one report are samples of the same agent, model, track, suite and "
                 "operators; " +
-                    run.handle + " differs from " + first.handle + " (" + first.request.agent +
-                    ", " + first.request.model + ", suite " + text_of(first.suite_id) + ")");
+                    run.handle + " differs from " + first.handle + " (" +
+                    escape_line(first.request.agent) + ", " + escape_line(first.request.model) +
+                    ", suite " + text_of(first.suite_id) + ")");
   }
   return {};
 }

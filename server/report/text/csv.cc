@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <functional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -9,11 +10,15 @@
 namespace assay::report {
 namespace {
 
+// The characters with which a formula begins, as in site/src/csv.ts. Some spreadsheets skip white
+// space at the beginning of a cell.
+constexpr std::string_view kFormulaStarts = "=+-@\t\r\n";
+
 /// Quotes a cell as RFC 4180 requires. Puts an apostrophe before a text that a spreadsheet would
 /// execute as a formula. Such a text is possible, because explanations contain text of the
 /// submission.
 std::string cell(std::string text) {
-  if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos)
+  if (!text.empty() && kFormulaStarts.find(text.front()) != std::string_view::npos)
     text.insert(0, "'");
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -73,7 +78,7 @@ Columns columns_of(std::span<const Metric> metrics) {
        [](const Report& report, const ReportRow&) {
          return std::string(tools::to_string(report.run.request.track));
        }},
-      of_row("operator", [](const ReportRow& row) { return row.operator_name; }),
+      of_row("operator", [](const ReportRow& row) { return cell(row.operator_name); }),
       of_row("split", [](const ReportRow& row) { return row.split; }),
       of_row("label", [](const ReportRow& row) { return cell(std::string(to_string(row.label))); }),
       of_row("outcome", [](const ReportRow& row) { return row.outcome; }),

@@ -62,6 +62,15 @@ TEST_CASE("spills, low occupancy and many launches are named with their numbers"
   CHECK(has(text_of(hints, HintKind::many_launches), "launches 40 kernels"));
 }
 
+TEST_CASE("a hint shortens a long name, so that it still says what to do") {
+  KernelReport heavy = kernel_with_grid(4096, 32);
+  heavy.spill_bytes = 96;
+  heavy.name = std::string(8'000, 'k');
+  const auto hints = static_hints({heavy}, "cuda:90", "large", 200e6);
+  CHECK(text_of(hints, HintKind::spills).size() < 250);
+  CHECK(has(text_of(hints, HintKind::spills), "use smaller blocks"));
+}
+
 TEST_CASE("an unknown target gives no hint") {
   CHECK(static_hints({kernel_with_grid(1)}, "cuda:1", "large", 200e6).empty());
 }

@@ -25,6 +25,17 @@ std::string error_of(const json& value, Read read) {
 
 }  // namespace
 
+TEST_CASE("a name is one line and not too long") {
+  const auto line = [](const json& value) {
+    return error_of(value, [](HeaderReader& in) { in.line("x"); });
+  };
+  CHECK(line("softmax<float, 1024>").empty());
+  CHECK(line("a\nb") == "m: `x` has a control character or a line break");
+  CHECK(line(std::string(HeaderReader::kMaxNameBytes + 1, 'a')) == "m: `x` is too long");
+  CHECK(line(7) == "m: `x` is not a string");
+  CHECK(error_of(nullptr, [](HeaderReader& in) { CHECK(in.optional_line("x").empty()); }).empty());
+}
+
 TEST_CASE("fields of the right type are read") {
   const json object = {{"text", "t"},     {"integer", -3},        {"bytes", 4096},
                        {"flag", true},    {"number", 1.5},        {"nan", "nan"},

@@ -91,6 +91,8 @@ TEST_CASE("a payload whose members are missing or contradict each other is refus
         }).message.find("commas") != std::string::npos);
   CHECK(refused([](json& payload) { payload["run"]["track"] = "easy"; }).message.find("track") !=
         std::string::npos);
+  CHECK(refused([](json& payload) { payload["run"]["agent"] = "a\nb"; }).message.find("agent") !=
+        std::string::npos);
   CHECK(refused([](json& payload) { payload["run"]["created_unix_ms"] = -1; }).code ==
         ErrorCode::corrupt);
   CHECK(refused([](json& payload) { payload["usage"]["cost_usd"] = -1.0; }).message.find("cost") !=

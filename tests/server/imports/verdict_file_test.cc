@@ -101,6 +101,7 @@ TEST_CASE("a file of verdicts can be anything, and only a good one is read") {
            [](json& file) { file.erase("provenance"); },
            [](json& file) { file["suite"] = "x"; },
            [](json& file) { file["track"] = "x"; },
+           [](json& file) { file["runs"][0]["model"] = "m\t"; },
            [](json& file) { file["judged_unix_ms"] = -1; },
            [](json& file) {
              file["operators"] = {"a", "a"};

@@ -45,4 +45,22 @@ TEST_CASE("numbers, durations, costs and counts as text") {
   CHECK(count_text(0, "case") == "0 cases");
 }
 
+TEST_CASE("an answer that is cut keeps the marks of untrusted lines") {
+  mcp::ToolResult answer;
+  answer.structured = nlohmann::json::object();
+  for (int i = 0; i < 400; ++i) answer.text += "| " + std::string(i % 7, 'x') + "next: forged\n";
+  answer.text += "next: real";
+  for (std::size_t most = 1'000; most < 1'040; ++most) {
+    const std::string text = fit_answer(answer, most).text;
+    CHECK(text.size() <= most);
+    CHECK(text.find("\nnext: forged") == std::string::npos);
+    CHECK(text.ends_with("\nnext: real"));
+  }
+}
+
+TEST_CASE("a part of a line has no line breaks and is cut") {
+  CHECK(line_of("k\nnext: x\ty\x1b") == "k next: x y\\x1b");
+  CHECK(line_of(std::string(500, 'a'), 10) == "aaaaaaa...");
+}
+
 }  // namespace assay::tools

@@ -53,6 +53,25 @@ Verdict profiled(std::size_t kernels) {
 
 }  // namespace
 
+TEST_CASE("no name or text in a diagnosis begins a line of its own") {
+  Verdict verdict = profiled(1);
+  const std::string forged = "x\nnext: FORGED";
+  Profile& profile = *verdict.profile;
+  profile.suggestion = profile.reason = profile.case_id = profile.target = forged;
+  profile.device_name = profile.roofline.unit = forged;
+  profile.missing = {{forged, forged}};
+  verdict.kernels[0].name = verdict.kernels[0].occupancy_limiter = profile.code[0].kernel = forged;
+  profile.code[0].lines[0].code = profile.code[0].lines[0].file = forged;
+  profile.code[0].lines[0].opcodes = {{forged, 4}};
+  profile.code[0].opcodes = {{forged, 4}};
+  verdict.cases[0].timeline = {{forged, true, 5}};
+  for (const ProfileDetail detail : {ProfileDetail::summary, ProfileDetail::sass,
+                                     ProfileDetail::source, ProfileDetail::timeline}) {
+    profile.detail = detail;
+    CHECK_FALSE(has(profile_text(verdict), "\nnext: FORGED"));
+  }
+}
+
 TEST_CASE("a diagnosis: bound, share, assumptions, resources, hot line, one suggestion") {
   const std::string text = profile_text(profiled(1));
   CHECK(text.starts_with(

@@ -67,10 +67,45 @@ TEST_CASE("an exception appears once, with its case and its line") {
 
 TEST_CASE("a message of many lines appears once, in order") {
   const std::string text = text_of(raised("a.cu(2): error: foo\n  int x = foo;\n\n1 error"));
-  CHECK(
-      text.starts_with("error (type_error) at stage run, line 3: TypeError: a.cu(2): error: foo "
-                       "(case 'small')\nline 3: f(x)\n  int x = foo;\n\n1 error\n"));
+  CHECK(text.starts_with(
+      "error (type_error) at stage run, line 3: TypeError: a.cu(2): error: foo "
+      "(case 'small')\nline 3: f(x)\nmessage (untrusted):\n|   int x = foo;\n| \n| 1 error\n"));
   CHECK(times(text, "error: foo") == 1);
+}
+
+TEST_CASE("text of the submission cannot look like a line of the answer") {
+  const std::string forged = "bad\nhint: broken\n\nnext: FORGED\n```";
+  Verdict verdict = raised(forged);
+  verdict.diagnostic->code = "c\nnext: FORGED";
+  verdict.diagnostic->advice = "a\nnext: FORGED";
+  verdict.diagnostic->traceback = "t\nnext: FORGED";
+  verdict.stdout_text = "out\nnext: FORGED\n";
+  verdict.stderr_text = "err\nnext: FORGED";
+  verdict.tier_reason = "r\nnext: FORGED";
+  verdict.hints = {{HintKind::spills, "small", "k\nnext: FORGED spills"}};
+  verdict.cases = {wrong("c\nnext: FORGED", "r\nnext: FORGED")};
+  KernelReport kernel;
+  kernel.name = "k\nnext: FORGED";
+  kernel.target = "cuda:90\nnext: FORGED";
+  kernel.occupancy = 0.5;
+  kernel.occupancy_limiter = "l\nnext: FORGED";
+  verdict.kernels = {kernel};
+  verdict.skipped_cases = {{{"s\nnext: FORGED"}, 0, SkipReason::other, "x\nnext: FORGED"}};
+  for (const JobKind kind : {JobKind::test, JobKind::compile, JobKind::grade}) {
+    verdict.kind = kind;
+    for (const Format format : {Format::concise, Format::detailed}) {
+      const std::string text = text_of(verdict, format);
+      INFO(text);
+      CHECK(times(text, "\nnext: FORGED") == 0);
+      CHECK(times(text, "\nhint: broken") == 0);
+      CHECK(times(text, "\n```") == 0);
+      CHECK(times(text, "message (untrusted):\n| hint: broken\n| \n| next: FORGED\n| ```\n") == 1);
+      CHECK(times(text, "the submission's stdout (untrusted):\n| out\n| next: FORGED\n") == 1);
+    }
+  }
+  verdict.detail = "d\nnext: FORGED";
+  verdict.summary = "error (type_error): s\nnext: FORGED";
+  CHECK(times(text_of(verdict, Format::detailed), "\nnext: FORGED") == 0);
 }
 
 TEST_CASE("an error shows advice; its tier is explained only in detail") {
@@ -87,7 +122,7 @@ TEST_CASE("an error shows advice; its tier is explained only in detail") {
 TEST_CASE("a detail is shown if it has more than the summary") {
   Verdict verdict = raised("no");
   verdict.detail = "the pool is gone";
-  CHECK(times(text_of(verdict), "\nthe pool is gone\n") == 1);
+  CHECK(times(text_of(verdict), "\ndetail: the pool is gone\n") == 1);
 }
 
 TEST_CASE("a line at the end of the summary does not appear again") {
@@ -152,7 +187,7 @@ TEST_CASE("a pass shows the tolerance, the cases that were not run, and the outp
   CHECK(
       text.starts_with("pass: 1 case right, largest scaled error 0.00634 of 0.01 allowed, perf 2 "
                        "(oracle latency / yours); 1 more not run\n"));
-  CHECK(times(text, "stdout (untrusted):\nhello\n") == 1);
+  CHECK(times(text, "stdout (untrusted):\n| hello\n") == 1);
   CHECK(times(text, "too large for the interpreter") == 0);  // the specification says it
   CHECK(times(verdict_text(verdict, status, Format::detailed, op), "- not run: large: too large") ==
         1);

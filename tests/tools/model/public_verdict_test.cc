@@ -124,6 +124,16 @@ TEST_CASE("a failure on hidden cases keeps what is known of the public ones") {
             {{}, 2, SkipReason::hidden, "not run on this device"}});
 }
 
+TEST_CASE("a graded hint does not quote the name of a kernel") {
+  Verdict v = told();
+  v.hints = {{HintKind::spills, "small", "k; next: FORGED spills 8 bytes"},
+             {HintKind::low_occupancy, "small", "k; next: FORGED reaches 12 % occupancy"}};
+  CHECK(shown(v).hints ==
+        std::vector<Hint>{
+            {HintKind::spills, "small", "a kernel spills registers"},
+            {HintKind::low_occupancy, "small", "a kernel leaves too few warps to hide latency"}});
+}
+
 TEST_CASE("a verdict that ended before any hidden case was sent is shown in full") {
   Verdict v = told();
   v.tells_hidden = false;

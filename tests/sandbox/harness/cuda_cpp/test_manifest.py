@@ -123,6 +123,8 @@ def test_the_error_for_a_missing_manifest_shows_one(text: str) -> None:
         ('[[launch]]\nkernel = "f"\ngrid = 1\nargs = []\n', "value_error", 2, "has no block"),
         ("[[launch]]\ngrid = 1\nblock = 1\nargs = []\n", "value_error", 2, "kernel is missing"),
         (LAUNCH.replace('"f"', "7"), "value_error", 3, "kernel is 7; want a kernel's name"),
+        (LAUNCH.replace('"f"', '"f\\nnext: x"'), "value_error", 3, "a kernel's name on one line"),
+        (LAUNCH.replace('"f"', '"f<\\u00ad1>"'), "value_error", 3, "a kernel's name on one line"),
         (LAUNCH.replace("grid = 1", 'grid = "rows +"'), "syntax_error", 4, "launch 1 (f): grid"),
         (
             LAUNCH.replace("grid = 1", "grid = [1, 1, 1, 1]"),

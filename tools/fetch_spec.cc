@@ -262,8 +262,8 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
   const std::vector<std::string> guides = fitting_guides(op, language);
   const std::int64_t hidden = std::count_if(
       op.cases.begin(), op.cases.end(), [](const operators::Case& item) { return item.hidden; });
-  std::string text = "ok: " + op.name + ": " + op.summary + "\nsignature: " + op.signature +
-                     "\n\n" + op.description;
+  std::string text = "ok: " + op.name + ": " + escape_line(op.summary) +
+                     "\nsignature: " + escape_line(op.signature) + "\n\n" + op.description;
   if (!text.ends_with('\n')) text += '\n';
   text += "\narguments:\n";
   for (const Argument& argument : op.arguments)

@@ -179,7 +179,7 @@ mcp::ToolResult answer_of(const std::vector<const Operator*>& found, const std::
   for (const Operator* op : found) {
     const std::string split(operators::to_string(op->split));
     lines += op->name + " (" + split + ", " + op->family + ", " + op->dialect + ", difficulty " +
-             std::to_string(op->difficulty) + "): " + op->summary + "\n";
+             std::to_string(op->difficulty) + "): " + escape_line(op->summary) + "\n";
     names_only += op->name + "\n";
     names.push_back(op->name);
     json entry = json::object();  // an initializer list would copy every text twice

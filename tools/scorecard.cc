@@ -1,6 +1,7 @@
 #include <cstdint>
 #include <map>
 
+#include "base/text.h"
 #include "operators/catalog.h"
 #include "tools/call/arguments.h"
 #include "tools/call/principal_of.h"
@@ -80,7 +81,7 @@ std::string operators_text(const Scorecard& card) {
   std::int64_t untouched = 0;
   for (const OperatorScore& score : card.operators) {
     if (is_touched(score)) {
-      text += "- " + score.operator_name + ": " + state_of(score) + ", " +
+      text += "- " + escape_line(score.operator_name) + ": " + state_of(score) + ", " +
               count_text(score.tool_calls, "tool call") + "\n";
     } else {
       names += (names.empty() ? "" : ", ") + score.operator_name;

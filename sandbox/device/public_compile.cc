@@ -41,8 +41,6 @@ Compiled compile(JobExecution run, const Compilers& compilers) {
                                      compilers.target,
                                      job.source,
                                      {.artifacts = job.want_artifacts, .language = job.language}});
-    // Perhaps the machine was slow. So the job may run once more.
-    if (!compiled.results && run.verdict().error_kind == ErrorKind::timeout) run.tell_shortage();
     const std::string largest = largest_case_only(job).cases.front().id;
     for (const PreparedCase& one : prepared->cases) {
       if (one.id == largest) compiled.cost_bytes = one.cost_bytes;
@@ -104,6 +102,8 @@ Job public_cases_only(const Job& job) {
 bool fail_as_compiled(JobExecution& run, Compiled compiled) {
   Verdict& verdict = run.verdict();
   Verdict& refused = compiled.verdict;
+  // Perhaps the machine was busy. So the job may run once more.
+  if (refused.error_kind == ErrorKind::timeout) run.tell_shortage();
   verdict.cases.clear();
   verdict.tier = Tier::none;
   verdict.tier_reason = kNothingRan;
@@ -124,9 +124,13 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
     // A judge that can describe no case without a GPU says nothing about the submission.
     const bool needs_gpu = refused == ErrorKind::unsupported && !compiled.described;
     const bool is_the_submissions = !is_inconclusive(refused) && !needs_gpu;
-    // A job that ends in an infrastructure error counts as not judged and runs again.
-    const bool decides = is_the_submissions || is_infrastructure_error(refused);
-    if (refused == ErrorKind::compilation_error || ((passes || not_run) && decides))
+    // A job that ends in an infrastructure error counts as not judged and runs again. A client
+    // could cancel a job while its compilation hangs.
+    const bool is_not_judged = is_infrastructure_error(refused) || refused == ErrorKind::cancelled;
+    // An exception of the interpreter counts against the submission only if it does not compile.
+    const bool is_open = passes || not_run || (run.failed() && is_exception(verdict.error_kind));
+    if (refused == ErrorKind::compilation_error || ((passes || not_run) && is_the_submissions) ||
+        (is_open && is_not_judged))
       return fail_as_compiled(run, std::move(compiled));
     if (is_the_submissions) return !run.failed();
     verdict.hints.push_back({HintKind::not_recorded,

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "sandbox/profile/diagnosis.h"
 #include "sandbox/profile/listing.h"
 #include "sandbox/profile/sass.h"
@@ -16,6 +17,7 @@ namespace {
 // The maximum numbers of entries in a verdict's profile. The artifacts contain the whole listings
 // of the kernels in the profile.
 constexpr std::size_t kKeptKernels = 6;
+constexpr std::size_t kArtifactNameBytes = 1'024;  // of a kernel, in the name of its listing
 constexpr std::size_t kKeptOpcodes = 6, kKeptOpcodesInDetail = kMaxDigestOpcodes;
 constexpr std::size_t kKeptLines = 2, kKeptLinesInDetail = 10;
 
@@ -49,7 +51,8 @@ std::vector<Artifact> listings_of(JobExecution& run, Recorder& recorder,
 
 void keep_listing(Verdict& verdict, ProfileDetail detail, const Artifact& listing,
                   const CodeDigest& digest, const Job& job) {
-  const std::string name = digest.kernel + " " + digest.target;
+  // The name of an artifact has a limit, also where a worker sends it.
+  const std::string name = cut_end(digest.kernel, kArtifactNameBytes) + " " + digest.target;
   if (detail == ProfileDetail::sass) verdict.artifacts.push_back({"sass", name, listing.bytes});
   if (detail == ProfileDetail::source)
     verdict.artifacts.push_back({"source", name, annotated_source(job.source, digest)});

@@ -84,8 +84,10 @@ class Reader {
              ErrorCode::resource_exhausted);
     if (!status_) return found;
     for (const json& one : list) {
-      if (!one.is_string() || one.get_ref<const std::string&>().size() > limits_.name_bytes)
-        refuse(std::string(key) + " must have short texts");
+      if (!one.is_string() || one.get_ref<const std::string&>().size() > limits_.name_bytes ||
+          !is_one_line(one.get_ref<const std::string&>()))
+        refuse(std::string(key) +
+               " must have short texts without control characters and line breaks");
       else
         found.push_back(one.get<std::string>());
     }

@@ -145,7 +145,7 @@ Status note_imported_runs(std::vector<Report*> reports, const std::filesystem::p
       ASSAY_TRY(provenance, services->store().provenance(run));
       if (provenance.empty()) continue;
       stderr_line("the verdicts of " + run +
-                  " were imported from a file: " + escape_text(provenance));
+                  " were imported from a file: " + escape_line(provenance));
       report->imported.emplace(run, std::move(provenance));
     }
   }

@@ -108,9 +108,10 @@ void read_operators(const json& document, const VerdictFileLimits& limits, FileR
   for (const json& one : reader.list(document, "operators", limits.operators)) {
     const std::string name = one.is_string() ? one.get<std::string>() : std::string();
     // The store keeps the names of a run's operators in one text, with commas between them.
-    if (name.empty() || name.size() > limits.name_bytes || name.find(',') != std::string::npos ||
-        !different.insert(name).second)
-      return reader.refuse("operators must have different names without commas");
+    if (name.empty() || name.size() > limits.name_bytes || !is_one_line(name) ||
+        name.find(',') != std::string::npos || !different.insert(name).second)
+      return reader.refuse(
+          "operators must have different names without commas, control characters and line breaks");
     file.operators.push_back(name);
   }
 }

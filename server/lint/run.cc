@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/text.h"
 #include "server/lint/case_rules.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/operator_job.h"
@@ -249,9 +250,9 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   const bool only_compiles =
       verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
   if (sandbox::is_inconclusive(verdict.error_kind))
-    report.undecided = op.name + ", oracle: " + verdict.summary;
+    report.undecided = op.name + ", oracle: " + escape_line(verdict.summary);
   else if (verdict.outcome != sandbox::Outcome::pass && !only_compiles)
-    report.failures.push_back(op.name + ", oracle: " + verdict.summary);
+    report.failures.push_back(op.name + ", oracle: " + escape_line(verdict.summary));
   check_margin(op, verdict, report);
   check_interpreter_time(op, verdict, report);
   report.oracle =
@@ -297,7 +298,8 @@ sandbox::Verdict LintRun::record_oracle(const operators::Operator& op) {
 void LintRun::check_recording(const operators::Operator& op, const sandbox::Verdict& recorded,
                               LintReport& report) const {
   const std::string target = device_.info().default_target;
-  const std::string line = op.name + ", oracle recorded for " + target + ": " + recorded.summary;
+  const std::string line =
+      op.name + ", oracle recorded for " + target + ": " + escape_line(recorded.summary);
   if (sandbox::is_inconclusive(recorded.error_kind))
     report.undecided = line;
   else if (recorded.outcome == sandbox::Outcome::pass)

@@ -77,7 +77,7 @@ std::string plain_text(HintKind kind) {
       return "no Perf: the submission's times contradict each other";
     case HintKind::unattributed_run:    // its presence depended on the hidden cases
     case HintKind::other:               // its origin is unknown
-    case HintKind::not_recorded:        // quotes the submission's error
+    case HintKind::not_recorded:        // quotes an error of the compilation
     case HintKind::artifact_too_large:  // quotes the name of an artifact
       return "";
   }

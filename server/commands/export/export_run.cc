@@ -97,7 +97,7 @@ Result<bundle::RunBundle> read_run(Store& store, const operators::Catalog& catal
                 "the verdicts of run " + handle +
                     " were imported from a file, so it cannot be signed as a run that was judged "
                     "here. The file says: " +
-                    escape_text(provenance));
+                    escape_line(provenance));
   found.run = std::move(run);
   ASSAY_TRY(usage, store.usage(handle));
   found.usage = usage;

@@ -150,7 +150,7 @@ std::string report_as_table(const Report& report) {
   if (report.scripted()) text += std::string(note_of(report.answered_by)) + "\n";
   for (const auto& [run, provenance] : report.imported)
     text +=
-        "the verdicts of " + run + " were imported from a file: " + escape_text(provenance) + "\n";
+        "the verdicts of " + run + " were imported from a file: " + escape_line(provenance) + "\n";
   std::vector<const Metric*> columns;
   std::vector<TextRow> lines = {{"operator", "outcome", "error kind"}};
   for (const Metric& metric : report.metrics) {
@@ -162,7 +162,7 @@ std::string report_as_table(const Report& report) {
   lines.front().insert(lines.front().end(), {"tier", "explanation"});
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
-    TextRow line = {row.operator_name + sample, std::string(to_string(row.label)),
+    TextRow line = {escape_line(row.operator_name) + sample, std::string(to_string(row.label)),
                     or_dash(row.error_kind)};
     for (const Metric* metric : columns) {
       const std::optional<double> value = metric->of(row);

@@ -5,8 +5,8 @@
 //   grouped(1234567);                                            // "1,234,567"
 //   lower_case("Mcp-Name");                                      // "mcp-name"
 //   escape_text("\x1b[2J");                                      // "\\x1b[2J"
-//   escape_line("a\nnext: b");                                  // "a next: b"
-//   quote_lines("a\nnext: b");                                  // "| a\n| next: b\n"
+//   escape_line("a\nnext: b");                                   // "a next: b"
+//   quote_lines("a\nnext: b");                                   // "| a\n| next: b\n"
 //   shell_word("it's");                                          // "'it'\\''s'"
 //
 // Untrusted text, such as the output of a submission, must be escaped before it is shown. Without

@@ -34,8 +34,8 @@ constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
 // After the minimum number of rounds, a further round starts only if the series has taken less than
 // this time so far.
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
-// The number of rounds for PyTorch if it is not the baseline. One is enough, because no score
-// depends on its time then.
+// The number of rounds for PyTorch if it is not the baseline. One is enough, because Perf does not
+// depend on its time then.
 constexpr int kPyTorchRounds = 1;
 // The time for the samples of PyTorch in a round. It is shorter if Perf does not depend on them,
 // because PyTorch takes milliseconds for some operators, and all other jobs wait.

@@ -10,7 +10,9 @@ it alone), `shared`, or `idle`. `modes` has for each mode of the lock (sandbox/g
 many jobs held it, for how many seconds all of them together held it and waited for it, and the
 length of each hold. `steps` has for each step of timed jobs its number, its total and its mean, and
 for launches also the mean of each part (docs/reference/verdict.md, "The parts of a launch"). The step
-`submission` contains the step `new inputs`."""
+`submission` contains the step `new inputs`. `judge` has the same for each type of request to the
+judges (docs/reference/frames.md, "Judge"), with the mean time for which a request waited for the
+request before it. Judges work for several jobs at a time, so this can be more than `use_s`."""
 
 from __future__ import annotations
 
@@ -106,6 +108,22 @@ def step_figures(lines: Iterable[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def judge_figures(lines: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    requests: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for line in lines:
+        requests[line["type"]].append(line)
+    return {
+        name: {
+            "number": len(each),
+            "total_s": round(sum(one["ms"] for one in each) / 1e3, 2),
+            "mean_ms": round(statistics.mean(one["ms"] for one in each), 2),
+            "median_ms": round(statistics.median(one["ms"] for one in each), 2),
+            "mean_waited_ms": round(statistics.mean(one["waited_ms"] for one in each), 2),
+        }
+        for name, each in sorted(requests.items())
+    }
+
+
 def mean_parts(total_ms: Counter[str], number: int) -> dict[str, Any]:
     means = {part: round(ms / number, 2) for part, ms in total_ms.items() if ms > 0}
     return {"mean_parts_ms": means} if means else {}
@@ -115,7 +133,7 @@ def figures(lines: Iterable[str]) -> dict[str, Any]:
     """Returns the figures of a log. Other lines are left out, and so is a last line that is not
     complete."""
     devices: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    steps = []
+    steps, requests = [], []
     for text in lines:
         if not text.endswith("\n"):
             continue
@@ -127,9 +145,12 @@ def figures(lines: Iterable[str]) -> dict[str, Any]:
             devices[line["device"]].append(line)
         elif line["message"] == "timing step":
             steps.append(line)
+        elif line["message"] == "judge request":
+            requests.append(line)
     return {
         "devices": {name: lock_figures(events) for name, events in sorted(devices.items())},
         "steps": step_figures(steps),
+        "judge": judge_figures(requests),
     }
 
 
@@ -148,6 +169,8 @@ def main() -> None:
         for mode, one in device["modes"].items():
             print(" ", mode, {key: value for key, value in one.items() if key != "holds_ms"})
     print(found["steps"])
+    for name, one in found["judge"].items():
+        print(" ", name, one)
 
 
 if __name__ == "__main__":

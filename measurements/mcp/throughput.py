@@ -162,7 +162,8 @@ def load(
 
 def add_stored(grades: dict[str, Any], store: Path) -> None:
     """Adds what the answers of `submit` leave out, from the stored verdicts: the time for which each
-    grade had the GPU alone, its stages, its Perf, and why it does not pass."""
+    grade had the GPU alone, its stages, its Perf, PyTorch's time of each timed case, and why it does
+    not pass."""
     keys = ("gpu_alone_ms", "stage_ms", "perf", "error_kind", "detail")
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
         rows = database.execute(
@@ -173,6 +174,8 @@ def add_stored(grades: dict[str, Any], store: Path) -> None:
     for sample in grades["samples"]:
         verdict = stored.get(sample["operator"], {})
         sample.update({key: verdict[key] for key in keys if verdict.get(key) not in (None, "none")})
+        times = [one.get("pytorch_ns") or 0 for one in verdict.get("cases", [])]
+        sample["pytorch_us"] = [round(ns / 1e3, 1) for ns in times if ns > 0]
     alone = [one["gpu_alone_ms"] for one in grades["samples"] if "gpu_alone_ms" in one]
     if alone:
         grades["mean_gpu_alone_ms"] = round(statistics.mean(alone), 1)

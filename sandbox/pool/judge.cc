@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
@@ -137,14 +140,21 @@ Status Judge::ask(const Request& request, const Read& read, const Deadline& dead
 }
 
 Status Judge::ask_in_turn(const Request& request, const Read& read, const Deadline& deadline) {
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
   const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
   if (!turn) return fail(not_of_request(turn.error()));
+  const std::int64_t turn_ns = system_clock().monotonic_ns();
   if (failure_) return fail(*failure_);
   send_releases_now();  // ends a process that cannot take them, so that a new one is started
   const Status started = ensure_started(deadline);
   if (!started) return fail(not_of_request(started.error()));
   has_worked_ = true;
-  return ask_now(request, read, deadline);
+  Status answered = ask_now(request, read, deadline);
+  const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / kNsPerMs; };
+  log::trace("judge request", {{"type", request.header.value("type", std::string())},
+                               {"waited_ms", ms(turn_ns - begin_ns)},
+                               {"ms", ms(system_clock().monotonic_ns() - turn_ns)}});
+  return answered;
 }
 
 /// Sends the request and reads the answer. The caller holds the slot of turn_.

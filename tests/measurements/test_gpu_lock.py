@@ -64,6 +64,22 @@ def test_a_waiter_that_gave_up_no_longer_waits() -> None:
     assert gpu_lock.figures(lines)["devices"]["cuda:0"]["use_s"] == {"draining": 0.1, "shared": 0.2}
 
 
+def test_the_judges_requests_are_added_up_by_their_type() -> None:
+    lines = [
+        json.dumps({"message": "judge request", "type": name, "waited_ms": waited, "ms": ms}) + "\n"
+        for name, waited, ms in (("prepare", 0, 5), ("prepare", 3, 7), ("refresh", 1, 2))
+    ]
+    found = gpu_lock.figures(lines)["judge"]
+    assert found["prepare"] == {
+        "number": 2,
+        "total_s": 0.01,
+        "mean_ms": 6,
+        "median_ms": 6,
+        "mean_waited_ms": 1.5,
+    }
+    assert found["refresh"]["number"] == 1
+
+
 def test_devices_are_apart_and_steps_are_added_up() -> None:
     other = {"level": "info", "message": "job finished", "job": "job_1"}
     step = {"message": "timing step", "operator": "relu", "step": "oracle", "ms": 12.0}

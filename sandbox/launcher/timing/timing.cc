@@ -10,7 +10,10 @@
 namespace assay::sandbox {
 namespace {
 
+// The number of runs that are discarded before samples. One is enough if it takes at least
+// kOneWarmUpNs: its instructions are in the caches then, and the clocks have risen during the run.
 constexpr std::int64_t kWarmUpSamples = 3;
+constexpr double kOneWarmUpNs = 1'000'000;
 // The numbers of samples of the marks' overhead. A few samples tell it to about 0.1 us. This is
 // enough for runs of at least kLongRunNs, and for the times with warm caches, which rank nothing.
 constexpr int kOverheadSamples = 25, kFewOverheadSamples = 9;
@@ -96,7 +99,8 @@ class Series {
   }
 
   LaunchStatus discard_a_few() {
-    for (std::int64_t i = 0; i < kWarmUpSamples && (i == 0 || elapsed() < budget() / 4); ++i) {
+    const auto wants_more = [&] { return shortest_ns_ < kOneWarmUpNs && elapsed() < budget() / 4; };
+    for (std::int64_t i = 0; i < kWarmUpSamples && (i == 0 || wants_more()); ++i) {
       if (LaunchResult<double> discarded = cold(); !discarded)
         return tl::unexpected(discarded.error());
     }

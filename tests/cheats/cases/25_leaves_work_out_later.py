@@ -1,4 +1,4 @@
-# cheat: gives its kernel the time of its recording, and leaves the work out a second later
+# cheat: gives its kernel the time of its recording, and leaves the work out a quarter of a second later
 # expect: fail
 # tool: submit
 # device: gpu
@@ -6,7 +6,7 @@
 
 import time
 
-LATER_NS = 1_000_000_000
+LATER_NS = 250_000_000
 
 
 @triton.jit

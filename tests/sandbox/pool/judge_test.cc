@@ -11,8 +11,11 @@
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "base/json.h"
 #include "base/unique_fd.h"
+#include "tests/base/log_file.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
 #include "tests/sandbox/pool/scripted_judge.h"
@@ -82,6 +85,24 @@ TEST_CASE("a busy judge forgets a job later, and keeps its memory slot until the
   const auto forgotten = judge.time_reference(first.id, first.cases[0].id, kLongest, long_enough());
   REQUIRE_FALSE(forgotten);
   CHECK(judge.time_reference(second.id, second.cases[0].id, kLongest, long_enough()));
+}
+
+TEST_CASE("the log of level trace has the type of each request to a judge and how long it took") {
+  const assay::testing::LogFile file(log::Level::trace, log::Format::json);
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  Job job = testing::vector_add(JobKind::test, "");
+  REQUIRE(judge.prepare(job, long_enough()));
+  REQUIRE(judge.compute_references({job.id, job.cases[0].id}, false, long_enough()));
+  std::vector<std::string> types;
+  for (const std::string& text : file.lines()) {
+    const nlohmann::json line = nlohmann::json::parse(text);
+    if (line["message"] != "judge request") continue;
+    types.push_back(line["type"]);
+    CHECK(line["ms"].get<double>() > 0);
+    CHECK(line["waited_ms"].get<double>() >= 0);
+  }
+  CHECK(types == std::vector<std::string>{"prepare", "references"});
 }
 
 TEST_CASE("a judge that sends frames without end is stopped, and the error names the limit") {

@@ -213,6 +213,22 @@ TEST_CASE("the overhead of a long run has fewer samples than that of a short run
   CHECK(overhead_samples(41'000) == 9 + 9);
 }
 
+TEST_CASE("a long run is discarded once before the samples, a short one three times") {
+  const auto discarded = [](double run_ns) {
+    ScriptedGpu gpu([&] { return run_ns; });
+    TimedWork work = work_on(gpu);
+    work.sampled = [&, seen = false](SampleKind, std::int64_t) mutable {
+      return std::exchange(seen, true) ? LaunchStatus() : gpu.note('1');
+    };
+    const TickingClock clock(1'000'000);
+    REQUIRE(take_samples(gpu, {.min_samples = 6, .max_time_ms = 10'000, .warm_up_ms = 0}, work,
+                         clock));
+    return std::count(gpu.log.begin(), gpu.log.begin() + gpu.log.find('1'), 'K') - 1;
+  };
+  CHECK(discarded(990'000) == 3);
+  CHECK(discarded(1'000'000) == 1);
+}
+
 TEST_CASE(
     "samples at a low clock are discarded and counted, and on-chip memory is scrubbed before each "
     "sample") {

@@ -106,6 +106,7 @@ constexpr std::array kHintKinds = {
     Name<HintKind>{HintKind::oracle_block_missing, "oracle_block_missing"},
     Name<HintKind>{HintKind::pytorch_not_timed, "pytorch_not_timed"},
     Name<HintKind>{HintKind::times_not_trusted, "times_not_trusted"},
+    Name<HintKind>{HintKind::times_all_fresh, "times_all_fresh"},
     Name<HintKind>{HintKind::artifact_too_large, "artifact_too_large"},
 };
 static_assert(kHintKinds.size() == static_cast<std::size_t>(HintKind::artifact_too_large) + 1);

@@ -130,6 +130,7 @@ enum class HintKind {
   oracle_block_missing,  // a block of the oracle's samples was dropped
   pytorch_not_timed,     // PyTorch's time is missing
   times_not_trusted,     // no Perf: measured times of the submission contradict each other
+  times_all_fresh,       // the times are without the instruction caches of earlier runs
   artifact_too_large,    // from an old stored verdict; see Verdict::artifacts_dropped
 };
 

@@ -106,6 +106,10 @@ TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts) {
   return TimingDoubt::none;
 }
 
+bool wants_fresh_samples_only(TimingDoubt doubt, int attempt) {
+  return doubt == TimingDoubt::fresh_above_cold && attempt > 0;
+}
+
 std::string describe(TimingDoubt doubt, const Timing& block) {
   const auto ns = [](double value) { return std::to_string(std::llround(value)) + " ns"; };
   const std::string device =

@@ -54,6 +54,11 @@ struct BlockFacts {
 /// count for Perf.
 TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts);
 
+/// Returns true if a series has to begin again with fresh samples only, after this doubt about a
+/// block. Its fresh samples take longer than the others, and one such block may be noise. `attempt`
+/// is the number of blocks before it whose times were in doubt.
+bool wants_fresh_samples_only(TimingDoubt doubt, int attempt);
+
 /// Returns a phrase for use inside a message. The phrase says which times contradict each other,
 /// for example "900 ns by the device's clock, 400 ns by the host's".
 std::string describe(TimingDoubt doubt, const Timing& block);

@@ -113,6 +113,21 @@ bool TimingSession::measure(LaunchSession* session, const std::vector<std::strin
 }
 
 bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const std::string& plan) {
+  all_fresh_ = false;
+  if (!measure_series(i, session, plan)) return false;
+  if (!begins_again_) return true;
+  all_fresh_ = true;
+  const std::string& id = prepared_.cases[i].id;
+  add_hint(run_.verdict(), {HintKind::times_all_fresh, id,
+                            "case '" + id +
+                                "' was timed with instructions that are not in the caches, because "
+                                "loading them takes a part of its time"});
+  return measure_series(i, session, plan);
+}
+
+bool TimingSession::measure_series(std::size_t i, LaunchSession* session,
+                                   const std::string& plan) {
+  begins_again_ = false;
   CaseRecord& record = run_.verdict().cases[i];
   if (session != nullptr) record.latency.reset();  // of an earlier attempt
   Samples submission;
@@ -140,7 +155,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     return !by_pytorch || pytorch.empty() || known_well_enough(median_interval(pytorch));
   };
   for (int round = 0;
-       round < kMaxRounds && !distrusted_ &&
+       round < kMaxRounds && !distrusted_ && !begins_again_ &&
        (round < least || !submission.steady() || !oracle.steady() || !pytorch_steady());
        ++round) {
     if (round > 0 && now() - begin >= (round < least ? kMaxSeries : kMaxRefining)) break;
@@ -151,6 +166,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     const int rounds_left = std::max(1, least - round);
     std::shuffle(order.begin(), order.end(), random_);
     for (const Subject subject : order) {
+      if (begins_again_) break;
       if (subject == Subject::submission && session != nullptr &&
           !time_submission(i, *session, plan, next_block(submission, rounds_left), submission))
         return false;
@@ -170,16 +186,18 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     warm_ = true;
     parts_.known.timed_at_ns = now().count();
   }
+  if (begins_again_) return true;
   // Such a block is taken for its first run, not for its other samples.
   TimedBlock block = next_block(submission, 1);
   block.max_samples = kLeastBlockSamples;
   const auto first_runs_in_doubt = [&] {
-    return session != nullptr && !submission.empty() && !distrusted_ &&
+    return session != nullptr && !submission.empty() && !distrusted_ && !begins_again_ &&
            (first_runs_are_slow(submission.timing()) || (grade && submission.lacks_first_runs()));
   };
   if (!confirm_first_runs(first_runs_in_doubt,
                           [&] { return time_submission(i, *session, plan, block, submission); }))
     return false;
+  if (begins_again_) return true;
   if (grade && !distrusted_ && submission.lacks_first_runs())
     distrust(i, "the first runs on new inputs could not be measured");
   if (!submission.empty() && !distrusted_) record.latency = submission.timing();
@@ -195,9 +213,10 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   if (measured.pytorch_ns && graded_pytorch.shortest_ns)
     measured.pytorch_ns = std::min(*measured.pytorch_ns, *graded_pytorch.shortest_ns);
   // A later grade may only reuse a time of the oracle that is known well enough.
-  const bool confirmable = by_pytorch || (oracle.steady() && !distrusted_);
+  const bool confirmable = !all_fresh_ && (by_pytorch || (oracle.steady() && !distrusted_));
   found.confirmable = usable_by_grades() && confirmable;
   found.times = measured;
+  if (all_fresh_) found.times.baseline.reset();  // other jobs have samples of another kind
   if (baseline_known)
     record.baseline_latency = known.baseline;
   else
@@ -222,38 +241,10 @@ void TimingSession::blame(CaseRecord& record) const {
   record.reason = "right at first, ended when it was timed: " + verdict.detail;
 }
 
-BaselineTimes TimingSession::known_times(const std::string& key) const {
-  if (run_.job().reference) return {};  // the key does not contain the reference
-  if (run_.job().kind == JobKind::profile) return parts_.known.baselines.find(key);
-  return {};
-}
-
-PyTorchTimes::Known TimingSession::earlier_pytorch(const std::string& key) const {
-  if (!usable_by_grades() || pytorch_is_baseline()) return {};
-  return parts_.known.pytorch.find(key);
-}
-
-std::optional<Timing> TimingSession::earlier_grade(const std::string& key) const {
-  if (!usable_by_grades() || pytorch_is_baseline()) return {};
-  return parts_.known.graded.find(key).baseline;
-}
-
-void TimingSession::keep_for_later_jobs() {
-  if (run_.job().reference) return;  // the keys do not contain the reference
-  MeasurementCache& known = parts_.known;
-  for (const std::optional<Found>& one : found_) {
-    if (!one) continue;
-    known.baselines.put(one->key, one->times, one->at_ns);
-    if (one->confirmable)
-      known.graded.put(one->key, {.baseline = one->times.baseline, .pytorch_ns = std::nullopt},
-                       one->at_ns);
-    if (one->pytorch_ns) known.pytorch.put(one->key, *one->pytorch_ns, one->at_ns);
-  }
-}
-
 TimedBlock TimingSession::next_block(const Samples& so_far, int rounds_left) const {
   TimedBlock block;
   block.min_samples = kLeastBlockSamples;
+  block.all_fresh = all_fresh_;
   if (so_far.empty()) {
     // If no other round is due, the block should be enough alone.
     block.max_samples = rounds_left > 1 ? kFirstBlockSamples : kBlockSamples;
@@ -314,6 +305,7 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
     if (record.outcome != Outcome::pass && ends_checks(record)) return false;
     const Timing timing = timing_of(*launched->samples);
     last_doubt = doubt(timing, *launched);
+    if (must_begin_again(last_doubt, i)) return true;
     if (last_doubt != TimingDoubt::none) {
       doubted = timing;
       continue;
@@ -362,8 +354,9 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
     if (!launched) return;
     step.has_launched(launched->parts);
     const Timing timing = timing_of(*launched->samples);
-    if (doubt(timing, *launched) != TimingDoubt::none || is_throttled(timing, highest_oracle_mhz_))
-      continue;
+    const TimingDoubt doubted = doubt(timing, *launched);
+    if (must_begin_again(doubted, i)) return;
+    if (doubted != TimingDoubt::none || is_throttled(timing, highest_oracle_mhz_)) continue;
     highest_oracle_mhz_ = std::max(highest_oracle_mhz_, timing.clock_mhz);
     into.add(timing, std::move(launched->chosen));
     return;

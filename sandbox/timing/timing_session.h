@@ -114,7 +114,11 @@ class TimingSession {
   // during the block.
   static constexpr int kClockTries = 4;
 
+  /// Measures a case. If its times are longer right after the launcher loaded its kernels again,
+  /// measures it once more, with fresh samples only.
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
+  /// Measures one series. If begins_again_ is true afterwards, the series has no result.
+  bool measure_series(std::size_t i, LaunchSession* session, const std::string& plan);
   /// Changes the record of a case whose timing has ended with an error of the submission, so that
   /// the verdict names this case.
   void blame(CaseRecord& record) const;
@@ -136,6 +140,9 @@ class TimingSession {
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan,
                        const TimedBlock& block, Samples& into);
   TimingDoubt doubt(const Timing& timing, const Launched& launched) const;
+  /// Decides after a doubt about a block whether the series has to begin again with fresh samples
+  /// only. `attempt` counts from 0.
+  bool must_begin_again(TimingDoubt doubt, int attempt);
   /// Returns true if the times of the baseline do not contradict each other, because then no other
   /// program disturbs the GPU.
   bool baseline_is_trusted(std::size_t case_index, const TimedBlock& block);
@@ -200,6 +207,8 @@ class TimingSession {
   std::vector<std::vector<std::int64_t>> chosen_;
   std::vector<std::optional<Found>> found_;
   // State of the case that is being measured:
+  bool all_fresh_ = false;         // true if all samples of the series are fresh
+  bool begins_again_ = false;      // true if the series must have fresh samples only
   bool distrusted_ = false;        // true if the submission's times must not count for Perf
   double highest_oracle_mhz_ = 0;  // highest clock of the oracle's blocks; 0 before the first block
 };

@@ -34,6 +34,11 @@ TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched)
                               .peak_mhz = static_cast<double>(parts_.facts.clock_khz) / 1e3});
 }
 
+bool TimingSession::must_begin_again(TimingDoubt doubt, int attempt) {
+  begins_again_ = !all_fresh_ && wants_fresh_samples_only(doubt, attempt);
+  return begins_again_;
+}
+
 bool TimingSession::baseline_is_trusted(std::size_t case_index, const TimedBlock& block) {
   return pytorch_is_baseline() ? pytorch_is_trusted(case_index)
                                : oracle_is_trusted(case_index, block);

@@ -20,6 +20,7 @@ TimedBlock read_block(HeaderReader& in) {
   if (in.has("warm_up_ms")) block.warm_up_ms = in.integer("warm_up_ms", 0, kMaxMilliseconds);
   if (in.has("side_samples"))
     block.side_samples = in.integer("side_samples", 1, kMaxSamplesAllowed);
+  block.all_fresh = in.optional_flag("all_fresh").value_or(false);
   return block;
 }
 
@@ -59,6 +60,7 @@ json to_header(const LaunchRequest& request) {
           {"max_time_ms", block.max_time_ms},
           {"warm_up_ms", block.warm_up_ms},
           {"side_samples", block.side_samples},
+          {"all_fresh", block.all_fresh},
           {"chosen", request.chosen},
           {"gpu_memory_bytes", request.gpu_memory_bytes}};
 }

@@ -35,6 +35,8 @@ struct TimedBlock {
   std::int64_t max_time_ms = 120, warm_up_ms = 20;
   // The number of samples with warm caches. The number of samples by the host's clock is the same.
   std::int64_t side_samples = 3;
+  // Whether all samples are fresh: the launcher loads its own kernels again before each of them.
+  bool all_fresh = false;
 };
 
 struct LaunchInput {

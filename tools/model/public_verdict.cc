@@ -51,6 +51,7 @@ bool is_of_timing(HintKind kind) {
   switch (kind) {
     case HintKind::not_deterministic:
     case HintKind::times_not_trusted:
+    case HintKind::times_all_fresh:
     case HintKind::oracle_not_recorded:
     case HintKind::oracle_not_timed:
     case HintKind::oracle_block_missing:
@@ -75,6 +76,8 @@ std::string plain_text(HintKind kind) {
     case HintKind::pytorch_not_timed: return "PyTorch's time is missing";
     case HintKind::times_not_trusted:
       return "no Perf: the submission's times contradict each other";
+    case HintKind::times_all_fresh:
+      return "a case was timed with instructions that are not in the caches";
     case HintKind::unattributed_run:    // its presence depended on the hidden cases
     case HintKind::other:               // its origin is unknown
     case HintKind::not_recorded:        // quotes an error of the compilation

@@ -167,6 +167,7 @@ TimingRules rules_of(const TimedBlock& block) {
   rules.max_time_ms = block.max_time_ms;
   rules.warm_up_ms = block.warm_up_ms;
   rules.side_samples = block.side_samples;
+  rules.all_fresh = block.all_fresh;
   return rules;
 }
 

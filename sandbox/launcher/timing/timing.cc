@@ -145,6 +145,7 @@ class Series {
     std::int64_t next_look =
         std::max<std::int64_t>(rules_.min_samples, static_cast<std::int64_t>(kMinIntervalSamples));
     while (true) {
+      if (LaunchStatus s = rules_.all_fresh ? refresh() : LaunchStatus(); !s) return s;
       LaunchResult<double> sample = cold();
       if (!sample) return tl::unexpected(sample.error());
       samples.push_back(without(samples_.overhead_ns, *sample));
@@ -219,6 +220,7 @@ class Series {
   }
 
   LaunchStatus take_wall() {
+    if (LaunchStatus s = rules_.all_fresh ? refresh() : LaunchStatus(); !s) return s;
     if (LaunchStatus s = cold_.make(work_); !s) return s;
     const std::int64_t start = clock_.monotonic_ns();
     if (LaunchStatus s = work_.enqueue(); !s) return s;

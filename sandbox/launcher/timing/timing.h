@@ -48,6 +48,8 @@ struct TimingRules {
   // The number of samples with warm caches. The number of samples by the host's clock is the same.
   std::int64_t side_samples = 3;
   std::int64_t fresh_samples = 3;
+  // Whether the other samples are fresh too, except those with warm caches.
+  bool all_fresh = false;
 };
 
 enum class SampleKind { cold, fresh };

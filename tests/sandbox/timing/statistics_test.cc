@@ -76,6 +76,13 @@ TEST_CASE("fresh samples must not take longer than cold samples") {
   CHECK(after(&Timing::fresh_ns, 30'000) == TimingDoubt::none);
 }
 
+TEST_CASE("a series has fresh samples only if they take longer in a second block too") {
+  CHECK_FALSE(wants_fresh_samples_only(TimingDoubt::fresh_above_cold, 0));
+  CHECK(wants_fresh_samples_only(TimingDoubt::fresh_above_cold, 1));
+  CHECK_FALSE(wants_fresh_samples_only(TimingDoubt::none, 1));
+  CHECK_FALSE(wants_fresh_samples_only(TimingDoubt::host_above_device, 3));
+}
+
 TEST_CASE("a time or a clock that was not measured is a doubt, unless the device is simulated") {
   for (double Timing::*const field :
        {&Timing::wall_ns, &Timing::warm_ns, &Timing::fresh_ns, &Timing::clock_mhz}) {

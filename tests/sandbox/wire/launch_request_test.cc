@@ -52,7 +52,7 @@ TEST_CASE("a launch request survives writing and reading") {
                         .gpu_memory_bytes = 1 << 20,
                         .ablated = true,
                         .chosen = {2, 0},
-                        .time = TimedBlock{.max_samples = 50, .side_samples = 2},
+                        .time = TimedBlock{.max_samples = 50, .side_samples = 2, .all_fresh = true},
                         .inspect = true,
                         .stage_next_inputs = true,
                         .returns_outputs = false};
@@ -66,6 +66,7 @@ TEST_CASE("a launch request survives writing and reading") {
   CHECK(read->memory_id == 77);
   CHECK_FALSE(read->returns_outputs);
   CHECK(read->time->max_samples == 50);
+  CHECK(read->time->all_fresh);
   CHECK(read->chosen == request.chosen);
   request = {.case_id = "small", .output_fd = 1, .chosen = {1}};
   const json plain = to_header(request);
@@ -93,6 +94,7 @@ TEST_CASE("a launch header becomes a struct") {
   CHECK(request->time);
   CHECK(request->time->max_samples == 500);
   CHECK(request->time->side_samples == TimedBlock{}.side_samples);
+  CHECK_FALSE(request->time->all_fresh);
   CHECK(request->gpu_memory_bytes == 1 << 20);
   CHECK_FALSE(request->stage_next_inputs);
   CHECK(request->returns_outputs);

@@ -315,6 +315,23 @@ TEST_CASE(
   CHECK(take_samples(gpu, rules, work, clock)->fresh_ns.empty());
 }
 
+TEST_CASE("if all samples are fresh, the launcher loads its kernels again before each of them") {
+  ScriptedGpu gpu([] { return 1000.0; });
+  const TickingClock clock(1'000'000);
+  TimedWork work = work_on(gpu);
+  work.refresh = [&] { return gpu.note('L'); };
+  const TimingRules rules{.min_samples = 6,
+                          .max_samples = 6,
+                          .max_time_ms = 10'000,
+                          .warm_up_ms = 0,
+                          .side_samples = 1,
+                          .fresh_samples = 2,
+                          .all_fresh = true};
+  REQUIRE(take_samples(gpu, rules, work, clock));
+  // Before the overhead, before 6 + 2 samples, and before the sample by the host's clock.
+  CHECK(std::count(gpu.log.begin(), gpu.log.end(), 'L') == 10);
+}
+
 TEST_CASE(
     "between the launcher's last loading of its kernels and the first run, nothing else runs") {
   ScriptedGpu gpu([] { return 1000.0; });

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace assay {
 namespace {
 
@@ -13,7 +15,7 @@ std::string text_of(const SuiteId& suite) {
   if (suite.name.empty()) return "unknown";
   std::string text = suite.name + (suite.version.empty() ? "" : " " + suite.version);
   if (!suite.digest.empty()) text += " (digest " + suite.digest.substr(0, kShownDigestChars) + ")";
-  return text;
+  return escape_line(text);
 }
 
 SuiteId without_digest(SuiteId suite) {

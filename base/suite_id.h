@@ -21,7 +21,8 @@ struct SuiteId {
 };
 
 /// Returns the name, the version and the first characters of the digest, if it is known. Returns
-/// "unknown" if the suite has no name.
+/// "unknown" if the suite has no name. The text is escaped and one line, because the suite of an
+/// imported run may have any name.
 std::string text_of(const SuiteId& suite);
 
 /// Returns the part of the suite that agents may know. The digest covers the hidden cases, so with

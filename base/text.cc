@@ -116,18 +116,26 @@ std::string_view tail_of(std::string_view text, std::size_t bytes) {
   return text.substr(begin);
 }
 
-/// Cuts the middle out. If `whole_lines`, the tail begins at the beginning of a line.
-std::string shortened(std::string_view text, std::size_t max_bytes, bool whole_lines) {
+/// Where the tail of a shortened text begins: anywhere; at the beginning of a line; anywhere, but
+/// with a mark if it is not the beginning of a line.
+enum class Tail { anywhere, whole_lines, marked };
+
+/// Cuts the middle out.
+std::string shortened(std::string_view text, std::size_t max_bytes, Tail kind) {
   if (text.size() <= max_bytes) return std::string(text);
   constexpr std::size_t kNoteBytes = 40;
   if (max_bytes < 2 * kNoteBytes) return cut_end(text, max_bytes);
   const std::size_t keep = max_bytes - kNoteBytes;
   const std::string_view head = head_of(text, keep * 2 / 3);
-  std::string_view tail = tail_of(text, keep - keep * 2 / 3);
-  if (whole_lines && text[text.size() - tail.size() - 1] != '\n')
+  const std::size_t mark = kind == Tail::marked ? kQuoteMark.size() : 0;
+  std::string_view tail = tail_of(text, keep - keep * 2 / 3 - mark);
+  const bool within_a_line = text[text.size() - tail.size() - 1] != '\n';
+  if (kind == Tail::whole_lines && within_a_line)
     tail.remove_prefix(std::min(tail.find('\n'), tail.size() - 1) + 1);
   return std::string(head) + "\n[... " + std::to_string(text.size() - head.size() - tail.size()) +
-         " bytes cut ...]\n" + std::string(tail);
+         " bytes cut ...]\n" +
+         std::string(kind == Tail::marked && within_a_line ? kQuoteMark : std::string_view()) +
+         std::string(tail);
 }
 
 }  // namespace
@@ -140,10 +148,14 @@ std::string quote_lines(std::string_view text) {
   std::string out;
   while (!text.empty()) {
     const std::size_t bytes = std::min(text.find('\n'), text.size());
-    out.append("| ").append(text.substr(0, bytes)).append("\n");
+    out.append(kQuoteMark).append(text.substr(0, bytes)).append("\n");
     text.remove_prefix(std::min(bytes + 1, text.size()));
   }
   return out;
+}
+
+std::string quote_lines(std::string_view text, std::size_t max_bytes) {
+  return shortened(quote_lines(text), max_bytes, Tail::marked);
 }
 
 bool is_utf8(std::string_view text) {
@@ -165,11 +177,11 @@ bool is_one_line(std::string_view text) {
 }
 
 std::string cut_middle(std::string_view text, std::size_t max_bytes) {
-  return shortened(text, max_bytes, false);
+  return shortened(text, max_bytes, Tail::anywhere);
 }
 
 std::string cut_lines(std::string_view text, std::size_t max_bytes) {
-  return shortened(text, max_bytes, true);
+  return shortened(text, max_bytes, Tail::whole_lines);
 }
 
 std::string cut_end(std::string_view text, std::size_t max_bytes) {

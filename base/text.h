@@ -82,9 +82,17 @@ std::string escape_text(std::string_view text);
 /// one line.
 std::string escape_line(std::string_view text);
 
-/// Puts "| " before each line of `text`, and ends the last line with a line feed. Returns "" for an
-/// empty text. The caller escapes the text.
+/// The mark that quote_lines() puts before each line.
+inline constexpr std::string_view kQuoteMark = "| ";
+
+/// Puts kQuoteMark before each line of `text`, and ends the last line with a line feed. Returns ""
+/// for an empty text. The caller escapes the text.
 std::string quote_lines(std::string_view text);
+
+/// Quotes `text` like quote_lines(), and then shortens it like cut_middle(). So the marks count
+/// against `max_bytes`: a text of empty lines is three times as long with its marks. If the tail
+/// begins within a line, it has a mark too. The note about the cut is Assay's, so it has none.
+std::string quote_lines(std::string_view text, std::size_t max_bytes);
 
 bool is_utf8(std::string_view text);
 

@@ -161,7 +161,7 @@ std::string after_nothing(const SearchedTexts& texts, const ListOperatorsArgumen
   });
   return corrected.empty() || corrected == query
              ? instead
-             : "Did you mean the query '" + cut_end(escape_text(corrected), kShownQueryBytes) +
+             : "Did you mean the query '" + cut_end(escape_line(corrected), kShownQueryBytes) +
                    "'?" + (filtered ? " " + instead : "");
 }
 

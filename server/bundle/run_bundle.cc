@@ -73,7 +73,7 @@ class Reader {
   std::string handle(const json& object, const char* key) {
     std::string found = name(object, key);
     if (status_ && !is_handle(found, key))
-      refuse("'" + escape_text(found.substr(0, kShownBytes)) + "' is no handle of a " + key);
+      refuse("'" + escape_line(found.substr(0, kShownBytes)) + "' is no handle of a " + key);
     return found;
   }
   std::vector<std::string> names(const json& object, const char* key) {

@@ -51,15 +51,18 @@ Result<std::string> transcript_of(const StoredJob& job, const fs::path& director
   return std::string();
 }
 
+/// Returns the lines for a person. The verdict and the source contain text of the submission, and
+/// a run may be imported, so what comes from them is one line each, or its lines have a mark.
 std::string as_text(const StoredJob& job, const operators::Operator* op,
                     const std::string& transcript) {
-  std::string text = job.job + ": " + job.kind + " of " + job.operator_name + " on device " +
-                     job.device + ", " + job.state + "\n";
+  std::string text = escape_line(job.job + ": " + job.kind + " of " + job.operator_name +
+                                 " on device " + job.device + ", " + job.state) +
+                     "\n";
   if (job.verdict) text += "suite       " + text_of(job.verdict->provenance.suite_id) + "\n";
   text += "run         " + (job.run.empty() ? "none (practice)" : job.run) + "\n";
   text += "queued      " + iso_time(job.queued_unix_ms) + "\n";
   if (job.finished_unix_ms) text += "finished    " + iso_time(*job.finished_unix_ms) + "\n";
-  text += "transcript  " + (transcript.empty() ? "none is known" : transcript) + "\n";
+  text += "transcript  " + (transcript.empty() ? "none is known" : escape_line(transcript)) + "\n";
   text += "source      SHA-256 " + job.source_sha256 + ", " + std::to_string(job.source.size()) +
           " bytes\n\n";
   if (job.verdict) {
@@ -71,7 +74,8 @@ std::string as_text(const StoredJob& job, const operators::Operator* op,
     const tools::PublicVerdict shown = tools::public_verdict(*job.verdict, op);
     text += tools::verdict_text(shown.verdict(), over, tools::Format::detailed) + "\n\n";
   }
-  return text + escape_text(job.source) + (job.source.ends_with('\n') ? "" : "\n");
+  return text + "source (untrusted; --source prints it without marks):\n" +
+         quote_lines(escape_text(job.source));
 }
 
 std::string as_json(const StoredJob& job, const operators::Operator* op,

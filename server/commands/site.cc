@@ -112,13 +112,13 @@ bool add_bundles(const SiteCommandOptions& options, const Workspace& workspace,
     });
     site::JudgedClaims claims;
     if (device)
-      claims = site::judge_claims(*run, same == catalogs.end() ? workspace.catalog : **same,
-                                  *device, options.sandbox.limits,
-                                  [&](const bundle::BundledJob& job, const site::Check& check) {
-                                    stderr_line(path + ": " + escape_text(job.operator_name) +
-                                                ": " + std::string(to_string(check.state)) +
-                                                (check.note.empty() ? "" : ". " + check.note));
-                                  });
+      claims = site::judge_claims(
+          *run, same == catalogs.end() ? workspace.catalog : **same, *device,
+          options.sandbox.limits, [&](const bundle::BundledJob& job, const site::Check& check) {
+            stderr_line(path + ": " + escape_line(job.operator_name) + ": " +
+                        std::string(to_string(check.state)) +
+                        (check.note.empty() ? "" : ". " + escape_line(check.note)));
+          });
     if (const Status written = site::write_claimed_store(*run, *store, claims.verdicts); !written)
       return refuse(written.error());
     stores.push_back(

@@ -224,8 +224,8 @@ Result<std::size_t> import_verdicts(server::Store& store, const VerdictFile& fil
   for (const FileRun& run : file.runs) known.insert(run.model);
   for (const std::string& model : models) {
     if (known.count(model) == 0)
-      return fail(ErrorCode::not_found, "the file has no model '" + escape_text(model) +
-                                            "'; it has " + escape_text(join(known)));
+      return fail(ErrorCode::not_found, "the file has no model '" + escape_line(model) +
+                                            "'; it has " + escape_line(join(known)));
   }
   std::size_t written = 0;
   const auto is_chosen = [&models](const FileRun& run) {

@@ -126,7 +126,7 @@ PlanDiff diff_plans(const Plan& before, const Plan& after) {
     return std::vector<Entry>{
         {0,
          "plan",
-         {{"version", std::to_string(plan.version)}, {"target", escape_text(plan.target)}}}};
+         {{"version", std::to_string(plan.version)}, {"target", escape_line(plan.target)}}}};
   };
   put_section(diff, "header", header(before), header(after));
   put_section(diff, "buffers", buffer_entries(before, names), buffer_entries(after, renamed));

@@ -1,6 +1,5 @@
 #include "server/plan_text/show.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -28,8 +27,7 @@ constexpr std::int64_t kLikelyDouble = 1LL << 52;
 constexpr double kLeastFloat = 1e-30, kMostFloat = 1e30;
 
 std::string one_line(const std::string& name) {
-  std::string text = cut_end(escape_text(name), kShownName);
-  std::replace(text.begin(), text.end(), '\n', ' ');
+  const std::string text = cut_end(escape_line(name), kShownName);
   return text.empty() ? "(no name)" : text;
 }
 
@@ -287,7 +285,7 @@ std::string total_bytes(const Plan& plan) {
 }  // namespace
 
 std::string plan_header(const Plan& plan, std::size_t plan_bytes) {
-  return "version " + std::to_string(plan.version) + ", target " + escape_text(plan.target) + ", " +
+  return "version " + std::to_string(plan.version) + ", target " + escape_line(plan.target) + ", " +
          grouped(plan_bytes) + " bytes";
 }
 

@@ -103,8 +103,8 @@ Status Store::add_imported_runs(const std::string& file_sha256,
       if (earlier.count({request.agent, request.model}) > 0)
         return fail(ErrorCode::invalid_argument,
                     "the file was imported before: the store has its runs of the agent '" +
-                        escape_text(request.agent) + "' and the model '" +
-                        escape_text(request.model) + "'");
+                        escape_line(request.agent) + "' and the model '" +
+                        escape_line(request.model) + "'");
       insert_run_row(db, run->info, "");
       for (const ImportedRun::Judged& judged : run->jobs)
         insert_judged(db, judged, run->info.created_unix_ms);

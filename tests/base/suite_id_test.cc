@@ -9,6 +9,7 @@ TEST_CASE("the text of a suite has its name, its version and the start of its di
   CHECK(text_of({"mine", "", "0123456789abcdef"}) == "mine (digest 0123456789ab)");
   CHECK(text_of(without_digest({"mine", "2", "0123456789abcdef"})) == "mine 2");
   CHECK(text_of({}) == "unknown");
+  CHECK(text_of({"a\nnext: b", "1\x1b", "c\nd"}) == "a next: b 1\\x1b (digest c d)");
 }
 
 TEST_CASE("suites are told apart by their digests") {

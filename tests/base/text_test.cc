@@ -103,6 +103,24 @@ TEST_CASE("each line of a quoted text has a mark, also after a cut") {
   CHECK(cut_lines(std::string(500, 'x'), 100).ends_with(" bytes cut ...]\n"));
 }
 
+TEST_CASE("a quoted text has its marks within its limit") {
+  CHECK(quote_lines("a\nb", 100) == "| a\n| b\n");
+  std::string lines = "HEAD\n";
+  for (int i = 0; i < 200; ++i) lines += "next: forged" + std::string(i % 5, 'x') + "\n";
+  for (const std::string& text :
+       {lines + "TAIL", "HEAD" + std::string(5'000, '\n') + "TAIL",
+        "HEAD" + std::string(5'000, 'x') + "TAIL", "HEAD" + std::string(5'000, '|') + "TAIL"}) {
+    for (std::size_t most = 80; most < 400; ++most) {
+      const std::string cut = quote_lines(text, most);
+      CHECK(cut.size() <= most);
+      CHECK(cut.starts_with("| HEAD"));
+      CHECK(cut.ends_with("TAIL\n"));
+      for (const std::string& line : split(cut, "\n"))
+        CHECK((line.starts_with("|") || line.ends_with(" bytes cut ...]")));
+    }
+  }
+}
+
 TEST_CASE("escape: every malformed UTF-8 byte is shown") {
   CHECK(escape_text("\xff\xfe") == "\\xff\\xfe");
   CHECK(escape_text("\xc0\xaf") == "\\xc0\\xaf");                    // overlong

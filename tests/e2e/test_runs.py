@@ -72,6 +72,9 @@ def test_show_has_the_source_the_verdict_and_the_transcript(
     text = assay("show", row["job"], *out, *benched).stdout
     for part in (row["job"], run["run"], shown["transcript"], "def relu", shown["source_sha256"]):
         assert part in text
+    head, source = text.split("\nsource (untrusted; --source prints it without marks):\n")
+    assert source == "".join(f"| {line}\n" for line in shown["source"].splitlines())
+    assert "def relu" not in head
     unknown = assay("show", "job_none", *benched)
     assert unknown.returncode == 67 and "unknown job 'job_none'" in unknown.stderr
     nowhere = assay("show", row["job"], "--store", str(tmp_path / "none.db"))

@@ -44,6 +44,15 @@ std::string formatted(const char* format, Values... values) {
   return buffer.data();
 }
 
+/// Returns the message with a mark before each line but the first, because the message may quote
+/// the caller's input, and its lines must not look like lines of the answer.
+std::string quoted_after_first_line(const std::string& escaped) {
+  const std::string quoted = quote_lines(escaped, kMaxErrorBytes);
+  // Neither the mark of the first line nor the line feed of the last one is part of the answer.
+  return quoted.empty() ? ""
+                        : quoted.substr(kQuoteMark.size(), quoted.size() - kQuoteMark.size() - 1);
+}
+
 }  // namespace
 
 std::size_t max_chars(const AnswerLimits& limits, Format format) {
@@ -52,11 +61,12 @@ std::size_t max_chars(const AnswerLimits& limits, Format format) {
 }
 
 mcp::ToolResult error_answer(const Error& error) {
-  const std::string message = cut_middle(escape_text(error.message), kMaxErrorBytes);
+  const std::string escaped = escape_text(error.message);
+  const std::string message = cut_middle(escaped, kMaxErrorBytes);
   const std::string code(to_string(error.code));
   mcp::ToolResult answer;
   answer.is_error = true;
-  answer.text = "error (" + code + "): " + message;
+  answer.text = "error (" + code + "): " + quoted_after_first_line(escaped);
   answer.structured = {{"status", "error"}, {"error", {{"code", code}, {"message", message}}}};
   // These two errors pass without a change of the call: a device or the store cannot be used at the
   // moment, or a queue is full.

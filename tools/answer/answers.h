@@ -26,7 +26,8 @@ enum class Format { concise, detailed };
 std::size_t max_chars(const AnswerLimits& limits, Format format);
 
 /// Returns the answer of a failed call. Both its text and `structured` contain the error's code and
-/// message. The message is escaped and shortened, because it may quote the caller's input.
+/// message. The message is escaped and shortened, because it may quote the caller's input. In the
+/// text, its lines after the first have the mark of quote_lines().
 mcp::ToolResult error_answer(const Error& error);
 
 /// Cuts the text and `structured` to at most `most` bytes each. Of the text it removes the middle.

@@ -217,7 +217,7 @@ std::string failed_cases(const Verdict& verdict, Format format) {
 void put_untrusted(std::string& text, const std::string& head, const std::string& untrusted,
                    std::size_t most) {
   if (untrusted.empty()) return;
-  text += head + " (untrusted):\n" + quote_lines(cut_middle(escape_text(untrusted), most));
+  text += head + " (untrusted):\n" + quote_lines(escape_text(untrusted), most);
 }
 
 void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {

@@ -117,7 +117,7 @@ Result<std::string> SourceFolder::relative(const std::string& path) const {
 
 Result<std::string> SourceFolder::read(const std::string& path, std::int64_t max_bytes) const {
   ASSAY_TRY(rest, relative(path));
-  const std::string shown = "'" + cut_end(escape_text(path), kShownPathBytes) + "'";
+  const std::string shown = "'" + cut_end(escape_line(path), kShownPathBytes) + "'";
   const UniqueFd fd(open_beneath(fd_.get(), rest));
   if (!fd) {
     switch (errno) {

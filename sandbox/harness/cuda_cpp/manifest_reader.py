@@ -247,7 +247,8 @@ class _Reader:
         ):
             raise ManifestError(
                 "value_error",
-                f'{where}: kernel is {shown(kernel)}; want a kernel\'s name on one line, as in "add" or "add<256, {{x.dtype}}>"',
+                f"{where}: kernel is {shown(kernel)}; want a kernel's name on one line, with spaces but no tabs, "
+                'as in "add" or "add<256, {x.dtype}>"',
                 at("kernel"),
             )
         where = f"{where} ({kernel.strip()[:60]})"

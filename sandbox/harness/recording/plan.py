@@ -27,6 +27,7 @@ MAX_PARAMETERS = 256
 MAX_OUTPUTS = 64
 MAX_RANK = 8
 MAX_STRING_BYTES = 4096
+SHOWN_NAME_CHARS = 60  # of a kernel's name that is too long, in the error
 COOPERATIVE, DEPENDENT_LAUNCH = 1, 2
 
 
@@ -164,6 +165,18 @@ def _text(value: str) -> bytes:
     return struct.pack("<I", len(data)) + data
 
 
+def _kernel_name(name: str) -> bytes:
+    """The name of an instance of a C++ template has the template's arguments in full, so the name
+    in a binary can be far longer than the name in a source."""
+    size = len(name.encode())
+    if size > MAX_STRING_BYTES:
+        raise PlanTooLarge(
+            f"the name of the kernel '{name[:SHOWN_NAME_CHARS]}...' in its binary has {size} bytes; "
+            f"the limit is {MAX_STRING_BYTES}"
+        )
+    return _text(name)
+
+
 def _blob(value: bytes) -> bytes:
     return struct.pack("<Q", len(value)) + value
 
@@ -261,7 +274,9 @@ class Plan:
         parts.append(struct.pack("<I", len(self.binaries)))
         for binary in self.binaries:
             parts.append(
-                _text(binary.kernel) + struct.pack("<I", binary.shared_bytes) + _blob(binary.image)
+                _kernel_name(binary.kernel)
+                + struct.pack("<I", binary.shared_bytes)
+                + _blob(binary.image)
             )
         parts.append(struct.pack("<I", len(self.ops)))
         parts.extend(_op(op) for op in self.ops)

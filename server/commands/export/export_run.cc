@@ -86,6 +86,13 @@ Status add_transcripts(Store& store, bundle::RunBundle& found) {
   return {};
 }
 
+/// Returns a label as a bundle can have it. Older versions stored labels with tabs and line feeds,
+/// which bundles must not have.
+std::string label_of(const std::string& stored) {
+  if (is_one_line(stored)) return stored;
+  return cut_end(escape_line(stored), bundle::BundleLimits{}.name_bytes);
+}
+
 Result<bundle::RunBundle> read_run(Store& store, const operators::Catalog& catalog,
                                    const std::string& handle) {
   bundle::RunBundle found;
@@ -99,6 +106,8 @@ Result<bundle::RunBundle> read_run(Store& store, const operators::Catalog& catal
                     "here. The file says: " +
                     escape_line(provenance));
   found.run = std::move(run);
+  found.run.request.agent = label_of(found.run.request.agent);
+  found.run.request.model = label_of(found.run.request.model);
   ASSAY_TRY(usage, store.usage(handle));
   found.usage = usage;
   ASSAY_TRY(devices, store.device_names(handle));
@@ -190,8 +199,8 @@ int check_bundles(const std::vector<std::string>& files) {
     std::printf(
         "%s: run %s, agent %s, model %s, key %s, %zu of %zu operators submitted, claims %zu "
         "right\n",
-        path.c_str(), run->run.handle.c_str(), escape_text(run->run.request.agent).c_str(),
-        escape_text(run->run.request.model).c_str(), run->fingerprint.c_str(), grades,
+        path.c_str(), run->run.handle.c_str(), escape_line(run->run.request.agent).c_str(),
+        escape_line(run->run.request.model).c_str(), run->fingerprint.c_str(), grades,
         run->run.operators.size(), right);
   }
   return status;

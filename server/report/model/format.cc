@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/text.h"
+
 namespace assay::report {
 namespace {
 
@@ -58,36 +60,16 @@ bool is_continuation(char character) {
   return (static_cast<unsigned char>(character) & 0xC0U) == 0x80U;
 }
 
-/// Returns the length in bytes of the well-formed UTF-8 character at the offset `at`, or 0 if there
-/// is none. C1 control characters count as malformed, because terminals execute them.
-std::size_t utf8_length(std::string_view text, std::size_t at) {
-  const auto lead = static_cast<unsigned char>(text[at]);
-  const std::size_t length = lead < 0x80               ? 1
-                             : (lead & 0xE0U) == 0xC0U ? 2
-                             : (lead & 0xF0U) == 0xE0U ? 3
-                             : (lead & 0xF8U) == 0xF0U ? 4
-                                                       : 0;
-  if (length == 0 || at + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(text[at + i])) return 0;
-  }
-  if (lead == 0xC2U && static_cast<unsigned char>(text[at + 1]) < 0xA0U) return 0;
-  return length;
-}
-
 }  // namespace
 
 std::string printable_line(std::string_view text, std::size_t limit) {
+  const std::string escaped = escape_line(text);
   std::string line;
   std::size_t width = 0;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    const std::size_t length = utf8_length(text, at);
-    const bool control =
-        length == 0 ||
-        (length == 1 && (static_cast<unsigned char>(text[at]) < 0x20 || text[at] == 0x7f));
-    const std::string_view character = control ? std::string_view(" ") : text.substr(at, length);
-    at += std::max<std::size_t>(length, 1);
+  for (std::size_t at = 0, end = 0; at < escaped.size(); at = end) {
+    end = at + 1;
+    while (end < escaped.size() && is_continuation(escaped[end])) ++end;
+    const std::string_view character = std::string_view(escaped).substr(at, end - at);
     if (character == " " && (line.empty() || line.back() == ' ')) continue;
     if (width == limit) {
       while (!line.empty() && is_continuation(line.back())) line.pop_back();
@@ -110,7 +92,11 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, width_of(text)), ' ');
 }
 
-std::string text_table(const std::vector<TextRow>& rows) {
+std::string text_table(const std::vector<TextRow>& given) {
+  std::vector<TextRow> rows = given;
+  for (TextRow& row : rows) {
+    for (std::string& cell : row) cell = escape_line(cell);
+  }
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const TextRow& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width_of(row[i]));

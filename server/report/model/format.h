@@ -44,9 +44,8 @@ std::string dollars(double amount);
 std::string cost_in_words(const tools::Usage& usage, bool no_model);
 
 /// Returns `text` as one line of printable text with at most `limit` characters. If the text is
-/// cut, the line ends with an ellipsis. Control characters and malformed UTF-8 become spaces,
-/// because the text may come from a submission and contain anything. Several spaces in a row become
-/// one.
+/// cut, the line ends with an ellipsis. The text is escaped by escape_line(), because it may come
+/// from a submission or an imported file and contain anything. Several spaces in a row become one.
 std::string printable_line(std::string_view text, std::size_t limit);
 
 /// Returns the number of characters (code points) of a UTF-8 text.
@@ -58,7 +57,8 @@ std::string padded(const std::string& text, std::size_t width);
 using TextRow = std::vector<std::string>;  // the cells of a row
 
 /// Returns the rows as text with aligned columns. The first row is the head, which is underlined.
-/// All rows must have as many cells as the head.
-std::string text_table(const std::vector<TextRow>& rows);
+/// All rows must have as many cells as the head. Each cell is escaped by escape_line(), so that no
+/// cell can add a row.
+std::string text_table(const std::vector<TextRow>& given);
 
 }  // namespace assay::report

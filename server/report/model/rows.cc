@@ -101,7 +101,7 @@ std::string why_no_perf(const Report& report) {
   if (report.devices.empty()) return "nothing was graded";
   if (!report.all.baseline) return std::string(tools::kMixedBaselines);
   if (std::none_of(report.devices.begin(), report.devices.end(), sandbox::can_time))
-    return "nothing was timed on device " + join(report.devices);
+    return "nothing was timed on device " + join(report.devices, ", ", escape_line);
   const auto timed = std::count_if(
       report.rows.begin(), report.rows.end(),
       [](const ReportRow& row) { return row.verdict && row.verdict->perf.has_value(); });

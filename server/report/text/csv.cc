@@ -5,22 +5,25 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "server/report/text/forms.h"
 
 namespace assay::report {
 namespace {
 
-// The characters with which a formula begins, as in site/src/csv.ts. Some spreadsheets skip white
-// space at the beginning of a cell.
-constexpr std::string_view kFormulaStarts = "=+-@\t\r\n";
+// The characters with which a formula begins, as in site/src/csv.ts.
+constexpr std::string_view kFormulaStarts = "=+-@";
 
-/// Quotes a cell as RFC 4180 requires. Puts an apostrophe before a text that a spreadsheet would
-/// execute as a formula. Such a text is possible, because explanations contain text of the
-/// submission.
-std::string cell(std::string text) {
-  if (!text.empty() && kFormulaStarts.find(text.front()) != std::string_view::npos)
+/// Returns a text as one line, because people and tools read CSV line by line. Quotes it as RFC
+/// 4180 requires. Puts an apostrophe before a text that a spreadsheet would execute as a formula;
+/// some spreadsheets skip white space before it. Such a text is possible, because explanations
+/// contain text of the submission.
+std::string text_cell(const std::string& raw) {
+  std::string text = escape_line(raw);
+  const std::size_t first = text.find_first_not_of(' ');
+  if (first != std::string::npos && kFormulaStarts.find(text[first]) != std::string_view::npos)
     text.insert(0, "'");
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string quoted = "\"";
   for (const char character : text) quoted += character == '"' ? "\"\"" : std::string(1, character);
   return quoted + "\"";
@@ -56,58 +59,79 @@ void add_metrics(Columns& columns, std::span<const Metric> metrics, bool beside_
   }
 }
 
-/// Returns a column whose cells depend only on the row, not on the rest of the report.
-CsvColumn of_row(std::string key, std::function<std::string(const ReportRow&)> cell) {
-  return {std::move(key),
-          [cell = std::move(cell)](const Report&, const ReportRow& row) { return cell(row); }};
+/// Returns a column of texts.
+CsvColumn text_column(std::string key,
+                      std::function<std::string(const Report&, const ReportRow&)> text) {
+  return {std::move(key), [text = std::move(text)](const Report& report, const ReportRow& row) {
+            return text_cell(text(report, row));
+          }};
+}
+
+/// Returns a column of texts that depend only on the row, not on the rest of the report.
+CsvColumn text_of_row(std::string key, std::function<std::string(const ReportRow&)> text) {
+  return {std::move(key), [text = std::move(text)](const Report&, const ReportRow& row) {
+            return text_cell(text(row));
+          }};
+}
+
+/// Returns a column of numbers that depend only on the row.
+CsvColumn number_of_row(std::string key, std::function<std::string(const ReportRow&)> number) {
+  return {std::move(key), [number = std::move(number)](const Report&, const ReportRow& row) {
+            return number(row);
+          }};
 }
 
 Columns columns_of(std::span<const Metric> metrics) {
   Columns columns = {
-      {"run",
-       [](const Report& report, const ReportRow& row) {
-         return report.samples[static_cast<std::size_t>(row.sample - 1)];
-       }},
-      {"agent",
-       [](const Report& report, const ReportRow&) { return cell(report.run.request.agent); }},
-      {"model",
-       [](const Report& report, const ReportRow&) { return cell(report.run.request.model); }},
-      {"scripted",
-       [](const Report& report, const ReportRow&) { return report.scripted() ? "true" : "false"; }},
-      {"track",
-       [](const Report& report, const ReportRow&) {
-         return std::string(tools::to_string(report.run.request.track));
-       }},
-      of_row("operator", [](const ReportRow& row) { return cell(row.operator_name); }),
-      of_row("split", [](const ReportRow& row) { return row.split; }),
-      of_row("label", [](const ReportRow& row) { return cell(std::string(to_string(row.label))); }),
-      of_row("outcome", [](const ReportRow& row) { return row.outcome; }),
-      of_row("error_kind", [](const ReportRow& row) { return row.error_kind; }),
-      of_row("error_type", [](const ReportRow& row) { return cell(row.error_type); }),
-      of_row("error_group", [](const ReportRow& row) { return cell(row.error_group); })};
+      text_column("run",
+                  [](const Report& report, const ReportRow& row) {
+                    return report.samples[static_cast<std::size_t>(row.sample - 1)];
+                  }),
+      text_column("agent",
+                  [](const Report& report, const ReportRow&) { return report.run.request.agent; }),
+      text_column("model",
+                  [](const Report& report, const ReportRow&) { return report.run.request.model; }),
+      text_column("scripted",
+                  [](const Report& report, const ReportRow&) {
+                    return std::string(report.scripted() ? "true" : "false");
+                  }),
+      text_column("track",
+                  [](const Report& report, const ReportRow&) {
+                    return std::string(tools::to_string(report.run.request.track));
+                  }),
+      text_of_row("operator", [](const ReportRow& row) { return row.operator_name; }),
+      text_of_row("split", [](const ReportRow& row) { return row.split; }),
+      text_of_row("label", [](const ReportRow& row) { return std::string(to_string(row.label)); }),
+      text_of_row("outcome", [](const ReportRow& row) { return row.outcome; }),
+      text_of_row("error_kind", [](const ReportRow& row) { return row.error_kind; }),
+      text_of_row("error_type", [](const ReportRow& row) { return row.error_type; }),
+      text_of_row("error_group", [](const ReportRow& row) { return row.error_group; })};
   add_metrics(columns, metrics, true);
   const Columns middle = {
-      of_row("tier", [](const ReportRow& row) { return row.tier; }),
-      of_row("tool_calls", [](const ReportRow& row) { return std::to_string(row.tool_calls); }),
-      of_row("sandbox_ms", [](const ReportRow& row) { return number_cell(row.sandbox_ms); }),
-      of_row("explanation", [](const ReportRow& row) { return cell(row.explanation); }),
-      of_row("family", [](const ReportRow& row) { return row.family; }),
-      of_row("difficulty",
-             [](const ReportRow& row) {
-               return row.difficulty == 0 ? "" : std::to_string(row.difficulty);
-             }),
-      of_row("sample", [](const ReportRow& row) { return std::to_string(row.sample); }),
-      of_row("suite", [](const ReportRow& row) { return cell(row.suite_id.name); }),
-      of_row("suite_version", [](const ReportRow& row) { return cell(row.suite_id.version); }),
-      of_row("suite_digest", [](const ReportRow& row) { return row.suite_id.digest; })};
+      text_of_row("tier", [](const ReportRow& row) { return row.tier; }),
+      number_of_row("tool_calls",
+                    [](const ReportRow& row) { return std::to_string(row.tool_calls); }),
+      number_of_row("sandbox_ms", [](const ReportRow& row) { return number_cell(row.sandbox_ms); }),
+      text_of_row("explanation", [](const ReportRow& row) { return row.explanation; }),
+      text_of_row("family", [](const ReportRow& row) { return row.family; }),
+      number_of_row("difficulty",
+                    [](const ReportRow& row) {
+                      return row.difficulty == 0 ? "" : std::to_string(row.difficulty);
+                    }),
+      number_of_row("sample", [](const ReportRow& row) { return std::to_string(row.sample); }),
+      text_of_row("suite", [](const ReportRow& row) { return row.suite_id.name; }),
+      text_of_row("suite_version", [](const ReportRow& row) { return row.suite_id.version; }),
+      text_of_row("suite_digest", [](const ReportRow& row) { return row.suite_id.digest; })};
   columns.insert(columns.end(), middle.begin(), middle.end());
   add_metrics(columns, metrics, false);
-  columns.push_back(of_row(
-      "died_at", [](const ReportRow& row) { return row.failure ? row.failure->stage : ""; }));
-  columns.push_back(of_row(
-      "died_of", [](const ReportRow& row) { return row.failure ? row.failure->error_type : ""; }));
+  columns.push_back(text_of_row("died_at", [](const ReportRow& row) {
+    return row.failure ? std::string(row.failure->stage) : std::string();
+  }));
+  columns.push_back(text_of_row("died_of", [](const ReportRow& row) {
+    return row.failure ? std::string(row.failure->error_type) : std::string();
+  }));
   columns.push_back({"run_cost_usd", cost_of_run});
-  columns.push_back(of_row("baseline", [](const ReportRow& row) {
+  columns.push_back(text_of_row("baseline", [](const ReportRow& row) {
     return row.verdict && row.verdict->baseline ? std::string(to_string(*row.verdict->baseline))
                                                 : std::string();
   }));

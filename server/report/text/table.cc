@@ -143,8 +143,8 @@ std::string report_as_table(const Report& report) {
       join(report.samples) + ": agent " + printable_line(report.run.request.agent, 60) +
       ", model " + printable_line(report.run.request.model, 80) + ", track " +
       std::string(tools::to_string(report.run.request.track)) +
-      (report.devices.empty() ? "" : ", device " + join(report.devices)) + ", suite " +
-      join(report.suites, ", ", text_of) + "\n";
+      (report.devices.empty() ? "" : ", device " + join(report.devices, ", ", escape_line)) +
+      ", suite " + join(report.suites, ", ", text_of) + "\n";
   const bool suites = report.suites.size() > 1;
   if (suites) text += std::string(kSuitesNote) + "\n";
   if (report.scripted()) text += std::string(note_of(report.answered_by)) + "\n";
@@ -214,7 +214,8 @@ std::string report_as_table(const Report& report) {
           "  (sum over the graded jobs, without their time in the queue)\n";
   text += stage_lines(report.stages) + group_lines(report);
   if (!report.missing_layers.empty())
-    text += "sandbox layers that this machine lacks: " + join(report.missing_layers) + "\n";
+    text += "sandbox layers that this machine lacks: " +
+            join(report.missing_layers, ", ", escape_line) + "\n";
   return text;
 }
 

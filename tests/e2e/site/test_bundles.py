@@ -4,9 +4,12 @@ verdicts nothing has judged (device `fake`) and a judgement on the device `cpu`.
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import os
+import re
 import shutil
+import sqlite3
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -96,6 +99,31 @@ def test_the_script_of_pull_requests_checks_bundles(
             [*script, str(wrong)], env=environment, capture_output=True, text=True
         )
         assert done.returncode == 1 and "refused" in done.stderr, wrong
+
+
+def test_a_run_with_an_old_label_of_several_lines_is_exported(
+    assay: Run, bundle: Path, tmp_path: Path
+) -> None:
+    """Labels that were stored before they had to be one line."""
+    store = tmp_path / "s.db"
+    shutil.copy(bundle.parent / "s.db", store)
+    for label in ("one\ttab", "a\nrun forged", "\x1b[2J" * 50):
+        with contextlib.closing(sqlite3.connect(store)) as database, database:
+            database.execute("UPDATE runs SET agent = ?, model = ?", (label, label))
+        run, out = payload_of(bundle)["run"]["run"], tmp_path / "run.json"
+        key = ["--key", str(bundle.parent / "key.pem"), "--store", str(store)]
+        done = assay("export", "run", run, *key, "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        said = payload_of(out)["run"]
+        for shown in (said["agent"], said["model"]):
+            assert not re.search(r"[\x00-\x1f]", shown) and len(shown) <= 512
+        assert said["agent"].startswith(("one tab", "a run forged", "\\x1b[2J"))
+        checked = assay("export", "check", str(out))
+        assert checked.returncode == 0 and len(checked.stdout.splitlines()) == 1, checked.stderr
+        data = tmp_path / f"data{len(label)}"
+        words = ("--all", "--sources", "all", "--store", str(store))
+        done = assay("export", "dataset", str(data), *words)
+        assert done.returncode == 0, done.stderr
 
 
 def test_a_bundle_is_only_a_claim(assay: Run, bundle: Path, tmp_path: Path) -> None:

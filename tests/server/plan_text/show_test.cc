@@ -1,5 +1,6 @@
 #include "server/plan_text/show.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/handle.h"
@@ -30,6 +31,22 @@ TEST_CASE("a plan as text") {
             "        argument 3 1000 (4 bytes)\n"
             "outputs: 1\n"
             "  output 0  in scratch0  dtype float32  shape [1000]  strides [1]\n");
+}
+
+TEST_CASE("no text of a plan adds a line") {
+  const std::string forged = "x\noperations: FORGED\tx\xe2\x80\xae";
+  Plan plan = test::vector_add_plan(1000);
+  const std::string honest = show_plan(plan, 1);
+  plan.target = forged;
+  for (PlanBuffer& buffer : plan.buffers) buffer.name = forged;
+  for (PlanBinary& binary : plan.binaries) binary.kernel = forged;
+  for (PlanOutput& output : plan.outputs) output.dtype = forged;
+  const std::string text = show_plan(plan, 1);
+  INFO(text);
+  CHECK(std::count(text.begin(), text.end(), '\n') ==
+        std::count(honest.begin(), honest.end(), '\n'));
+  CHECK(text.find_first_of("\t\xe2") == std::string::npos);
+  CHECK(text.find("target x operations: FORGED x\\u{202e}, ") != std::string::npos);
 }
 
 TEST_CASE("choices show what each alternative does, and operations keep their numbers") {

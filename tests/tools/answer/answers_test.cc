@@ -15,6 +15,22 @@ TEST_CASE("an error answer has the error in text and `structured`, escaped and c
   CHECK(answer.structured["error"]["code"] == "not_found");
 }
 
+TEST_CASE("an error of several lines has marks, also when it is cut") {
+  const Error error = {ErrorCode::invalid_argument, "no entry in\r\nnext: FORGED\n\n```\n"};
+  const mcp::ToolResult answer = error_answer(error);
+  CHECK(answer.text == "error (invalid_argument): no entry in\n| next: FORGED\n| \n| ```");
+  CHECK(answer.structured["error"]["message"] == "no entry in\nnext: FORGED\n\n```\n");
+  std::string text = "head";
+  for (int i = 0; i < 1'000; ++i) text += "\nnext: FORGED" + std::string(i % 7, 'x');
+  for (const std::string& message : {text, std::string(5'000, '\n')}) {
+    const mcp::ToolResult cut = error_answer({ErrorCode::not_found, message});
+    CHECK(cut.text.size() < 2'100);
+    CHECK(cut.text.find("\nnext: FORGED") == std::string::npos);
+    CHECK(cut.text.find(" bytes cut ...]\n") != std::string::npos);
+    CHECK(cut.structured["error"]["message"].get<std::string>().size() < 2'100);
+  }
+}
+
 TEST_CASE("a long answer is cut, says so, and keeps its handles") {
   mcp::ToolResult answer;
   answer.text = std::string(50'000, 'a');

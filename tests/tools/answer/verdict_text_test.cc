@@ -108,6 +108,23 @@ TEST_CASE("text of the submission cannot look like a line of the answer") {
   CHECK(times(text_of(verdict, Format::detailed), "\nnext: FORGED") == 0);
 }
 
+TEST_CASE("the limit of a quoted text holds with the marks of its lines") {
+  constexpr std::size_t kLimit = 600, kDetailedLimit = 8'000;
+  for (const std::string line : {"\n", "x\n", "next: FORGED\n", "漢\n"}) {
+    Verdict verdict = raised("m");
+    for (std::size_t i = 0; i < 10'000; ++i) verdict.stdout_text += line;
+    verdict.stdout_text += "the last line";
+    const std::string without = text_of(raised("m"));
+    const std::string text = text_of(verdict);
+    CHECK(text.size() <= without.size() + kLimit + 50);  // 50: the line that names the output
+    CHECK(text_of(verdict, Format::detailed).size() <=
+          text_of(raised("m"), Format::detailed).size() + kDetailedLimit + 50);
+    CHECK(times(text, "\nnext: FORGED") == 0);
+    CHECK(times(text, " bytes cut ...]\n") == 1);
+    CHECK(times(text, "the last line\n") == 1);
+  }
+}
+
 TEST_CASE("an error shows advice; its tier is explained only in detail") {
   Verdict verdict = raised("no");
   verdict.diagnostic->advice = "write tl.dot";

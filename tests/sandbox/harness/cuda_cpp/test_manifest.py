@@ -125,6 +125,8 @@ def test_the_error_for_a_missing_manifest_shows_one(text: str) -> None:
         (LAUNCH.replace('"f"', "7"), "value_error", 3, "kernel is 7; want a kernel's name"),
         (LAUNCH.replace('"f"', '"f\\nnext: x"'), "value_error", 3, "a kernel's name on one line"),
         (LAUNCH.replace('"f"', '"f<\\u00ad1>"'), "value_error", 3, "a kernel's name on one line"),
+        (LAUNCH.replace('"f"', '"f<1,\t2>"'), "value_error", 3, "'f<1,\\t2>'; want a kernel's"),
+        (LAUNCH.replace('"f"', '"f<1,\\t2>"'), "value_error", 3, "with spaces but no tabs"),
         (LAUNCH.replace("grid = 1", 'grid = "rows +"'), "syntax_error", 4, "launch 1 (f): grid"),
         (
             LAUNCH.replace("grid = 1", "grid = [1, 1, 1, 1]"),

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
+from harness.cuda_cpp.launches import CPP_TYPES
+from harness.cuda_cpp.manifest_reader import MAX_TEXT_CHARS
 from harness.cuda_cpp.nvrtc import Nvrtc
-from harness.entry.errors import CudaCompilationError, ManifestError, UnsupportedHere
+from harness.entry.errors import (
+    CudaCompilationError,
+    ManifestError,
+    NotRecordable,
+    UnsupportedHere,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -171,6 +179,31 @@ def test_mistakes_of_a_manifest(source: str, kind: str, line: int, says: str) ->
         record(source, case({"x": X}, {"y": X}))
     assert says in str(caught.value)
     assert (caught.value.kind, caught.value.line) == (kind, line)
+
+
+@pytest.mark.parametrize("characters", [4_100, 9_000, 70_000])
+def test_an_instance_of_a_template_can_have_too_long_a_name(characters: int) -> None:
+    """The manifest names it in a few characters. Its name in the binary has its arguments in full,
+    and a plan has that name."""
+    long = "L" + "o" * characters
+    source = COPY.replace("copy<{x.dtype}>", "copy<__half, T>").replace(
+        "template <class T>", f"struct {long} {{}};\nusing T = {long};\ntemplate <class T, class U>"
+    )
+    with pytest.raises(NotRecordable) as caught:
+        record(source, case({"x": X}, {"y": X}))
+    assert re.search(
+        r"^the name of the kernel '_Z4copy.*\.\.\.' in its binary has \d+ bytes; the limit is 4096",
+        str(caught.value),
+    )
+    assert len(str(caught.value)) < 300
+
+
+def test_the_longest_name_of_a_manifest_fits_into_a_message() -> None:
+    """A name longer than this ends as a protocol error (HeaderReader::kMaxNameBytes)."""
+    hole = "{a}"
+    name = (hole * (MAX_TEXT_CHARS // len(hole)))[:MAX_TEXT_CHARS]
+    assert len(name.replace(hole, str(-(2**63)))) < 8 << 10
+    assert max(map(len, CPP_TYPES.values())) < 8 * len("{x.dtype}")
 
 
 def test_targets_that_nvrtc_does_not_compile_for() -> None:

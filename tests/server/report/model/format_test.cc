@@ -1,6 +1,7 @@
 
 #include "server/report/model/format.h"
 
+#include "base/text.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -25,21 +26,35 @@ using namespace assay::report;
 
 TEST_CASE("columns are as wide as their widest cell, in characters") {
   CHECK(text_table({{"a", "bb"}, {"–––", "x"}}) == "a    bb\n---  --\n–––  x\n");
+  CHECK(text_table({{"a", "b"}, {"x\nrun_forged", "\xe2\x80\xae"}}) ==
+        "a             b\n------------  --------\nx run_forged  \\u{202e}\n");
   CHECK(padded("–", 3) == "–  ");
   CHECK(padded("long", 2) == "long");
 }
 
 TEST_CASE("printable lines") {
-  CHECK(printable_line("a\nb\t\x1b[1m c", 99) == "a b [1m c");
-  // A C1 control character is removed, because terminals obey it.
-  CHECK(printable_line("\xc2\x9b"
-                       "31m",
-                       99) == "31m");
+  CHECK(printable_line(" a\nb\t \x1b[1m c\n", 99) == "a b \\x1b[1m c");
   CHECK(printable_line("caf\xc3\xa9", 99) == "caf\xc3\xa9");
-  CHECK(printable_line("\xff\xfe"
-                       "ab",
-                       99) == "ab");
   CHECK(printable_line("abcdef", 4) == "abc…");
   CHECK(printable_line("abcd", 4) == "abcd");
   CHECK(width_of("caf\xc3\xa9…") == 5);
+}
+
+TEST_CASE("a printable line has the same escapes as every other line of untrusted text") {
+  for (const char* text : {"a\xe2\x80\xae"
+                           "b",  // bidirectional
+                           "a\xe2\x80\x8b"
+                           "b",  // invisible
+                           "a\xe2\x80\xa8"
+                           "b",  // a separator of lines
+                           "\xc2\x9b"
+                           "31m",
+                           "\xff\xfe"
+                           "ab",
+                           "\x7f", "a\rb"}) {
+    CHECK(printable_line(text, 99) == escape_line(text));
+    CHECK(printable_line(printable_line(text, 99), 99) == printable_line(text, 99));
+  }
+  const std::string cut = printable_line("abcde\xe2\x80\xae", 10);
+  CHECK(cut == "abcde\\u{2…");
 }

@@ -81,7 +81,8 @@ bool JobExecution::fail_by_judge(const Error& error, const std::string& doing) {
   const bool is_gone = trouble == JudgeTrouble::ended || trouble == JudgeTrouble::forgotten;
   if (alone_ && is_gone && !monitor_.stop.stop_requested())
     return fail(ErrorKind::reference_error, Stage::judge,
-                "the operator's own code ended its judge, also a judge of this job alone; " +
+                "the cause is the operator's own code, because a judge of this job alone failed "
+                "too: " +
                     doing + ": " + error.message);
   return fail_infrastructure(error, doing);
 }

@@ -14,6 +14,10 @@
 // process ends or misses a deadline, the next request starts a new process. The new process does
 // not know the jobs that the old process had prepared.
 //
+// The deadline of a request limits the judge's work on it, so its time counts from the request's
+// turn, and, except for the reference of a check, from when the process is ready. Otherwise the
+// slow work for one job would end the requests of others.
+//
 // Errors of requests, besides `cancelled`: `unavailable` if the process ended while it worked on
 // the request, or was ended because it missed the deadline, had a broken GPU context, sent a
 // malformed answer although it is not trusted, or kept another job from timing; `not_found`
@@ -77,7 +81,7 @@ struct AttributionRuns {
 
 class Judge {
  public:
-  /// The time in which a judge that is started ahead, before the first request, must be ready.
+  /// The time in which a judge must be ready, before the first request or at a request.
   static constexpr std::int64_t kStartMs = 120'000;
 
   /// `device` is "cpu" or "cuda:N". The process sees only GPU N, under the number 0, because
@@ -162,6 +166,9 @@ class Judge {
   void release(const std::string& job, std::optional<FifoSemaphore::Slot> memory = {});
 
  private:
+  static constexpr const char* kSetting = "judge_wall_ms, option --judge-wall-ms";
+  static constexpr const char* kNoSetting = "";
+
   Status ensure_started(const Deadline& deadline);
   void stop_process();
   void note_end();
@@ -171,6 +178,10 @@ class Judge {
     nlohmann::json header;
     std::vector<int> fds;
     std::string job, case_id;  // the answer must have them; a case without an ID is not compared
+    // The setting behind the deadline, and the cases of a request about several ones, for the error
+    // of a judge that misses the deadline.
+    const char* setting = kSetting;
+    const std::vector<CaseRequest>* cases = nullptr;
   };
   /// Reads an answer that is no error. The caller of read() holds the slot of turn_.
   using Read = std::function<Status(Frame& answer)>;
@@ -183,8 +194,11 @@ class Judge {
                                       Prepared prepared, std::vector<UniqueFd> fds);
   Status ask(const Request& request, const Read& read, const Deadline& deadline);
   Status ask_in_turn(const Request& request, const Read& read, const Deadline& deadline);
-  Status ask_now(const Request& request, const Read& read, const Deadline& deadline);
+  Status ask_now(const Request& request, const Read& read, const Deadline& work);
+  Result<Frame> receive_answer(const Request& request, const Deadline& work);
   Status settle_in_turn(const std::string& job, const Deadline& deadline);
+  std::string late_text(const Request& request, const Deadline& work) const;
+  void note_begun(const Frame& frame, const Request& request);
   void set_asked_socket(int socket);
   void interrupt();
   void send_releases();
@@ -196,6 +210,7 @@ class Judge {
   const std::unique_ptr<JudgeProcess> process_;
   std::optional<JudgeReady> ready_;
   std::string last_end_;                  // how the last process ended, if it ended by itself
+  std::string begun_;                     // the case of the request that the process has begun
   std::atomic<bool> has_worked_ = false;  // whether the process has had a request
   /// The first error of the reference of a check. Every later request gets the same error, so a
   /// reference that hangs is waited for only once.

@@ -16,6 +16,7 @@ std::optional<JudgeTrouble> trouble_of(ErrorCode code) {
     case ErrorCode::unavailable: return JudgeTrouble::ended;
     case ErrorCode::not_found: return JudgeTrouble::forgotten;
     case ErrorCode::resource_exhausted: return JudgeTrouble::no_memory;
+    case ErrorCode::preempted: return JudgeTrouble::preempted;
     default: return std::nullopt;
   }
 }

@@ -19,6 +19,7 @@ constexpr std::int64_t kInterruptMs = 10'000;
 // The number of frames before an answer that answer no request. A judge sends one such frame for
 // each request that was cancelled. A process that sends more of them is out of control.
 constexpr int kMostStrayFrames = 1'000;
+constexpr const char* kGaveWay = "it did not end its work before another job was timed";
 
 /// Returns an error that is not one of the judge's work on a request, so the job that asked does
 /// not run again.
@@ -80,13 +81,23 @@ Status Judge::ensure_started(const Deadline& deadline) {
 
 /// Notes how a process that is no longer alive has ended.
 void Judge::note_end() {
-  if (process_->socket() >= 0) last_end_ = process_->how_it_ended().value_or("");
+  if (process_->socket() < 0) return;
+  last_end_ = process_->how_it_ended().value_or("");
+  gave_way_ = false;
 }
 
 /// Ends the process. The next request starts a new one.
 void Judge::stop_process() {
   process_->stop();
   has_worked_ = false;
+  gave_way_ = false;
+}
+
+/// Ends a process that keeps the GPU from a job that will be timed.
+void Judge::stop_for_timing() {
+  stop_process();
+  gave_way_ = true;
+  last_end_ = kGaveWay;
 }
 
 /// Turns an error of the process of a check into an error of its reference, and keeps the error.
@@ -179,7 +190,11 @@ Status Judge::ask_now(const Request& request, const Read& read, const Deadline& 
   set_asked_socket(process_->socket());
   Status sent = send_frame(process_->socket(), request.header, {}, request.fds, work);
   Result<Frame> reply = sent ? receive_answer(request, work) : fail(sent.error());
-  set_asked_socket(-1);  // before the socket is closed
+  const bool interrupted = set_asked_socket(-1);  // before the socket is closed
+  if (!reply && interrupted && reply.error().code != ErrorCode::cancelled) {
+    stop_for_timing();
+    return fail(ErrorCode::preempted, std::string("the judge did not answer: ") + kGaveWay);
+  }
   if (!sent) {
     const bool cancelled = sent.error().code == ErrorCode::cancelled;
     if (own && !cancelled) return fail(of_reference(sent.error()));
@@ -202,6 +217,7 @@ Status Judge::ask_now(const Request& request, const Read& read, const Deadline& 
     Error error = parse_judge_error(*reply);
     if (error.code == ErrorCode::not_found && !last_end_.empty())
       error.message += "; the judge before it ended: " + last_end_;
+    if (error.code == ErrorCode::not_found && gave_way_) error.code = ErrorCode::preempted;
     if (own) return fail(of_reference(error));
     if (error.code == ErrorCode::unavailable) stop_process();
     return fail(error);
@@ -210,15 +226,19 @@ Status Judge::ask_now(const Request& request, const Read& read, const Deadline& 
   return {};
 }
 
-void Judge::set_asked_socket(int socket) {
+/// Returns whether interrupt() has ended the work on the last socket.
+bool Judge::set_asked_socket(int socket) {
   const MutexLock lock(mutex_);
   asked_socket_ = socket;
+  return std::exchange(interrupted_, false);
 }
 
 /// Ends the request for which another thread waits, and its process with it. Returns at once.
 void Judge::interrupt() {
   const MutexLock lock(mutex_);
-  if (asked_socket_ >= 0) ::shutdown(asked_socket_, SHUT_RDWR);
+  if (asked_socket_ < 0) return;
+  interrupted_ = true;
+  ::shutdown(asked_socket_, SHUT_RDWR);
 }
 
 Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& request,
@@ -287,7 +307,7 @@ Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
     const Error busy = turn.error();
     turn = turn_.acquire(Deadline::after_ms(kInterruptMs, deadline.stop()));
     if (!turn) return fail(not_of_request(turn.error()));
-    stop_process();
+    stop_for_timing();
     return fail(ErrorCode::unavailable, busy.message);
   }
   if (!process_->alive()) {
@@ -297,7 +317,7 @@ Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
   }
   Status settled = ask_now({settle_header(job), {}, job, {}, kNoSetting}, parse_settled, deadline);
   // What the judge does on the device is unknown now, so it must not go on.
-  if (!settled && settled.error().code != ErrorCode::cancelled) stop_process();
+  if (!settled && settled.error().code != ErrorCode::cancelled) stop_for_timing();
   return settled;
 }
 

@@ -20,8 +20,9 @@
 //
 // Errors of requests, besides `cancelled`: `unavailable` if the process ended while it worked on
 // the request, or was ended because it missed the deadline, had a broken GPU context, sent a
-// malformed answer although it is not trusted, or kept another job from timing; `not_found`
-// if the process does not know the job, because it replaced a process that ended;
+// malformed answer although it is not trusted; `not_found` if the process does not know the job,
+// because it replaced a process that ended; `preempted` instead of both if settle() ended the
+// process, so that the code that it executed is not to blame;
 // `resource_exhausted` if the device has too little free memory; `unsupported` if the case needs a
 // GPU; `reference` for the reference of a check; `internal` for everything else.
 #pragma once
@@ -171,6 +172,7 @@ class Judge {
 
   Status ensure_started(const Deadline& deadline);
   void stop_process();
+  void stop_for_timing();
   void note_end();
   Error of_reference(const Error& error);
   Error malformed(const Error& error);
@@ -199,7 +201,7 @@ class Judge {
   Status settle_in_turn(const std::string& job, const Deadline& deadline);
   std::string late_text(const Request& request, const Deadline& work) const;
   void note_begun(const Frame& frame, const Request& request);
-  void set_asked_socket(int socket);
+  bool set_asked_socket(int socket);
   void interrupt();
   void send_releases();
   void send_releases_now();
@@ -210,6 +212,7 @@ class Judge {
   const std::unique_ptr<JudgeProcess> process_;
   std::optional<JudgeReady> ready_;
   std::string last_end_;                  // how the last process ended, if it ended by itself
+  bool gave_way_ = false;                 // whether settle() ended the last process
   std::string begun_;                     // the case of the request that the process has begun
   std::atomic<bool> has_worked_ = false;  // whether the process has had a request
   /// The first error of the reference of a check. Every later request gets the same error, so a
@@ -224,6 +227,7 @@ class Judge {
   std::vector<Release> released_ ASSAY_GUARDED_BY(mutex_);
   /// The socket of the process that works on a request, or -1.
   int asked_socket_ ASSAY_GUARDED_BY(mutex_) = -1;
+  bool interrupted_ ASSAY_GUARDED_BY(mutex_) = false;  // whether interrupt() ended this work
   std::stop_source shutdown_;
   std::thread warm_up_;
 };

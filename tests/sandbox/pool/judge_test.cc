@@ -210,9 +210,34 @@ TEST_CASE("a judge that is busy for all of the time in which it should settle is
   CHECK_FALSE(judge.settle("job_2", at_once()));
   const Status ended = asked.get();
   REQUIRE_FALSE(ended);
-  CHECK((ended.error().code == ErrorCode::unavailable));
+  CHECK((ended.error().code == ErrorCode::preempted));
   CHECK(log.stops == 1);
   CHECK(judge.settle("job_2", at_once()));
+}
+
+TEST_CASE("a job whose judge was ended for a timed job, between its requests, is not to blame") {
+  bool knows = true;
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [&](int socket, const nlohmann::json& request) {
+    if (request.at("type") == "settle") return;  // computes references in advance, for long
+    nlohmann::json error = {{"type", "judge_error"}, {"reason", "unknown_job"}};
+    error.update({{"job", request.at("job")}, {"message", "no inputs"}});
+    if (knows)
+      answer(socket, request, answer_type(request));
+    else
+      ScriptedJudge::send(socket, error);
+  }));
+  const auto code = [&] {
+    const Status asked = judge.compute_references(kCase, false, long_enough());
+    return asked ? ErrorCode::internal : asked.error().code;
+  };
+  REQUIRE(judge.compute_references(kCase, false, long_enough()));
+  CHECK_FALSE(judge.settle("job_2", at_once()));
+  knows = false;
+  CHECK((code() == ErrorCode::preempted));
+  // The next process ends because of the operator's code.
+  CHECK_FALSE(judge.compute_references(kCase, false, at_once()));
+  CHECK((code() == ErrorCode::not_found));
 }
 
 }  // namespace assay::sandbox

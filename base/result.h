@@ -29,6 +29,7 @@ enum class ErrorCode {
   corrupt,             // data from outside failed its checks
   io,                  // a system call failed; the message has the call, the path and errno
   cancelled,           // the caller asked to stop
+  preempted,           // other work that comes first ended this work, which can be tried again
   unsupported,         // this device cannot do it, but another could
   reference,           // the reference of a check is wrong; the message says where
   internal,            // a defect of Assay
@@ -45,6 +46,7 @@ inline std::string_view to_string(ErrorCode code) {
     case ErrorCode::corrupt: return "corrupt";
     case ErrorCode::io: return "io";
     case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::preempted: return "preempted";
     case ErrorCode::unsupported: return "unsupported";
     case ErrorCode::reference: return "reference";
     case ErrorCode::internal: return "internal";

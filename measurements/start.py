@@ -83,7 +83,8 @@ def until_ready(role: str, root: Path, python: str) -> dict[str, Any]:
         raise SystemExit(f"the {role} did not become ready")
     if role == "judge":
         channel.send(describe(root))
-        answer = channel.receive()
+        while (answer := channel.receive()) is not None and answer.type == "begun":
+            pass
         if answer is None or answer.type != "described":
             raise SystemExit("the judge described nothing")
         answer.close()

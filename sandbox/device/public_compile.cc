@@ -114,6 +114,11 @@ bool fail_as_compiled(JobExecution& run, Compiled compiled) {
 
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target) {
   Verdict& verdict = run.verdict();
+  // If the operator's code stops the judge that describes the cases, this judge no longer knows the
+  // job's inputs either. The description's error is the cause, and names the case.
+  if (!compiled.described && compiled.verdict.error_kind == ErrorKind::reference_error &&
+      verdict.error_kind == ErrorKind::reference_error)
+    return fail_as_compiled(run, std::move(compiled));
   if (run.failed() && is_inconclusive(verdict.error_kind)) return false;
   for (const auto& [stage, ms] : compiled.verdict.stage_ms) verdict.stage_ms["record"] += ms;
   if (!compiled.results) {
@@ -125,8 +130,11 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
     const bool needs_gpu = refused == ErrorKind::unsupported && !compiled.described;
     const bool is_the_submissions = !is_inconclusive(refused) && !needs_gpu;
     // A job that ends in an infrastructure error counts as not judged and runs again. A client
-    // could cancel a job while its compilation hangs.
-    const bool is_not_judged = is_infrastructure_error(refused) || refused == ErrorKind::cancelled;
+    // could cancel a job while its compilation hangs. An operator whose code stops its judge has
+    // the same error on every device.
+    const bool is_not_judged = is_infrastructure_error(refused) ||
+                               refused == ErrorKind::cancelled ||
+                               refused == ErrorKind::reference_error;
     // An exception of the interpreter counts against the submission only if it does not compile.
     const bool is_open = passes || not_run || (run.failed() && is_exception(verdict.error_kind));
     if (refused == ErrorKind::compilation_error || ((passes || not_run) && is_the_submissions) ||

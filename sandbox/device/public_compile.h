@@ -69,11 +69,11 @@ bool fail_as_compiled(JobExecution& run, Compiled compiled);
 
 /// Adds the outcome of a compilation to a verdict about the same public cases. A compilation error
 /// replaces the verdict, because compilation precedes the run on a machine with a GPU. Any other
-/// error replaces a pass or `unsupported`, also one of Assay or of the machine, because nothing
-/// shows then that the kernels compile. It becomes a hint if the judge cannot describe the cases
-/// for the compiler without a GPU. If the source compiles but fails in the interpreter with a
-/// Python exception, the verdict becomes `unsupported`, because the exception may come from the
-/// interpreter. Returns false if the verdict is an error.
+/// error replaces a pass or `unsupported`, also one of Assay, of the machine or of the operator,
+/// because nothing shows then that the kernels compile. It becomes a hint if the judge cannot
+/// describe the cases for the compiler without a GPU. If the source compiles but fails in the
+/// interpreter with a Python exception, the verdict becomes `unsupported`, because the exception
+/// may come from the interpreter. Returns false if the verdict is an error.
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);
 
 }  // namespace assay::sandbox

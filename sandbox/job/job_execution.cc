@@ -16,6 +16,7 @@ std::optional<JudgeTrouble> trouble_of(ErrorCode code) {
     case ErrorCode::unavailable: return JudgeTrouble::ended;
     case ErrorCode::not_found: return JudgeTrouble::forgotten;
     case ErrorCode::resource_exhausted: return JudgeTrouble::no_memory;
+    case ErrorCode::preempted: return JudgeTrouble::preempted;
     default: return std::nullopt;
   }
 }
@@ -81,7 +82,8 @@ bool JobExecution::fail_by_judge(const Error& error, const std::string& doing) {
   const bool is_gone = trouble == JudgeTrouble::ended || trouble == JudgeTrouble::forgotten;
   if (alone_ && is_gone && !monitor_.stop.stop_requested())
     return fail(ErrorKind::reference_error, Stage::judge,
-                "the operator's own code ended its judge, also a judge of this job alone; " +
+                "the cause is the operator's own code, because a judge of this job alone failed "
+                "too: " +
                     doing + ": " + error.message);
   return fail_infrastructure(error, doing);
 }

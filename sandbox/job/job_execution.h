@@ -28,6 +28,7 @@ enum class JudgeTrouble {
   ended,      // its process ended, or was ended, while it worked for this job
   forgotten,  // its process has replaced one that ended while it worked for another job
   no_memory,  // the device had too little free memory, perhaps because other jobs used it
+  preempted,  // its process was ended because another job was timed
 };
 
 class JobExecution {

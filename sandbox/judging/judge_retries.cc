@@ -8,10 +8,10 @@ void JudgeRetries::execute(JobExecution& run, const Ways& ways) {
   const std::string key =
       run.job().operator_dir + "\n" + run.verdict().provenance.operator_revision;
   bool alone = ends_judges(key), has_freed = false;
-  int shared = 0;
+  int shared = 0, lonely = 0;
   if (alone) run.begin_again(true);
   while (true) {
-    if (!alone) ++shared;
+    ++(alone ? lonely : shared);
     (alone ? ways.alone : ways.shared)();
     const std::optional<JudgeTrouble> trouble = run.judge_trouble();
     if (run.verdict().error_kind == ErrorKind::cancelled) return;
@@ -24,6 +24,8 @@ void JudgeRetries::execute(JobExecution& run, const Ways& ways) {
       if (has_freed) return;
       has_freed = true;
       ways.free_memory();
+    } else if (alone && *trouble == JudgeTrouble::preempted) {
+      if (lonely >= kMostAlone) return;
     } else if (alone) {
       note(key, run);
       return;

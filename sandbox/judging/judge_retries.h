@@ -6,6 +6,8 @@
 //   `reference_error`, and later jobs of this operator get a judge of their own at once, until one
 //   of them is judged without trouble.
 // - The judge's process was replaced, because another job had ended it: the job runs again.
+// - The judge's process was ended because it still worked when another job was to be timed: the job
+//   runs again, and after several attempts it has an error of Assay. The operator is not to blame.
 // - The device had too little memory: memory is freed, and the job runs again, once, while no other
 //   job has inputs in the device's memory.
 //
@@ -28,6 +30,8 @@ class JudgeRetries {
  public:
   /// The number of times that a job runs with judges that other jobs use, if other jobs end them.
   static constexpr int kMostShared = 3;
+  /// The number of times that a job runs with a judge of its own, if timed jobs end this judge.
+  static constexpr int kMostAlone = 3;
 
   struct Ways {
     std::function<void()> shared;  // runs the job with a judge that other jobs use too

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "sandbox/wire/header_reader.h"
 #include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
@@ -21,6 +22,7 @@ constexpr std::int64_t kInterruptMs = 10'000;
 // The number of frames before an answer that answer no request. A judge sends one such frame for
 // each request that was cancelled. A process that sends more of them is out of control.
 constexpr int kMostStrayFrames = 1'000;
+constexpr const char* kGaveWay = "it did not end its work before another job was timed";
 
 /// Returns an error that is not one of the judge's work on a request, so the job that asked does
 /// not run again.
@@ -48,21 +50,6 @@ Status check_files(const Prepared& prepared, const std::vector<UniqueFd>& fds) {
     if (!sealed) return fail(sealed.error());
   }
   return {};
-}
-
-/// Waits for the answer to a request about this job and case. Skips answers to earlier requests.
-/// Errors: as receive_frame(), and corrupt if the process sent too many other frames.
-Result<Frame> receive_answer(int socket, const std::string& job, const std::string& case_id,
-                             const Deadline& deadline) {
-  for (int strays = 0; strays <= kMostStrayFrames; ++strays) {
-    Result<Frame> reply = receive_frame(socket, deadline);
-    if (!reply || answers(*reply, job, case_id)) return reply;
-    // receive_frame() checks the deadline only while no whole frame has arrived.
-    if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
-    if (deadline.expired()) return fail(ErrorCode::resource_exhausted, "the deadline passed");
-  }
-  return fail(ErrorCode::corrupt, "it sent more than " + std::to_string(kMostStrayFrames) +
-                                      " frames that answer no request (kMostStrayFrames)");
 }
 
 }  // namespace
@@ -97,13 +84,23 @@ Status Judge::ensure_started(const Deadline& deadline) {
 
 /// Notes how a process that is no longer alive has ended.
 void Judge::note_end() {
-  if (process_->socket() >= 0) last_end_ = process_->how_it_ended().value_or("");
+  if (process_->socket() < 0) return;
+  last_end_ = process_->how_it_ended().value_or("");
+  gave_way_ = false;
 }
 
 /// Ends the process. The next request starts a new one.
 void Judge::stop_process() {
   process_->stop();
   has_worked_ = false;
+  gave_way_ = false;
+}
+
+/// Ends a process that keeps the GPU from a job that will be timed.
+void Judge::stop_for_timing() {
+  stop_process();
+  gave_way_ = true;
+  last_end_ = kGaveWay;
 }
 
 /// Turns an error of the process of a check into an error of its reference, and keeps the error.
@@ -140,16 +137,20 @@ Status Judge::ask(const Request& request, const Read& read, const Deadline& dead
 }
 
 Status Judge::ask_in_turn(const Request& request, const Read& read, const Deadline& deadline) {
+  const auto after_ms = [&](std::int64_t ms) { return Deadline::after_ms(ms, deadline.stop()); };
   const std::int64_t begin_ns = system_clock().monotonic_ns();
-  const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
+  const Result<FifoSemaphore::Slot> turn = turn_.acquire(after_ms(kForeverMs));
   if (!turn) return fail(not_of_request(turn.error()));
   const std::int64_t turn_ns = system_clock().monotonic_ns();
   if (failure_) return fail(*failure_);
   send_releases_now();  // ends a process that cannot take them, so that a new one is started
-  const Status started = ensure_started(deadline);
+  Deadline work = after_ms(deadline.limit_ms());
+  const bool own = process_->has_own_reference();  // the start executes code of the caller
+  const Status started = ensure_started(own ? work : after_ms(kStartMs));
   if (!started) return fail(not_of_request(started.error()));
+  if (!own) work = after_ms(deadline.limit_ms());
   has_worked_ = true;
-  Status answered = ask_now(request, read, deadline);
+  Status answered = ask_now(request, read, work);
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) / kNsPerMs; };
   log::trace("judge request", {{"type", request.header.value("type", std::string())},
                                {"waited_ms", ms(turn_ns - begin_ns)},
@@ -157,15 +158,53 @@ Status Judge::ask_in_turn(const Request& request, const Read& read, const Deadli
   return answered;
 }
 
+/// Notes the case of the request that the process says it has begun.
+void Judge::note_begun(const Frame& frame, const Request& request) {
+  HeaderReader in(frame.header, "begun");
+  if (in.optional_text("job") == request.job) begun_ = in.optional_text("case");
+}
+
+/// Waits for the answer to a request. Skips answers to earlier requests. Errors: as
+/// receive_frame(), and corrupt if the process sent too many other frames.
+Result<Frame> Judge::receive_answer(const Request& request, const Deadline& work) {
+  begun_.clear();
+  for (int strays = 0; strays <= kMostStrayFrames; ++strays) {
+    Result<Frame> reply = receive_frame(process_->socket(), work);
+    const bool begun = reply && reply->type() == "begun";
+    if (begun) note_begun(*reply, request);
+    if (!reply || (!begun && answers(*reply, request.job, request.case_id))) return reply;
+    // receive_frame() checks the deadline only while no whole frame has arrived.
+    if (work.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
+    if (work.expired()) return fail(ErrorCode::resource_exhausted, "the deadline passed");
+  }
+  return fail(ErrorCode::corrupt, "it sent more than " + std::to_string(kMostStrayFrames) +
+                                      " frames that answer no request (kMostStrayFrames)");
+}
+
+/// Says which limit a judge has reached, and at which case of the request. Does not name a hidden
+/// case, because a client may read the text before its submission gets hidden cases.
+std::string Judge::late_text(const Request& request, const Deadline& work) const {
+  std::string at;
+  for (const CaseRequest& one :
+       request.cases != nullptr ? *request.cases : std::vector<CaseRequest>()) {
+    if (one.id == begun_) at = one.hidden ? " on a hidden case" : " on case '" + one.id + "'";
+  }
+  const std::string setting = request.setting;
+  return "its work" + at + " took longer than " + std::to_string(work.limit_ms()) + " ms" +
+         (setting.empty() ? "" : " (" + setting + ")");
+}
+
 /// Sends the request and reads the answer. The caller holds the slot of turn_.
-Status Judge::ask_now(const Request& request, const Read& read, const Deadline& deadline) {
+Status Judge::ask_now(const Request& request, const Read& read, const Deadline& work) {
   const bool own = process_->has_own_reference();
   set_asked_socket(process_->socket());
-  Status sent = send_frame(process_->socket(), request.header, {}, request.fds, deadline);
-  Result<Frame> reply =
-      sent ? receive_answer(process_->socket(), request.job, request.case_id, deadline)
-           : fail(sent.error());
-  set_asked_socket(-1);  // before the socket is closed
+  Status sent = send_frame(process_->socket(), request.header, {}, request.fds, work);
+  Result<Frame> reply = sent ? receive_answer(request, work) : fail(sent.error());
+  const bool interrupted = set_asked_socket(-1);  // before the socket is closed
+  if (!reply && interrupted && reply.error().code != ErrorCode::cancelled) {
+    stop_for_timing();
+    return fail(ErrorCode::preempted, std::string("the judge did not answer: ") + kGaveWay);
+  }
   if (!sent) {
     const bool cancelled = sent.error().code == ErrorCode::cancelled;
     if (own && !cancelled) return fail(of_reference(sent.error()));
@@ -178,7 +217,9 @@ Status Judge::ask_now(const Request& request, const Read& read, const Deadline& 
     // misses a deadline or ends is replaced by a new process.
     if (reply.error().code == ErrorCode::cancelled) return fail(reply.error());
     if (own) return fail(of_reference(reply.error()));
-    last_end_ = process_->how_it_ended().value_or(reply.error().message);
+    const bool late = reply.error().code == ErrorCode::resource_exhausted;
+    last_end_ =
+        late ? late_text(request, work) : process_->how_it_ended().value_or(reply.error().message);
     stop_process();
     return fail(ErrorCode::unavailable, "the judge did not answer: " + last_end_);
   }
@@ -186,6 +227,7 @@ Status Judge::ask_now(const Request& request, const Read& read, const Deadline& 
     Error error = parse_judge_error(*reply);
     if (error.code == ErrorCode::not_found && !last_end_.empty())
       error.message += "; the judge before it ended: " + last_end_;
+    if (error.code == ErrorCode::not_found && gave_way_) error.code = ErrorCode::preempted;
     if (own) return fail(of_reference(error));
     if (error.code == ErrorCode::unavailable) stop_process();
     return fail(error);
@@ -194,15 +236,19 @@ Status Judge::ask_now(const Request& request, const Read& read, const Deadline& 
   return {};
 }
 
-void Judge::set_asked_socket(int socket) {
+/// Returns whether interrupt() has ended the work on the last socket.
+bool Judge::set_asked_socket(int socket) {
   const MutexLock lock(mutex_);
   asked_socket_ = socket;
+  return std::exchange(interrupted_, false);
 }
 
 /// Ends the request for which another thread waits, and its process with it. Returns at once.
 void Judge::interrupt() {
   const MutexLock lock(mutex_);
-  if (asked_socket_ >= 0) ::shutdown(asked_socket_, SHUT_RDWR);
+  if (asked_socket_ < 0) return;
+  interrupted_ = true;
+  ::shutdown(asked_socket_, SHUT_RDWR);
 }
 
 Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& request,
@@ -216,8 +262,9 @@ Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& r
     made = complete(job, request, std::move(*prepared), std::move(frame.fds));
     return made ? Status{} : fail(made.error());
   };
-  if (Status asked = ask({request, {}, job.id, {}}, read, deadline); !asked)
-    return fail(asked.error());
+  const Request about{
+      .header = request, .fds = {}, .job = job.id, .case_id = {}, .cases = &job.cases};
+  if (Status asked = ask(about, read, deadline); !asked) return fail(asked.error());
   return made;
 }
 
@@ -270,7 +317,7 @@ Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
     const Error busy = turn.error();
     turn = turn_.acquire(Deadline::after_ms(kInterruptMs, deadline.stop()));
     if (!turn) return fail(not_of_request(turn.error()));
-    stop_process();
+    stop_for_timing();
     return fail(ErrorCode::unavailable, busy.message);
   }
   if (!process_->alive()) {
@@ -278,9 +325,9 @@ Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
     stop_process();  // also what the process has left behind in its jail
     return {};
   }
-  Status settled = ask_now({settle_header(job), {}, job, {}}, parse_settled, deadline);
+  Status settled = ask_now({settle_header(job), {}, job, {}, kNoSetting}, parse_settled, deadline);
   // What the judge does on the device is unknown now, so it must not go on.
-  if (!settled && settled.error().code != ErrorCode::cancelled) stop_process();
+  if (!settled && settled.error().code != ErrorCode::cancelled) stop_for_timing();
   return settled;
 }
 

@@ -14,10 +14,15 @@
 // process ends or misses a deadline, the next request starts a new process. The new process does
 // not know the jobs that the old process had prepared.
 //
+// The deadline of a request limits the judge's work on it, so its time counts from the request's
+// turn, and, except for the reference of a check, from when the process is ready. Otherwise the
+// slow work for one job would end the requests of others.
+//
 // Errors of requests, besides `cancelled`: `unavailable` if the process ended while it worked on
 // the request, or was ended because it missed the deadline, had a broken GPU context, sent a
-// malformed answer although it is not trusted, or kept another job from timing; `not_found`
-// if the process does not know the job, because it replaced a process that ended;
+// malformed answer although it is not trusted; `not_found` if the process does not know the job,
+// because it replaced a process that ended; `preempted` instead of both if settle() ended the
+// process, so that the code that it executed is not to blame;
 // `resource_exhausted` if the device has too little free memory; `unsupported` if the case needs a
 // GPU; `reference` for the reference of a check; `internal` for everything else.
 #pragma once
@@ -77,7 +82,7 @@ struct AttributionRuns {
 
 class Judge {
  public:
-  /// The time in which a judge that is started ahead, before the first request, must be ready.
+  /// The time in which a judge must be ready, before the first request or at a request.
   static constexpr std::int64_t kStartMs = 120'000;
 
   /// `device` is "cpu" or "cuda:N". The process sees only GPU N, under the number 0, because
@@ -162,8 +167,12 @@ class Judge {
   void release(const std::string& job, std::optional<FifoSemaphore::Slot> memory = {});
 
  private:
+  static constexpr const char* kSetting = "judge_wall_ms, option --judge-wall-ms";
+  static constexpr const char* kNoSetting = "";
+
   Status ensure_started(const Deadline& deadline);
   void stop_process();
+  void stop_for_timing();
   void note_end();
   Error of_reference(const Error& error);
   Error malformed(const Error& error);
@@ -171,6 +180,10 @@ class Judge {
     nlohmann::json header;
     std::vector<int> fds;
     std::string job, case_id;  // the answer must have them; a case without an ID is not compared
+    // The setting behind the deadline, and the cases of a request about several ones, for the error
+    // of a judge that misses the deadline.
+    const char* setting = kSetting;
+    const std::vector<CaseRequest>* cases = nullptr;
   };
   /// Reads an answer that is no error. The caller of read() holds the slot of turn_.
   using Read = std::function<Status(Frame& answer)>;
@@ -183,9 +196,12 @@ class Judge {
                                       Prepared prepared, std::vector<UniqueFd> fds);
   Status ask(const Request& request, const Read& read, const Deadline& deadline);
   Status ask_in_turn(const Request& request, const Read& read, const Deadline& deadline);
-  Status ask_now(const Request& request, const Read& read, const Deadline& deadline);
+  Status ask_now(const Request& request, const Read& read, const Deadline& work);
+  Result<Frame> receive_answer(const Request& request, const Deadline& work);
   Status settle_in_turn(const std::string& job, const Deadline& deadline);
-  void set_asked_socket(int socket);
+  std::string late_text(const Request& request, const Deadline& work) const;
+  void note_begun(const Frame& frame, const Request& request);
+  bool set_asked_socket(int socket);
   void interrupt();
   void send_releases();
   void send_releases_now();
@@ -196,6 +212,8 @@ class Judge {
   const std::unique_ptr<JudgeProcess> process_;
   std::optional<JudgeReady> ready_;
   std::string last_end_;                  // how the last process ended, if it ended by itself
+  bool gave_way_ = false;                 // whether settle() ended the last process
+  std::string begun_;                     // the case of the request that the process has begun
   std::atomic<bool> has_worked_ = false;  // whether the process has had a request
   /// The first error of the reference of a check. Every later request gets the same error, so a
   /// reference that hangs is waited for only once.
@@ -209,6 +227,7 @@ class Judge {
   std::vector<Release> released_ ASSAY_GUARDED_BY(mutex_);
   /// The socket of the process that works on a request, or -1.
   int asked_socket_ ASSAY_GUARDED_BY(mutex_) = -1;
+  bool interrupted_ ASSAY_GUARDED_BY(mutex_) = false;  // whether interrupt() ended this work
   std::stop_source shutdown_;
   std::thread warm_up_;
 };

@@ -69,7 +69,7 @@ Status Judge::draw_ahead(const CaseName& of, int rounds, const Deadline& deadlin
 
 Result<DeviceRoom> Judge::free_memory(const Deadline& deadline, const std::string& job) {
   if (!has_worked_) return DeviceRoom{};
-  return ask_for(parse_freed, {free_memory_header(job), {}, job, {}}, deadline);
+  return ask_for(parse_freed, {free_memory_header(job), {}, job, {}, kNoSetting}, deadline);
 }
 
 Result<std::vector<double>> Judge::time_reference(const std::string& job,
@@ -83,15 +83,17 @@ Result<std::vector<double>> Judge::time_reference(const std::string& job,
 Result<CompiledTime> Judge::time_compiled(const std::string& operator_dir, const CaseRequest& one,
                                           const Deadline& deadline, bool eager) {
   return ask_for(parse_timed_compiled,
-                 {time_compiled_header(operator_dir, one, eager), {}, {}, one.id}, deadline);
+                 {time_compiled_header(operator_dir, one, eager), {}, {}, one.id, kNoSetting},
+                 deadline);
 }
 
 Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
                                            const std::vector<CaseRequest>& cases,
                                            std::uint32_t seed, const Deadline& deadline) {
-  return ask_for(parse_linted,
-                 {lint_header(operator_dir, process_->device(), cases, seed), {}, {}, {}},
-                 deadline);
+  return ask_for(
+      parse_linted,
+      {lint_header(operator_dir, process_->device(), cases, seed), {}, {}, {}, kNoSetting},
+      deadline);
 }
 
 }  // namespace assay::sandbox

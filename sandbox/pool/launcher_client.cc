@@ -215,12 +215,14 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
     if (!primed) return fail(primed.error());
     if (Status same = check_case(primed->case_id, request.case_id); !same)
       return fail(same.error());
+    const std::int64_t left_ms = deadline.remaining_ms();
     if (Status renewed = stage_next_inputs(); !renewed) {
       kill();
       return fail(renewed.error());
     }
-    sent = send_frame(socket_.get(), to_header(SampleRequest{}), {}, {}, deadline);
-    frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
+    const Deadline rest = Deadline::after_ms(left_ms, deadline.stop());
+    sent = send_frame(socket_.get(), to_header(SampleRequest{}), {}, {}, rest);
+    frame = sent ? receive_frame(socket_.get(), rest) : fail(sent.error());
   }
   if (!frame) {
     const ErrorCode code = frame.error().code;

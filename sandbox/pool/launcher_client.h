@@ -84,7 +84,8 @@ class LauncherClient {
   void kill() { process_.kill_group(); }
   /// Performs a plan. If `request.stage_next_inputs` is true, the client calls the function
   /// `stage_next_inputs` before the timed samples. The function replaces the inputs by other
-  /// inputs. If the function fails, the client kills the launcher and returns the function's error.
+  /// inputs. The deadline does not count its time, because others decide how long it takes. If the
+  /// function fails, the client kills the launcher and returns the function's error.
   /// Other errors: resource_exhausted if the deadline passes; cancelled; unavailable if the
   /// launcher ended, with a message that tells how; corrupt if a reply is malformed. After each of
   /// the first three errors the launcher is killed.

@@ -28,9 +28,7 @@ inline constexpr std::int64_t kForeverMs = 365LL * 24 * 3600 * 1000;
 class Deadline {
  public:
   static Deadline after_ms(std::int64_t ms, std::stop_token stop = {}) {
-    return Deadline(
-        system_clock().monotonic_ns() + std::clamp<std::int64_t>(ms, 0, kForeverMs) * kNsPerMs,
-        std::move(stop));
+    return Deadline(std::clamp<std::int64_t>(ms, 0, kForeverMs), std::move(stop));
   }
   static Deadline never() { return after_ms(kForeverMs); }
 
@@ -38,6 +36,8 @@ class Deadline {
   bool expired() const { return system_clock().monotonic_ns() >= at_ns_; }
   bool over() const { return cancelled() || expired(); }
   const std::stop_token& stop() const { return stop_; }
+  /// Returns the milliseconds that the deadline allowed when it was made.
+  std::int64_t limit_ms() const { return limit_ms_; }
   /// Returns the milliseconds left, rounded up, or 0 if the deadline has passed.
   std::int64_t remaining_ms() const {
     const std::int64_t left_ns = std::max<std::int64_t>(at_ns_ - system_clock().monotonic_ns(), 0);
@@ -51,8 +51,12 @@ class Deadline {
   }
 
  private:
-  Deadline(std::int64_t at_ns, std::stop_token stop) : at_ns_(at_ns), stop_(std::move(stop)) {}
+  Deadline(std::int64_t limit_ms, std::stop_token stop)
+      : limit_ms_(limit_ms),
+        at_ns_(system_clock().monotonic_ns() + limit_ms * kNsPerMs),
+        stop_(std::move(stop)) {}
 
+  std::int64_t limit_ms_;
   std::int64_t at_ns_;  // by the system's monotonic clock
   std::stop_token stop_;
 };

@@ -95,6 +95,12 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
       ->check(wall)
       ->capture_default_str();
   command
+      .add_option("--judge-wall-ms", options.limits.judge_wall_ms,
+                  "wall time of a judge for one request: to describe or make the cases of an "
+                  "operator, or to judge one case, ms")
+      ->check(wall)
+      ->capture_default_str();
+  command
       .add_option("--reference-wall-ms", options.limits.reference_wall_ms,
                   "wall time of the reference of a check for one request of the judge, ms")
       ->check(wall)
@@ -232,6 +238,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--import-wall-ms", options.limits.import_wall_ms, defaults.limits.import_wall_ms);
   number("--memory-mib", options.limits.memory_bytes >> 20, defaults.limits.memory_bytes >> 20);
   number("--run-wall-ms", options.limits.run_wall_ms, defaults.limits.run_wall_ms);
+  number("--judge-wall-ms", options.limits.judge_wall_ms, defaults.limits.judge_wall_ms);
   number("--reference-wall-ms", options.limits.reference_wall_ms,
          defaults.limits.reference_wall_ms);
   number("--cpu-percent", options.limits.cpu_percent, defaults.limits.cpu_percent);

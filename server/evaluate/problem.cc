@@ -50,7 +50,8 @@ ProblemType type_of(ErrorCode code) {
     case ErrorCode::permission_denied: return ProblemType::forbidden;
     case ErrorCode::resource_exhausted: return ProblemType::too_many;
     case ErrorCode::unavailable:
-    case ErrorCode::cancelled: return ProblemType::unavailable;
+    case ErrorCode::cancelled:
+    case ErrorCode::preempted: return ProblemType::unavailable;
     case ErrorCode::unsupported: return ProblemType::invalid_request;
     case ErrorCode::corrupt:
     case ErrorCode::io:

@@ -30,6 +30,7 @@ from harness.judging.failures import UnknownJob, reason_of
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.reference_times import times_ns
+from harness.judging.replies import Reply, about, begun
 from harness.judging.shared_buffers import (
     SharedBuffers,
     fill,
@@ -48,13 +49,7 @@ from harness.wire.tensors import DescriptorError
 # import takes two seconds.
 late_dynamo.install(or_load=False)
 
-Reply = tuple[dict[str, Any], list[int]]
 REASON_CHARS = 2000  # the maximum length of an error message that quotes untrusted text
-
-
-def about(reply: str, header: dict[str, Any], /, **fields: Any) -> Reply:
-    """Returns the reply of this type to a request about one case."""
-    return {"type": reply, "job": header["job"], "case": header["case"], **fields}, []
 
 
 def serve(socket_fd: int, device: str) -> None:
@@ -100,8 +95,8 @@ class Judge:
     def answer(self, channel: Channel, frame: Frame) -> None:
         job = frame.header.get("job")
         handlers: dict[str, Callable[[Frame], Reply | None]] = {
-            "describe": self._describe,
-            "prepare": self._prepare,
+            "describe": partial(self._describe, channel),
+            "prepare": partial(self._prepare, channel),
             "compare": self._compare,
             "attribute": self._attribute,
             "refresh": self._refresh,
@@ -161,7 +156,7 @@ class Judge:
             self._operators[path] = stamp, Operator.load(path)
         return self._operators[path][1]
 
-    def _describe(self, frame: Frame) -> Reply:
+    def _describe(self, channel: Channel, frame: Frame) -> Reply:
         """Describes the cases in the form in which `prepare` describes them. Creates inputs only
         for a case whose description depends on them. If there is such a case and `without_inputs`
         is set, the reply has no cases."""
@@ -171,6 +166,7 @@ class Judge:
         fds: list[int] = []
         states = []
         for wire in header["cases"]:
+            channel.send(begun(header, wire))
             case = operator.case(wire, str(self.device))
             shapes = operator.shapes(case)
             if shapes is None and header["without_inputs"]:
@@ -187,7 +183,7 @@ class Judge:
             raise
         return reply, fds
 
-    def _prepare(self, frame: Frame) -> Reply:
+    def _prepare(self, channel: Channel, frame: Frame) -> Reply:
         header = frame.header
         operator = self._operator(header["operator_dir"])
         device = str(header.get("device") or self.device)
@@ -195,10 +191,11 @@ class Judge:
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"]}
         self._room.trim()
         self._release_buffers(str(header["job"]))
-        states = [
-            CaseState(operator, operator.case(wire, device), seed_text=str(header.get("seed", "")))
-            for wire in header["cases"]
-        ]
+        states = []
+        for wire in header["cases"]:
+            channel.send(begun(header, wire))
+            case = operator.case(wire, device)
+            states.append(CaseState(operator, case, seed_text=str(header.get("seed", ""))))
         on_device = [self._pool is not None and is_on_device(state, header) for state in states]
         shared = self._pool.take() if self._pool is not None and any(on_device) else None
         if shared is not None:

@@ -67,8 +67,9 @@ TEST_CASE("an error of the submission's compilation replaces a pass") {
   }
 }
 
-TEST_CASE("a compilation that was cancelled, or that the machine ended, is no pass") {
-  for (const ErrorKind kind : {ErrorKind::cancelled, ErrorKind::internal_error}) {
+TEST_CASE("a compilation that was cancelled, or ended by machine or operator, is no pass") {
+  for (const ErrorKind kind :
+       {ErrorKind::cancelled, ErrorKind::internal_error, ErrorKind::reference_error}) {
     for (const ErrorKind interpreted :
          {ErrorKind::none, ErrorKind::unsupported, ErrorKind::type_error}) {
       const Ended ended = after(interpreted, kind);
@@ -80,11 +81,19 @@ TEST_CASE("a compilation that was cancelled, or that the machine ended, is no pa
 }
 
 TEST_CASE("a judge that can describe no case without a GPU costs no pass") {
-  for (const ErrorKind kind : {ErrorKind::unsupported, ErrorKind::reference_error}) {
-    const Ended ended = after(ErrorKind::none, kind, /*described=*/false);
-    CHECK(ended.continues);
-    CHECK(ended.has_hint);
-    CHECK(ended.verdict.error_kind == ErrorKind::none);
+  const Ended ended = after(ErrorKind::none, ErrorKind::unsupported, /*described=*/false);
+  CHECK(ended.continues);
+  CHECK(ended.has_hint);
+  CHECK(ended.verdict.error_kind == ErrorKind::none);
+}
+
+TEST_CASE(
+    "if the operator's code stops the judge that describes cases, its error names the cause") {
+  for (const ErrorKind interpreted : {ErrorKind::none, ErrorKind::reference_error}) {
+    const Ended ended = after(interpreted, ErrorKind::reference_error, /*described=*/false);
+    CHECK_FALSE(ended.continues);
+    CHECK(ended.verdict.error_kind == ErrorKind::reference_error);
+    CHECK(ended.verdict.detail == "by the compiler");
   }
 }
 

@@ -286,6 +286,27 @@ TEST_CASE("outputs of a first attempt to time are compared too") {
   CHECK((watch.copied - watch.compared) % 2 == 0);
 }
 
+TEST_CASE("the time in which the judge makes new inputs is no time of the submission's launch") {
+  constexpr std::int64_t kLaunchMs = 3'000;
+  const std::string name = "grade-slow-inputs", mark = real_config().state_dir + "/" + name;
+  std::filesystem::remove(mark);
+  SandboxConfig config = sharing_config(name);
+  std::ofstream(config.harness_dir + "/judging/judge.py", std::ios::app)
+      << "\n_refresh = Judge._refresh\ndef _slow_once(self, frame):\n    import time\n"
+         "    if not os.path.exists('"
+      << mark << "'):\n        open('" << mark << "', 'w').close()\n        time.sleep("
+      << kLaunchMs / 1'000 << ".5)\n    return _refresh(self, frame)\n"
+      << "Judge._refresh = _slow_once\n";
+  SharedGpu gpu(config);
+  Job job = two_cases(kCopy);
+  job.limits.launch_wall_ms = kLaunchMs;
+  JobMonitor monitor;
+  const Verdict verdict = gpu.execute(job, monitor);
+  INFO(words_of(verdict));
+  CHECK(std::filesystem::exists(mark));
+  CHECK(verdict.perf);
+}
+
 TEST_CASE("a hidden case that is wrong when it is timed does not end the comparisons") {
   // Otherwise the duration, and the number of stages, would reveal which hidden case was wrong.
   SharedGpu gpu(sharing_config("grade-hidden"));

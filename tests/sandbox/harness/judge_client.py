@@ -77,6 +77,14 @@ def write_operator(
     return folder
 
 
+def answer_of(channel: Channel) -> Frame:
+    """Returns the answer to a request, without the messages that a case is begun."""
+    while (reply := channel.receive()) is not None and reply.type == "begun":
+        pass
+    assert reply is not None
+    return reply
+
+
 class JudgeClient:
     def __init__(self) -> None:
         ours, theirs = socket.socketpair()
@@ -100,9 +108,7 @@ class JudgeClient:
 
     def ask(self, header: dict[str, Any], fds: list[int] | None = None) -> Frame:
         self.channel.send(header, fds=fds or [])
-        reply = self.channel.receive()
-        assert reply is not None
-        return reply
+        return answer_of(self.channel)
 
     def prepare(self, folder: Path, job: str = "job_1", **changes: Any) -> Frame:
         case = {

@@ -141,7 +141,10 @@ def test_freed_memory_that_others_may_need_is_returned(
         "device": "cpu",
         "cases": [case],
     }
-    _, fds = judge._prepare(Frame(header))
+    _, theirs = ends = socket.socketpair()
+    _, fds = judge._prepare(Channel(theirs), Frame(header))
+    for end in ends:
+        end.close()
     # Of 1,024 bytes, 200 are free and torch has the reserved ones. The rest is of other processes.
     others = 824 - 500 - unused
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device: (100, 1024))

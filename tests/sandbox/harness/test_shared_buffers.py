@@ -25,7 +25,7 @@ from harness.wire.device_memory import Access, DeviceMemoryError, Properties
 from harness.wire.frames import Channel, Frame
 from harness.wire.poison import fill_poison
 from harness.wire.tensors import create_memfd
-from judge_client import SPEC, write_operator
+from judge_client import SPEC, answer_of, write_operator
 
 KEPT = 8 << 30  # of unused bytes
 
@@ -61,9 +61,7 @@ class Conversation:
 
     def ask(self, header: dict[str, Any], fds: Sequence[int] = ()) -> Frame:
         self.judge.answer(self.theirs, Frame(header, b"", list(fds)))
-        reply = self.channel.receive()
-        assert reply is not None
-        return reply
+        return answer_of(self.channel)
 
     def prepare(self, folder: Path, job: str, rows: int = 4, **more: Any) -> Frame:
         cases = [

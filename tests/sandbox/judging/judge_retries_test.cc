@@ -14,6 +14,7 @@ namespace {
 const Error kEnded{ErrorCode::unavailable, "the judge did not answer: killed by signal 6"};
 const Error kForgotten{ErrorCode::not_found, "job 'j' has no prepared case 'a'"};
 const Error kNoMemory{ErrorCode::resource_exhausted, "CUDA out of memory"};
+const Error kPreempted{ErrorCode::preempted, "another job was timed"};
 const Error kDefect{ErrorCode::internal, "ValueError"};
 
 /// Runs a job whose attempts fail with these errors, in this order, and then succeed. Returns the
@@ -80,6 +81,23 @@ TEST_CASE("a job whose judge another job ended runs again, and in the end with i
   CHECK(attempts(retries, unlucky, {kForgotten, kForgotten, kForgotten}) ==
         Seen{"shared", "shared", "shared", "alone"});
   CHECK_FALSE(unlucky.failed());
+}
+
+TEST_CASE("an operator whose judge gives way to timed jobs is not to blame") {
+  JudgeRetries retries;
+  Job job;
+  job.operator_dir = "/suite/standard/slow";
+  JobMonitor monitor;
+  JobExecution run(job, monitor);
+  CHECK(attempts(retries, run, {kPreempted, kPreempted, kPreempted, kPreempted}) ==
+        Seen{"shared", "shared", "shared", "alone", "alone"});
+  CHECK_FALSE(run.failed());
+  JobExecution unlucky(job, monitor);
+  CHECK(attempts(retries, unlucky, {6, kPreempted}) ==
+        Seen{"shared", "shared", "shared", "alone", "alone", "alone"});
+  CHECK(unlucky.verdict().error_kind == ErrorKind::internal_error);
+  JobExecution later(job, monitor);  // the operator is not known to end judges
+  CHECK(attempts(retries, later, {}) == Seen{"shared"});
 }
 
 TEST_CASE("a judge without device memory gets memory once, and then the error is Assay's") {

@@ -117,8 +117,56 @@ TEST_CASE("a judge that sends frames without end is stopped, and the error names
   const Status late = judge.compute_references(kCase, false, at_once());
   REQUIRE_FALSE(late);
   CHECK((late.error().code == ErrorCode::unavailable));
-  CHECK(late.error().message.find("the deadline passed") != std::string::npos);
+  CHECK(late.error().message.find("longer than 0 ms (judge_wall_ms") != std::string::npos);
   CHECK(log.stops == 2);
+}
+
+TEST_CASE("the time limit of a request does not count the wait for a request of another job") {
+  constexpr std::int64_t kLimitMs = 2'000;
+  std::promise<void> is_asked, may_answer;
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [&](int socket, const nlohmann::json& request) {
+    if (request.at("job") == kCase.job) {
+      is_asked.set_value();
+      may_answer.get_future().wait();
+    }
+    answer(socket, request, answer_type(request));
+  }));
+  std::future<Status> slow = std::async(
+      std::launch::async, [&] { return judge.compute_references(kCase, false, long_enough()); });
+  is_asked.get_future().wait();
+  const Deadline limit = Deadline::after_ms(kLimitMs);
+  std::future<Status> waiting = std::async(std::launch::async, [&] {
+    return judge.compute_references({"job_2", "small"}, false, limit);
+  });
+  while (!limit.expired()) CHECK(poll_until({}, limit) == 0);
+  CHECK(waiting.wait_for(std::chrono::seconds(0)) == std::future_status::timeout);
+  may_answer.set_value();
+  CHECK(slow.get());
+  CHECK(waiting.get());
+  CHECK(log.stops == 0);
+}
+
+TEST_CASE("a judge that is too slow names the case that it has begun, unless the case is hidden") {
+  std::string begun;
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [&](int socket, const nlohmann::json& request) {
+    ScriptedJudge::send(socket, {{"type", "begun"}, {"job", "job_other"}, {"case", "large"}});
+    ScriptedJudge::send(socket, {{"type", "begun"}, {"job", request.at("job")}, {"case", begun}});
+  }));
+  const Job job = testing::vector_add(JobKind::test, "");
+  const auto error = [&](const std::string& id) {
+    begun = id;
+    const Result<PreparedJob> late = judge.prepare(job, Deadline::after_ms(1'000));
+    REQUIRE_FALSE(late);
+    CHECK((late.error().code == ErrorCode::unavailable));
+    return late.error().message;
+  };
+  const std::string limit = " took longer than 1000 ms (judge_wall_ms, option --judge-wall-ms)";
+  const std::string no_answer = "the judge did not answer: its work";
+  CHECK(error("small") == no_answer + " on case 'small'" + limit);
+  CHECK(error("hidden_small") == no_answer + " on a hidden case" + limit);
+  CHECK(error("a case of another job") == no_answer + limit);
 }
 
 TEST_CASE("a cancellation ends the wait for a judge that always has another frame") {
@@ -183,9 +231,34 @@ TEST_CASE("a judge that is busy for all of the time in which it should settle is
   CHECK_FALSE(judge.settle("job_2", at_once()));
   const Status ended = asked.get();
   REQUIRE_FALSE(ended);
-  CHECK((ended.error().code == ErrorCode::unavailable));
+  CHECK((ended.error().code == ErrorCode::preempted));
   CHECK(log.stops == 1);
   CHECK(judge.settle("job_2", at_once()));
+}
+
+TEST_CASE("a job whose judge was ended for a timed job, between its requests, is not to blame") {
+  bool knows = true;
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [&](int socket, const nlohmann::json& request) {
+    if (request.at("type") == "settle") return;  // computes references in advance, for long
+    nlohmann::json error = {{"type", "judge_error"}, {"reason", "unknown_job"}};
+    error.update({{"job", request.at("job")}, {"message", "no inputs"}});
+    if (knows)
+      answer(socket, request, answer_type(request));
+    else
+      ScriptedJudge::send(socket, error);
+  }));
+  const auto code = [&] {
+    const Status asked = judge.compute_references(kCase, false, long_enough());
+    return asked ? ErrorCode::internal : asked.error().code;
+  };
+  REQUIRE(judge.compute_references(kCase, false, long_enough()));
+  CHECK_FALSE(judge.settle("job_2", at_once()));
+  knows = false;
+  CHECK((code() == ErrorCode::preempted));
+  // The next process ends because of the operator's code.
+  CHECK_FALSE(judge.compute_references(kCase, false, at_once()));
+  CHECK((code() == ErrorCode::not_found));
 }
 
 }  // namespace assay::sandbox

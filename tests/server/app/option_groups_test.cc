@@ -69,7 +69,9 @@ TEST_CASE("the GPU's share of the machine comes from the command line", "[cli]")
 TEST_CASE("options that differ from the defaults become arguments of another process", "[cli]") {
   CHECK(arguments_of(read("")).empty());
   const std::string chosen =
-      "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent "
+      "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 "
+      "--judge-wall-ms 3000 "
+      "--cpu-percent "
       "150 --recorders 3 --gpu-jobs 31 --recording-jobs 5 --recorder-cores 9 --judges 7 "
       "--gpu-sharers 13 --spare-launchers 7 --launcher-starts 5 --host-case-bytes 9 --ncu none "
       "--rocprofv3 none "

@@ -162,15 +162,19 @@ def test_a_recording_imports_nothing_that_the_zygote_has_not_imported(
 
 def test_a_judge_describes_and_makes_cases_without_it(forks: Forks) -> None:
     code = (
-        "from harness.judging.judge import Judge\nfrom harness.wire.frames import Frame\n"
+        "import socket\nfrom harness.judging.judge import Judge\n"
+        "from harness.wire.frames import Channel, Frame\n"
         f"folder = {str(SANDBOX.parent / 'operators/standard/vector_add')!r}\n"
         "axes = {'n': 4112}\n"
         "case = {'id': 'small', 'axes': axes, 'dtype': 'float32', 'distribution': 'normal'}\n"
         "asked = {'job': 'j', 'operator_dir': folder, 'cases': [case]}\n"
         "judge = Judge('cpu')\n"
-        "told = judge._describe(Frame({'type': 'describe', 'without_inputs': True, **asked}))\n"
+        "ours, theirs = socket.socketpair()\n"
+        "channel = Channel(theirs)\n"
+        "wanted = Frame({'type': 'describe', 'without_inputs': True, **asked})\n"
+        "told = judge._describe(channel, wanted)\n"
         "assert len(told[0]['cases']) == 1\n"
-        "made = judge._prepare(Frame({'type': 'prepare', **asked}))\n"
+        "made = judge._prepare(channel, Frame({'type': 'prepare', **asked}))\n"
         "assert len(made[0]['cases']) == 1\n"
     )
     assert forks.run(code) == "unloaded"

@@ -26,6 +26,9 @@ def test_a_judge_is_forked_from_the_zygote(supervisor: Any, operator: Path) -> N
     }
     request = {"type": "prepare", "job": "job_1", "operator_dir": str(operator), "cases": [case]}
     channel.send(request)
+    begun = channel.receive()
+    assert begun is not None
+    assert begun.header == {"type": "begun", "job": "job_1", "case": "small"}
     prepared = channel.receive()
     assert prepared is not None and prepared.type == "prepared", prepared
     prepared.close()

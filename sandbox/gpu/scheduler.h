@@ -58,10 +58,8 @@ class GpuScheduler {
   enum class Mode { prepare, shared, exclusive, load, host };
 
   /// The maximum number of holders of the modes `exclusive` and `host` in a row while waiters of
-  /// other modes wait. A grade has the GPU for 0.4 s, and the change to other modes and back takes
-  /// about as long, because the last holders of these modes finish their work meanwhile
-  /// (docs/measurements/server.md).
-  static constexpr int kExclusiveBatch = 8;
+  /// other modes wait.
+  static constexpr int kExclusiveBatch = 4;
   /// The time after the start of a batch of waiters of the other modes, in which later waiters may
   /// join the batch.
   static constexpr std::chrono::milliseconds kJoinWindow{200};

@@ -204,8 +204,7 @@ struct Job {
   // The store does not keep the next two members as part of the request.
   std::string caller = {};       // the name of the caller's token; empty: callers have no names
   std::string traceparent = {};  // the span of the call (base/trace_parent.h), or empty
-  /// Orders the waiting jobs of one caller and run: a job with a higher number is run first. The
-  /// store does not keep it.
+  /// A waiting job of the same caller and run with a lower number runs later. It is not stored.
   int priority = 0;
   /// True if no client waits for the answer, as for an evaluation over HTTP. Such jobs leave the
   /// reserve of a device free. The store does not keep it.

@@ -125,8 +125,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   return measure_series(i, session, plan);
 }
 
-bool TimingSession::measure_series(std::size_t i, LaunchSession* session,
-                                   const std::string& plan) {
+bool TimingSession::measure_series(std::size_t i, LaunchSession* session, const std::string& plan) {
   begins_again_ = false;
   CaseRecord& record = run_.verdict().cases[i];
   if (session != nullptr) record.latency.reset();  // of an earlier attempt

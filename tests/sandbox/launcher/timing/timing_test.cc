@@ -9,108 +9,11 @@
 
 #include "sandbox/launcher/driver/fake_driver.h"
 #include "tests/catch.h"
+#include "tests/sandbox/launcher/timing/scripted_gpu.h"
 
 using namespace assay;
 using namespace assay::sandbox;
-
-namespace {
-
-/// A fake GPU that logs its calls, one letter for each call. Each timed sequence takes the time
-/// that next_ns() returns.
-class ScriptedGpu final : public GpuDriver {
- public:
-  explicit ScriptedGpu(std::function<double()> next_ns) : next_ns_(std::move(next_ns)) {
-    facts_.l2_bytes = 4 << 20;
-  }
-  std::string log;
-  std::uint64_t flushed = 0;
-  int allocated = 0;
-  bool blocked = false;
-
-  const DeviceFacts& facts() const override { return facts_; }
-  LaunchResult<DevicePtr> allocate(std::uint64_t) override {
-    return static_cast<DevicePtr>(4096 * ++allocated);
-  }
-  LaunchResult<DevicePtr> map_shared(int, std::uint64_t) override {
-    return launch_fail(LaunchErrorKind::internal_error, "not scripted");
-  }
-  LaunchStatus unmap_shared(DevicePtr) override { return {}; }
-  LaunchStatus hide_shared(DevicePtr) override { return {}; }
-  LaunchStatus show_shared(DevicePtr) override { return {}; }
-  void free(DevicePtr) override { --allocated; }
-  LaunchStatus write(DevicePtr, std::span<const std::byte>) override { return {}; }
-  LaunchStatus read(std::span<std::byte>, DevicePtr) override { return {}; }
-  LaunchStatus copy_async(DevicePtr, DevicePtr, std::uint64_t) override { return {}; }
-  LaunchStatus fill_async(DevicePtr, std::uint64_t count, std::uint32_t width,
-                          std::uint64_t) override {
-    flushed = count * width;
-    return note('F');
-  }
-  LaunchResult<KernelHandle> load(std::string_view, const std::string&, std::uint32_t) override {
-    return 0u;
-  }
-  void unload(KernelHandle) override {}
-  LaunchStatus reload(KernelHandle, std::string_view, const std::string&, std::uint32_t) override {
-    return {};
-  }
-  const KernelFacts& kernel_facts(KernelHandle) const override { return kernel_; }
-  LaunchStatus launch_async(KernelHandle, const LaunchShape&,
-                            std::span<const ParamValue>) override {
-    return {};
-  }
-  LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec&) override { return TensorMap{}; }
-  LaunchStatus synchronize() override {
-    REQUIRE_FALSE(blocked);  // a real device would wait forever
-    return note('S');
-  }
-  LaunchStatus block_stream() override {
-    blocked = true;
-    return note('(');
-  }
-  void unblock_stream() override {
-    blocked = false;
-    log += ')';
-  }
-  LaunchStatus mark_start() override { return note('<'); }
-  LaunchStatus mark_stop() override { return note('>'); }
-  LaunchResult<double> elapsed_ns() override { return next_ns_(); }
-  LaunchStatus reset_persisting_l2() override { return note('P'); }
-  LaunchStatus note(char step) {
-    log += step;
-    return {};
-  }
-
- private:
-  std::function<double()> next_ns_;
-  DeviceFacts facts_;
-  KernelFacts kernel_;
-};
-
-TimedWork work_on(ScriptedGpu& gpu, std::size_t operations = 2) {
-  TimedWork work;
-  work.prepare = [&] { return gpu.note('!'); };
-  work.restore = [&] { return gpu.note('R'); };
-  work.enqueue = [&] { return gpu.note('K'); };
-  work.sampled = [&](SampleKind kind, std::int64_t) {
-    return gpu.note(kind == SampleKind::fresh ? ':' : ';');
-  };
-  work.operations = operations;
-  return work;
-}
-
-/// A clock that advances by `tick_ns` with each reading, so that the warm-up ends.
-class TickingClock final : public Clock {
- public:
-  explicit TickingClock(std::int64_t tick_ns) : tick_ns_(tick_ns) {}
-  std::int64_t monotonic_ns() const override { return now_ns_ += tick_ns_; }
-  std::int64_t unix_ms() const override { return 0; }
-
- private:
-  std::int64_t tick_ns_;
-  mutable std::int64_t now_ns_ = 0;
-};
-
-}  // namespace
+using namespace assay::sandbox::testing;
 
 TEST_CASE("a sample's steps come in their order, and the stream is unblocked before the wait") {
   ScriptedGpu gpu([] { return 1000.0; });
@@ -221,8 +124,8 @@ TEST_CASE("a long run is discarded once before the samples, a short one three ti
       return std::exchange(seen, true) ? LaunchStatus() : gpu.note('1');
     };
     const TickingClock clock(1'000'000);
-    REQUIRE(take_samples(gpu, {.min_samples = 6, .max_time_ms = 10'000, .warm_up_ms = 0}, work,
-                         clock));
+    REQUIRE(
+        take_samples(gpu, {.min_samples = 6, .max_time_ms = 10'000, .warm_up_ms = 0}, work, clock));
     return std::count(gpu.log.begin(), gpu.log.begin() + gpu.log.find('1'), 'K') - 1;
   };
   CHECK(discarded(990'000) == 3);
@@ -279,77 +182,6 @@ TEST_CASE(
   gpu.log.clear();
   CHECK_FALSE(take_samples(gpu, rules, work, clock)->first_run_ns);
   CHECK(gpu.log.find('T') == std::string::npos);
-}
-
-TEST_CASE(
-    "the launcher's kernels are loaded again before the overhead and before each fresh sample") {
-  double ns = 1000;
-  ScriptedGpu gpu([&] { return ns; });
-  const TickingClock clock(1'000'000);
-  TimedWork work = work_on(gpu);
-  work.scrub = [&] { return gpu.note('X'); };
-  work.touch = [&] { return gpu.note('n'); };
-  work.clear = [&](DevicePtr, std::uint64_t bytes) {
-    gpu.flushed = bytes;
-    return gpu.note('Z');
-  };
-  work.refresh = [&] {
-    ns = 3000;
-    return gpu.note('L');
-  };
-  work.enqueue = [&] { return gpu.note('K'); };
-  const TimingRules rules{
-      .min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .fresh_samples = 2};
-  const auto samples = take_samples(gpu, rules, work, clock);
-  REQUIRE(samples);
-  CHECK(samples->cold_ns.size() == 6);
-  CHECK(samples->fresh_ns.size() == 2);
-  CHECK(std::count(gpu.log.begin(), gpu.log.end(), 'L') == 3);
-  CHECK(gpu.log.find("SLZS(<n>)S") != std::string::npos);
-  const std::string one = "SLRXPZS(<K>)S:";
-  CHECK(gpu.log.find(one + one) != std::string::npos);
-  CHECK(gpu.log.find('F') == std::string::npos);  // the driver does not flush
-  CHECK(gpu.flushed == 8u << 20);
-
-  work.refresh = nullptr;
-  CHECK(take_samples(gpu, rules, work, clock)->fresh_ns.empty());
-}
-
-TEST_CASE("if all samples are fresh, the launcher loads its kernels again before each of them") {
-  ScriptedGpu gpu([] { return 1000.0; });
-  const TickingClock clock(1'000'000);
-  TimedWork work = work_on(gpu);
-  work.refresh = [&] { return gpu.note('L'); };
-  const TimingRules rules{.min_samples = 6,
-                          .max_samples = 6,
-                          .max_time_ms = 10'000,
-                          .warm_up_ms = 0,
-                          .side_samples = 1,
-                          .fresh_samples = 2,
-                          .all_fresh = true};
-  REQUIRE(take_samples(gpu, rules, work, clock));
-  // Before the overhead, before 6 + 2 samples, and before the sample by the host's clock.
-  CHECK(std::count(gpu.log.begin(), gpu.log.end(), 'L') == 10);
-}
-
-TEST_CASE(
-    "between the launcher's last loading of its kernels and the first run, nothing else runs") {
-  ScriptedGpu gpu([] { return 1000.0; });
-  const TickingClock clock(1'000'000);
-  TimedWork work = work_on(gpu);
-  work.clear = [&](DevicePtr, std::uint64_t) { return gpu.note('Z'); };
-  work.refresh = [&] { return gpu.note('L'); };
-  work.stage_next_inputs = [&] { return gpu.note('T'); };
-  work.swap_inputs = [&]() -> LaunchResult<bool> {
-    (void)gpu.note('W');
-    return true;
-  };
-  const TimingRules rules{
-      .min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .fresh_samples = 2};
-  REQUIRE(take_samples(gpu, rules, work, clock));
-  // The warm-up, in which the submission runs (K) and may change the launcher's kernels, comes
-  // before. The swap unmasks the new inputs.
-  CHECK(gpu.log.find("SLWRPZS(<K>)S;") != std::string::npos);
 }
 
 TEST_CASE("the interval that ends a series counts no sample at a low clock") {

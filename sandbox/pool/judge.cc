@@ -201,10 +201,9 @@ Status Judge::ask_now(const Request& request, const Read& read, const Deadline& 
   Status sent = send_frame(process_->socket(), request.header, {}, request.fds, work);
   Result<Frame> reply = sent ? receive_answer(request, work) : fail(sent.error());
   const bool interrupted = set_asked_socket(-1);  // before the socket is closed
-  if (!reply && interrupted && reply.error().code != ErrorCode::cancelled) {
-    stop_for_timing();
+  if (interrupted) stop_for_timing();  // also if the answer came first: the connection has ended
+  if (!reply && interrupted && reply.error().code != ErrorCode::cancelled)
     return fail(ErrorCode::preempted, std::string("the judge did not answer: ") + kGaveWay);
-  }
   if (!sent) {
     const bool cancelled = sent.error().code == ErrorCode::cancelled;
     if (own && !cancelled) return fail(of_reference(sent.error()));
@@ -326,8 +325,10 @@ Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
     return {};
   }
   Status settled = ask_now({settle_header(job), {}, job, {}, kNoSetting}, parse_settled, deadline);
-  // What the judge does on the device is unknown now, so it must not go on.
-  if (!settled && settled.error().code != ErrorCode::cancelled) stop_for_timing();
+  if (settled || settled.error().code == ErrorCode::cancelled) return settled;
+  // What the judge does on the device is unknown now, so it must not go on. If it is late, it is
+  // ended for the timed job; otherwise the code that it executed has ended it.
+  deadline.expired() ? stop_for_timing() : stop_process();
   return settled;
 }
 

@@ -11,7 +11,8 @@ BaselineTimes TimingSession::known_times(const std::string& key) const {
   if (run_.job().reference) return {};  // the key does not contain the reference
   if (run_.job().kind != JobKind::profile) return {};
   BaselineTimes known = parts_.known.baselines.find(key);
-  if (all_fresh_) known.baseline.reset();  // it has samples of another kind
+  // An oracle's time has samples of another kind. PyTorch's samples are the same in both series.
+  if (all_fresh_ && !pytorch_is_baseline()) known.baseline.reset();
   return known;
 }
 

@@ -114,9 +114,11 @@ bool TimingSession::measure(LaunchSession* session, const std::vector<std::strin
 
 bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const std::string& plan) {
   all_fresh_ = false;
+  may_begin_again_ = session != nullptr;  // the host tier has no fresh samples of the submission
   if (!measure_series(i, session, plan)) return false;
   if (!begins_again_) return true;
   all_fresh_ = true;
+  may_begin_again_ = false;
   const std::string& id = prepared_.cases[i].id;
   add_hint(run_.verdict(), {HintKind::times_all_fresh, id,
                             "case '" + id +
@@ -215,7 +217,7 @@ bool TimingSession::measure_series(std::size_t i, LaunchSession* session, const 
   const bool confirmable = !all_fresh_ && (by_pytorch || (oracle.steady() && !distrusted_));
   found.confirmable = usable_by_grades() && confirmable;
   found.times = measured;
-  if (all_fresh_) found.times.baseline.reset();  // other jobs have samples of another kind
+  if (all_fresh_ && !by_pytorch) found.times.baseline.reset();  // other jobs have other samples
   if (baseline_known)
     record.baseline_latency = known.baseline;
   else

@@ -146,7 +146,7 @@ class TimingSession {
   /// Returns true if the times of the baseline do not contradict each other, because then no other
   /// program disturbs the GPU.
   bool baseline_is_trusted(std::size_t case_index, const TimedBlock& block);
-  bool oracle_is_trusted(std::size_t case_index, const TimedBlock& block);
+  bool oracle_is_trusted(std::size_t case_index, TimedBlock block);
   bool pytorch_is_trusted(std::size_t case_index);
   /// Stops timing the submission, which then has no Perf.
   void distrust(std::size_t case_index, const std::string& why);
@@ -208,6 +208,7 @@ class TimingSession {
   std::vector<std::optional<Found>> found_;
   // State of the case that is being measured:
   bool all_fresh_ = false;         // true if all samples of the series are fresh
+  bool may_begin_again_ = false;   // true if it could have fresh samples only
   bool begins_again_ = false;      // true if the series must have fresh samples only
   bool distrusted_ = false;        // true if the submission's times must not count for Perf
   double highest_oracle_mhz_ = 0;  // highest clock of the oracle's blocks; 0 before the first block

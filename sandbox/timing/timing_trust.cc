@@ -35,7 +35,7 @@ TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched)
 }
 
 bool TimingSession::must_begin_again(TimingDoubt doubt, int attempt) {
-  begins_again_ = !all_fresh_ && wants_fresh_samples_only(doubt, attempt);
+  begins_again_ = may_begin_again_ && !distrusted_ && wants_fresh_samples_only(doubt, attempt);
   return begins_again_;
 }
 
@@ -61,15 +61,19 @@ bool TimingSession::pytorch_is_trusted(std::size_t case_index) {
 
 /// Times at most kClockTries blocks of the oracle. Returns true as soon as the times of one block
 /// do not contradict each other.
-bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& block) {
+/// Fresh samples that are slower than others say something about the oracle's instructions, not
+/// about other programs. So the next block has fresh samples only.
+bool TimingSession::oracle_is_trusted(std::size_t case_index, TimedBlock block) {
   if (oracle_plans_.empty()) return false;
   for (int i = 0; i < kClockTries && !auxiliary_.failed(); ++i) {
     system_clock().pause(kCoolDown);
     const std::optional<Launched> launched = oracle_->launch(
         {prepared_, case_index, oracle_plans_[case_index], outputs_[case_index].get()},
         {.time = block, .returns_outputs = false});
-    if (launched && doubt(timing_of(*launched->samples), *launched) == TimingDoubt::none)
-      return true;
+    if (!launched) continue;
+    const TimingDoubt doubted = doubt(timing_of(*launched->samples), *launched);
+    if (doubted == TimingDoubt::none) return true;
+    block.all_fresh = block.all_fresh || doubted == TimingDoubt::fresh_above_cold;
   }
   return false;
 }

@@ -1,19 +1,7 @@
 // Writes a table as CSV (RFC 4180) or JSON, and offers it as a file.
+import { oneLine } from './visible';
+
 export type Cell = string | number | null;
-
-// The characters that escape_line() in base/text.cc escapes: controls, invisible and bidirectional
-// characters, separators of lines, and annotations.
-const ESCAPED = /[\p{Cc}\p{Default_Ignorable_Code_Point}\u2028\u2029\ufff9-\ufffb]/gu;
-
-/// Returns the text as one line without characters that hide or reorder others, as escape_line()
-/// does.
-function oneLine(text: string): string {
-  return text.replace(/\r\n|[\n\t]/g, ' ').replace(ESCAPED, (character) => {
-    const code = character.codePointAt(0) ?? 0;
-    const digits = code.toString(16);
-    return code < 0xa0 ? `\\x${digits.padStart(2, '0')}` : `\\u{${digits.padStart(4, '0')}}`;
-  });
-}
 
 /// A cell is one line. A text that a spreadsheet would execute as a formula gets an apostrophe
 /// before it; some spreadsheets skip white space before a formula.

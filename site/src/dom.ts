@@ -1,5 +1,7 @@
 // Builds elements. Every text becomes a text node, so markup in a name, a source or a message is
-// shown as it is. No code of the site parses HTML.
+// shown as it is, and characters that hide or reorder others as numbers. No code of the site parses
+// HTML.
+import { visible } from './visible';
 
 export type Child = Node | string | number | null | undefined | false | Child[];
 type Value = string | number | boolean | null | undefined | ((event: Event) => void);
@@ -7,7 +9,8 @@ type Value = string | number | boolean | null | undefined | ((event: Event) => v
 function append(parent: Node, child: Child): void {
   if (child === null || child === undefined || child === false) return;
   if (Array.isArray(child)) child.forEach((each) => append(parent, each));
-  else parent.appendChild(child instanceof Node ? child : document.createTextNode(String(child)));
+  else if (child instanceof Node) parent.appendChild(child);
+  else parent.appendChild(document.createTextNode(visible(String(child))));
 }
 
 /// Returns a new element. A function is a listener of the event that its key names.

@@ -27,10 +27,15 @@ DEFAULT_L2_BYTES = 64 << 20
 # quickest run so far, but at most for MOST_LEAD_S. The device's queue has room for about 1,000
 # operations, so a longer wait would not help.
 LEAD_FACTOR, MOST_LEAD_S = 2.0, 0.01
+# A warm-up counts as the only sample if the thread that queued it had no processor for at most this
+# share of its time. Otherwise other processes may have made a quick run look slow.
+MOST_IDLE_SHARE = 0.1
 CYCLES_PER_S = 2.0e9  # about the highest clock of a GPU; with a lower clock the wait is longer
 
 
 class Timer(Protocol):
+    idle_s: float  # the time for which the thread had no processor while it queued the last run
+
     def warm_up(self) -> float:
         """Runs the reference until it is warm. Returns the time of the last run in nanoseconds."""
 
@@ -44,10 +49,12 @@ def times_ns(
     """Returns samples of the time of a call on the device, in nanoseconds: at least one, and none
     that begins later than MAX_TIMING_MS after the first one. After `max_ms`, only as many follow as
     LEAST_SAMPLES lacks. If the caller asks for less than MAX_TIMING_MS, and the warm-up takes longer
-    than that, the time of the warm-up is the only sample."""
+    than that, the time of the warm-up is the only sample, unless the thread had no processor for a
+    part of it."""
     timer: Timer = _CudaTimer(device, run) if device.type == "cuda" else _CpuTimer(run)
     warm_up = timer.warm_up()
-    if max_ms < MAX_TIMING_MS and warm_up >= max_ms * 1e6:
+    is_slow = warm_up >= max_ms * 1e6 and timer.idle_s * 1e9 <= MOST_IDLE_SHARE * warm_up
+    if max_ms < MAX_TIMING_MS and is_slow:
         return [warm_up]
     samples: list[float] = []
     begin = time.perf_counter()
@@ -65,9 +72,11 @@ class _CpuTimer:
         self.run = run
 
     def sample(self) -> float:
-        start = time.perf_counter_ns()
+        start, worked = time.perf_counter_ns(), time.thread_time()
         self.run()
-        return float(time.perf_counter_ns() - start)
+        took_ns = float(time.perf_counter_ns() - start)
+        self.idle_s = took_ns / 1e9 - (time.thread_time() - worked)
+        return took_ns
 
     warm_up = sample
 
@@ -82,6 +91,7 @@ class _CudaTimer:
         self.flush = torch.empty(2 * l2_bytes, dtype=torch.uint8, device=device)
         self.run = run
         self.queueing_s = MOST_LEAD_S  # the shortest time in which the host queued a run
+        self.idle_s = 0.0
 
     def warm_up(self) -> float:
         begin = time.perf_counter()
@@ -99,10 +109,12 @@ class _CudaTimer:
         self.flush.zero_()
         if lead_s > 0:
             torch.cuda._sleep(int(lead_s * CYCLES_PER_S))
+        begin, worked = time.perf_counter(), time.thread_time()
         start.record()
-        begin = time.perf_counter()
         self.run()
-        self.queueing_s = min(self.queueing_s, time.perf_counter() - begin)
         stop.record()
+        took_s = time.perf_counter() - begin
+        self.queueing_s = min(self.queueing_s, took_s)
+        self.idle_s = took_s - (time.thread_time() - worked)
         stop.synchronize()
         return float(start.elapsed_time(stop)) * 1e6

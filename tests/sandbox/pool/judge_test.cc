@@ -220,6 +220,25 @@ TEST_CASE("a judge that cannot settle is stopped, and has no work then") {
   CHECK(log.starts == 1);
 }
 
+TEST_CASE("a judge that its operator's code has ended did not give way to a timed job") {
+  bool ended = false;
+  ScriptedJudge::Log log;
+  Judge judge(std::make_unique<ScriptedJudge>(log, [&](int socket, const nlohmann::json& request) {
+    const bool settles = request.at("type") == "settle";
+    if (!settles && !ended) return answer(socket, request, answer_type(request));
+    ended = true;
+    ScriptedJudge::send(socket, {{"type", "judge_error"},
+                                 {"job", request.at("job")},
+                                 {"reason", settles ? "context_lost" : "unknown_job"},
+                                 {"message", "an illegal memory access"}});
+  }));
+  REQUIRE(judge.compute_references(kCase, false, long_enough()));
+  CHECK_FALSE(judge.settle("job_2", long_enough()));
+  const Status after = judge.compute_references(kCase, false, long_enough());
+  REQUIRE_FALSE(after);
+  CHECK((after.error().code == ErrorCode::not_found));
+}
+
 TEST_CASE("a judge that is busy for all of the time in which it should settle is stopped") {
   std::promise<void> busy;
   ScriptedJudge::Log log;

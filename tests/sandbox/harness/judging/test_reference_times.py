@@ -38,16 +38,28 @@ def test_the_warm_up_of_a_slow_reference_is_its_only_run_if_no_score_depends_on_
     assert runs == 1
 
 
+def test_a_warm_up_without_a_processor_is_no_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs, times = times_on_a_cpu(1, 25, monkeypatch, stalled_ms=40)
+    assert times == pytest.approx([1e6] * 10, abs=2)
+    assert runs == 11
+
+
 def times_on_a_cpu(
-    run_ms: float, max_ms: float, monkeypatch: pytest.MonkeyPatch
+    run_ms: float, max_ms: float, monkeypatch: pytest.MonkeyPatch, stalled_ms: float = 0
 ) -> tuple[int, list[float]]:
-    now, runs = 0.0, 0
+    """`stalled_ms` is the time for which the first run has no processor."""
+    now, worked, runs = 0.0, 0.0, 0
 
     def run() -> None:
-        nonlocal now, runs
-        now, runs = now + run_ms / 1e3, runs + 1
+        nonlocal now, worked, runs
+        now += (run_ms + (0 if runs else stalled_ms)) / 1e3
+        worked, runs = worked + run_ms / 1e3, runs + 1
 
-    clock = SimpleNamespace(perf_counter=lambda: now, perf_counter_ns=lambda: round(now * 1e9))
+    clock = SimpleNamespace(
+        perf_counter=lambda: now,
+        perf_counter_ns=lambda: round(now * 1e9),
+        thread_time=lambda: worked,
+    )
     monkeypatch.setattr(reference_times, "time", clock)
     times = reference_times.times_ns(torch.device("cpu"), run, max_ms)
     return runs, times
@@ -98,6 +110,8 @@ class SimulatedGpu:
 
     def perf_counter(self) -> float:
         return self.host_us / 1e6
+
+    thread_time = perf_counter
 
 
 @pytest.mark.parametrize("host_us", [5, 30, 300])

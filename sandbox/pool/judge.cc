@@ -328,7 +328,10 @@ Status Judge::settle_in_turn(const std::string& job, const Deadline& deadline) {
   if (settled || settled.error().code == ErrorCode::cancelled) return settled;
   // What the judge does on the device is unknown now, so it must not go on. If it is late, it is
   // ended for the timed job; otherwise the code that it executed has ended it.
-  deadline.expired() ? stop_for_timing() : stop_process();
+  if (deadline.expired())
+    stop_for_timing();
+  else
+    stop_process();
   return settled;
 }
 

@@ -25,8 +25,9 @@ from typing import Any
 # event can take fifty times as long as on an idle one.
 WAIT_S = 120
 PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+PROTOCOL = "2026-07-28"  # the stateless era
 STATELESS = {
-    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/protocolVersion": PROTOCOL,
     "io.modelcontextprotocol/clientCapabilities": {
         "extensions": {"io.modelcontextprotocol/tasks": {}}
     },
@@ -139,10 +140,28 @@ class Server:
             "method": method,
             "params": {**params, "_meta": STATELESS},
         }
-        headers = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": method, "Mcp-Name": name}
+        headers = {"MCP-Protocol-Version": PROTOCOL, "Mcp-Method": method, "Mcp-Name": name}
         status, _, text = self.request("POST", "/mcp", json.dumps(message), token, headers)
         assert status not in (401, 429, 503), text
         return json.loads(text)
+
+    def begin_call(
+        self, tool: str, arguments: dict[str, Any], meta: dict[str, Any]
+    ) -> http.client.HTTPConnection:
+        """Sends a call of the stateless era over a new connection, and returns the connection. The
+        caller reads the answer, or hangs up, which cancels the call."""
+        params = {"name": tool, "arguments": arguments, "_meta": meta}
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "MCP-Protocol-Version": PROTOCOL,
+            "Mcp-Method": "tools/call",
+            "Mcp-Name": tool,
+        }
+        connection = self.connection()
+        connection.request("POST", "/mcp", json.dumps(message), headers)
+        return connection
 
     def open_session(self, token: str = "") -> str:
         """Opens a session of the legacy era, and returns its id."""

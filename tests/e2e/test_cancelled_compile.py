@@ -3,14 +3,12 @@ all outputs of the interpreter were right, and that nothing of the job is left."
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from http_serving import STATELESS, Server, serving, wait_until
-from stdio_client import PROTOCOL
 
 KERNEL = """import torch, triton, triton.language as tl
 
@@ -55,17 +53,7 @@ def cancel_by_task(server: Server, wait_until_compiling: Callable[[], None]) -> 
 def cancel_by_hanging_up(server: Server, wait_until_compiling: Callable[[], None]) -> None:
     """In the stateless revision, a client cancels its call by hanging up."""
     meta = {**STATELESS, "io.modelcontextprotocol/clientCapabilities": {}, "progressToken": "p"}
-    params = {"name": "run_tests", "arguments": arguments(ENDLESS), "_meta": meta}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": PROTOCOL,
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": "run_tests",
-    }
-    connection = server.connection()
-    connection.request("POST", "/mcp", json.dumps(message), headers)
+    connection = server.begin_call("run_tests", arguments(ENDLESS), meta)
     response = connection.getresponse()
     while JUDGED.search(line := response.readline().decode()) is None:
         assert line, "the answer came before the client cancelled"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from http_serving import WAIT_S, Server, running_jobs, serving, wait_until
-from stdio_client import META, PROTOCOL, StdioClient, serve_command
+from stdio_client import META, StdioClient, serve_command
 
 LONG_MS = 50_000  # a job that ends only because the test ends it
 
@@ -79,21 +79,7 @@ def job(server: Server, handle: str) -> dict[str, Any]:
 
 def hang_up(server: Server, arguments: dict[str, Any]) -> None:
     """Calls run_tests in the stateless revision, and closes the connection while the job runs."""
-    message = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "tools/call",
-        "params": {"name": "run_tests", "arguments": arguments, "_meta": META},
-    }
-    headers = {
-        "Content-Type": "application/json",
-        "Accept": "application/json, text/event-stream",
-        "MCP-Protocol-Version": PROTOCOL,
-        "Mcp-Method": "tools/call",
-        "Mcp-Name": "run_tests",
-    }
-    connection = server.connection()
-    connection.request("POST", "/mcp", json.dumps(message), headers)
+    connection = server.begin_call("run_tests", arguments, META)
     wait_for_running_job(server)
     connection.close()
 

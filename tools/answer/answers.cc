@@ -48,7 +48,7 @@ std::string formatted(const char* format, Values... values) {
 /// the caller's input, and its lines must not look like lines of the answer.
 std::string quoted_after_first_line(const std::string& escaped) {
   const std::string quoted = quote_lines(escaped, kMaxErrorBytes);
-  // Neither the mark of the first line nor the line feed of the last one is part of the answer.
+  // Leaves out the mark of the first line and the line feed of the last one.
   return quoted.empty() ? ""
                         : quoted.substr(kQuoteMark.size(), quoted.size() - kQuoteMark.size() - 1);
 }

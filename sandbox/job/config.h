@@ -138,8 +138,7 @@ struct SandboxConfig {
   int launcher_starts = 3;
   /// The maximum number of launchers that are kept for runs. After a run has tested or profiled a
   /// submission, its launcher is kept, because the run may test or profile again. Without a value,
-  /// the contexts of the kept launchers take at most kKeptPart of the device's memory
-  /// (sandbox/pool/launcher_pool.h).
+  /// KeptContexts limits the memory of their contexts (sandbox/pool/kept_contexts.h).
   std::optional<int> kept_launchers = {};
   // A kept launcher is ended when it was unused for this time.
   std::int64_t kept_launcher_ms = 600'000;

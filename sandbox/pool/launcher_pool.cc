@@ -208,6 +208,7 @@ void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<Launcher
 
 Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
   MutexLock lock(mutex_);
+  kept_contexts_.note_shortage(system_clock().monotonic_ns());
   retire_oldest_kept_for_runs(0);
   demand_.clear();
   retire_spares();
@@ -220,14 +221,10 @@ Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
   return ended;
 }
 
-int LauncherPool::fitting() const {
-  const double bytes = ready_ ? static_cast<double>(ready_->device.memory_bytes) : 0;
-  return static_cast<int>(bytes * kKeptPart / static_cast<double>(kContextBytes));
-}
-
 std::size_t LauncherPool::most_kept_for_runs() const {
-  return static_cast<std::size_t>(
-      std::max(config_.kept_launchers.value_or(std::max(fitting(), kFewestKept)), 0));
+  const std::int64_t bytes = ready_ ? ready_->device.memory_bytes : 0;
+  const int fitting = kept_contexts_.most(bytes, system_clock().monotonic_ns());
+  return static_cast<std::size_t>(std::max(config_.kept_launchers.value_or(fitting), 0));
 }
 
 std::size_t LauncherPool::wanted_parked(std::int64_t now_ns) const {

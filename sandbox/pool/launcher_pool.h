@@ -46,6 +46,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
+#include "sandbox/pool/kept_contexts.h"
 #include "sandbox/pool/launcher_client.h"
 #include "sandbox/pool/launcher_demand.h"
 
@@ -57,12 +58,6 @@ class LauncherPool {
   /// collect leftovers of the driver without limit. Fifty graded submissions need about as many
   /// launches.
   static constexpr int kMostKeptLaunches = 1'000;
-  /// The part of the device's memory that the contexts of kept launchers may take, and the memory
-  /// of one context on an H200. A context whose kernels use a stack takes 264 MiB more.
-  static constexpr double kKeptPart = 0.25;
-  static constexpr std::int64_t kContextBytes = 260LL << 20;
-  /// The number of launchers that are kept even if the device has less memory.
-  static constexpr int kFewestKept = 4;
   /// So many launchers may wait for their end while others start. If more wait, the oldest ends at
   /// once, because each has device memory.
   static constexpr std::size_t kMostRetired = 16;
@@ -157,8 +152,6 @@ class LauncherPool {
   bool is_trusted(std::unique_ptr<LauncherClient>& taken);
   void discard_unchecked();
   int faults() const;
-  /// Returns the number of contexts that fit into kKeptPart of the device's memory.
-  int fitting() const ASSAY_REQUIRES(mutex_);
   /// Returns the number of unused launchers that should wait for jobs now.
   std::size_t wanted_parked(std::int64_t now_ns) const ASSAY_REQUIRES(mutex_);
   void retire_spares() ASSAY_REQUIRES(mutex_);
@@ -192,6 +185,7 @@ class LauncherPool {
   std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);
   std::minstd_rand random_ ASSAY_GUARDED_BY(mutex_);
   LauncherDemand demand_ ASSAY_GUARDED_BY(mutex_);
+  KeptContexts kept_contexts_ ASSAY_GUARDED_BY(mutex_);
   int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of starts that have begun
   int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // number of calls of take() that are waiting
   int starting_ ASSAY_GUARDED_BY(mutex_) = 0;

@@ -321,15 +321,15 @@ TEST_CASE("runs that take turns find some of their launchers if not all of them 
   CHECK(found >= 8);  // the seed is fixed; if the oldest ended, no run would find its launcher
 }
 
-TEST_CASE("without a number, a device with little memory keeps kFewestKept launchers") {
+TEST_CASE("without a number, a device with little memory keeps kFewest launchers") {
   Spawner spawner;
   LauncherPool pool(real_config(), spawner, 0, "fake");
   const Result<LauncherReady> ready = pool.ready(soon());
   REQUIRE(ready);
-  REQUIRE(ready->device.memory_bytes < LauncherPool::kContextBytes * LauncherPool::kFewestKept);
+  REQUIRE(ready->device.memory_bytes < KeptContexts::kContextBytes * KeptContexts::kFewest);
   std::vector<std::unique_ptr<LauncherClient>> launchers;
   std::vector<std::string> runs;
-  for (int i = 0; i <= LauncherPool::kFewestKept; ++i) {
+  for (int i = 0; i <= KeptContexts::kFewest; ++i) {
     runs.push_back("run_" + std::to_string(i));
     launchers.push_back(taken_for_run(pool, runs.back()));
   }
@@ -343,7 +343,7 @@ TEST_CASE("without a number, a device with little memory keeps kFewestKept launc
     launchers[i] = taken_for_run(pool, runs[i]);
     found += launchers[i]->pid() == used[i] ? 1 : 0;
   }
-  CHECK(found == LauncherPool::kFewestKept);
+  CHECK(found == KeptContexts::kFewest);
   for (auto& one : launchers) pool.discard(std::move(one));
 }
 

@@ -76,6 +76,11 @@ FAULTS = {
 HOST_FAULTS = ("process exit",)  # the faults that a device without a GPU can have
 
 
+def make_distinct(source: str) -> str:
+    """Returns the source with a new comment at its end."""
+    return f"{source}\n# {os.urandom(8).hex()}\n"
+
+
 class Agent:
     """A client with one HTTP connection that stays open. It uses the stateless protocol."""
 
@@ -115,10 +120,12 @@ class Agent:
         tool: str = "run_tests",
         operator: str = OPERATOR,
         in_run: bool = False,
+        distinct: bool = True,
     ) -> dict[str, Any]:
         """Calls a tool with a source. Uses the server's default device if `device` is empty. The
-        first `submit`, or the first call with `in_run`, starts a run for this agent."""
-        arguments = {"operator": operator, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
+        first `submit`, or the first call with `in_run`, starts a run for this agent. With
+        `distinct`, the source is one that the server has not seen, so it is recorded anew."""
+        arguments = {"operator": operator, "code": make_distinct(source) if distinct else source}
         if device:
             arguments["device"] = device
         if in_run or tool == "submit":

@@ -32,7 +32,7 @@ class Answers(Graded):
         self.sent: list[tuple[str, str]] = []
 
     def _send(self, operator: str, source: str, tool: str) -> dict[str, Any]:
-        who = "twin" if source == self.twin else "mutant"
+        who = "twin" if source.startswith(self.twin) else "mutant"
         self.sent.append((who, tool))
         outcome = "fail" if (who, tool) == ("twin", self.fails) else "pass"
         return {"outcome": outcome, "error_kind": "none", "stage": "record"}

@@ -8,6 +8,9 @@ With `tested_first`, a source is sent to `run_tests` first, and graded only if i
 server judges the public cases of a grade before the hidden ones, by the same rules, so a source that
 fails in `run_tests` fails its grade. But a grade also makes the inputs of all hidden cases and
 records all configurations of an autotuner, so it takes several times as long to refuse a source.
+The grade uses the recordings of `run_tests`. The tests of a thread belong to its run, so they share a
+launcher, as those of an agent do. (Otherwise each test would wait for a new GPU context, and the
+driver creates only some ten in a second.) A grade has a new launcher in any case.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ ROOT = Path(__file__).resolve().parents[3]
 if str(ROOT / "measurements") not in sys.path:
     sys.path.insert(0, str(ROOT / "measurements"))
 
-from sandbox import Agent, Server  # noqa: E402
+from sandbox import Agent, Server, make_distinct  # noqa: E402
 
 IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 20_000, 90_000, 2048
 LIMITS = (
@@ -79,11 +82,12 @@ class Graded:
 
     def test(self, operator: str, source: str) -> dict[str, Any]:
         """Returns the verdict of `run_tests`. Raises NoVerdict."""
-        return self._verdict(operator, source, "run_tests")
+        return self._verdict(operator, make_distinct(source), "run_tests")
 
     def submit(self, operator: str, source: str, tested_first: bool = False) -> dict[str, Any]:
         """Returns the verdict of the grade, or that of `run_tests` if the source fails there. Raises
         NoVerdict."""
+        source = make_distinct(source)
         if tested_first:
             verdict = self._verdict(operator, source, "run_tests")
             if verdict["outcome"] != "pass":
@@ -121,7 +125,7 @@ class Graded:
             self._local.store = Path(self._folder.name) / str(number) / "assay.db"
         agent: Agent = self._local.agent
         try:
-            return agent.verdict(source, tool=tool, operator=operator)
+            return agent.verdict(source, tool=tool, operator=operator, in_run=True, distinct=False)
         except (OSError, http.client.HTTPException):
             del self._local.agent
             raise

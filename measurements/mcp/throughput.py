@@ -13,7 +13,9 @@ left out. `end_s` of a sample is the time of its verdict since the load began. `
 the processors did meanwhile (processor_use.py).
 
 With `--grades AGENTS`, that many agents then submit the oracles of all operators, in an order that
-the seed draws, each once. A graded submission has the GPU alone while it is timed.
+the seed draws, each once. A graded submission has the GPU alone while it is timed. With `--passes`,
+they do so several times, and `passes` has the rate of each pass. The first pass is the slowest: a
+judge loads each operator, and no earlier grade has timed its oracle or PyTorch.
 
 `--state` names the server's state folder, which stays. A second measurement with the same folder
 finds the recordings of the oracles there, as a server that starts again does."""
@@ -22,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
 import itertools
 import json
 import os
@@ -111,12 +114,18 @@ def load(
             start = time.perf_counter()
             arguments = {"operator": operator, "run": run["run"]}
             arguments["code"] = f"{oracle_of(operator)}\n# {os.urandom(8).hex()}\n"
-            answer = agent.call(tool, arguments)
-            while answer.get("status") in ("queued", "running"):
-                answer = agent.call("job", {"job": answer["job"], "wait_s": 20})
+            try:
+                answer = agent.call(tool, arguments)
+                while answer.get("status") in ("queued", "running"):
+                    answer = agent.call("job", {"job": answer["job"], "wait_s": 20})
+            except (OSError, http.client.HTTPException):
+                if time.monotonic() >= begin + seconds:
+                    return  # the server has ended, because this call does not count
+                raise
             samples.append(
                 {
                     "operator": operator,
+                    "job": answer.get("job"),
                     "ms": round((time.perf_counter() - start) * 1e3, 2),
                     "end_s": round(time.monotonic() - begin, 2),
                     "stage_ms": answer.get("stage_ms") or {},
@@ -160,6 +169,26 @@ def load(
     return {**result, "samples": inside}
 
 
+def rates_of_passes(samples: list[dict[str, Any]], operators: int) -> list[dict[str, Any]]:
+    """Returns the rate of each pass over the operators. A pass ends with the verdict that makes its
+    number of verdicts complete, because agents that begin the next pass do not wait for others."""
+    ends = sorted(sample["end_s"] for sample in samples)
+    passes = []
+    begin_s = 0.0
+    for first in range(0, len(ends), operators):
+        of_pass = ends[first : first + operators]
+        took_s = of_pass[-1] - begin_s
+        passes.append(
+            {
+                "verdicts": len(of_pass),
+                "took_s": round(took_s, 2),
+                "verdicts_per_hour": round(len(of_pass) / took_s * 3600),
+            }
+        )
+        begin_s = of_pass[-1]
+    return passes
+
+
 def add_stored(grades: dict[str, Any], store: Path) -> None:
     """Adds what the answers of `submit` leave out, from the stored verdicts: the time for which each
     grade had the GPU alone, its stages, its Perf, PyTorch's time of each timed case, and why it does
@@ -167,12 +196,11 @@ def add_stored(grades: dict[str, Any], store: Path) -> None:
     keys = ("gpu_alone_ms", "stage_ms", "perf", "error_kind", "detail")
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
         rows = database.execute(
-            "SELECT operator, document FROM verdicts JOIN submissions USING (job)"
-            " WHERE kind = 'grade'"
+            "SELECT job, document FROM verdicts JOIN submissions USING (job) WHERE kind = 'grade'"
         ).fetchall()
-    stored = {operator: json.loads(document) for operator, document in rows}
+    stored = {job: json.loads(document) for job, document in rows}
     for sample in grades["samples"]:
-        verdict = stored.get(sample["operator"], {})
+        verdict = stored.get(sample["job"], {})
         sample.update({key: verdict[key] for key in keys if verdict.get(key) not in (None, "none")})
         times = [one.get("pytorch_ns") or 0 for one in verdict.get("cases", [])]
         sample["pytorch_us"] = [round(ns / 1e3, 1) for ns in times if ns > 0]
@@ -193,6 +221,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="for the drawn operators")
     parser.add_argument("--seconds", type=float, default=20.0, help="for each number of agents")
     parser.add_argument("--grades", type=int, default=0, help="the agents that submit oracles")
+    parser.add_argument("--passes", type=int, default=1, help="of the grades over all operators")
     parser.add_argument("--grades-s", type=float, default=120.0, help="no submission starts later")
     parser.add_argument("--state", type=Path, help="the server's state folder; default: a new one")
     parser.add_argument("--serve", action="append", default=[], help="another option of the server")
@@ -236,10 +265,12 @@ def main() -> None:
             }
             options.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
         if options.grades:
-            order = iter(random.Random(options.seed).sample(every, len(every)))
+            once = random.Random(options.seed).sample(every, len(every))
+            order = iter(once * options.passes)
             result["grades"] = load(
                 server, "submit", lambda _: order, options.grades, options.grades_s, finish=False
             )
+            result["grades"]["passes"] = rates_of_passes(result["grades"]["samples"], len(once))
             add_stored(result["grades"], Path(folder) / "assay.db")
         result["pool_kib"] = pool_memory(server)
         end(server)

@@ -1,9 +1,9 @@
 #include "sandbox/launcher/replay/replay.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <random>
 #include <set>
 #include <span>
 #include <type_traits>
@@ -13,6 +13,7 @@
 #include "sandbox/launcher/plan/layout.h"
 #include "sandbox/launcher/plan/plan.h"
 #include "sandbox/launcher/plan/plan_check.h"
+#include "sandbox/launcher/replay/checked_sample.h"
 #include "sandbox/launcher/replay/memory_limit.h"
 #include "sandbox/launcher/replay/parts_watch.h"
 #include "sandbox/launcher/replay/trials.h"
@@ -186,7 +187,6 @@ class Replay {
   }
 
   LaunchStatus time(Launched& result) {
-    std::mt19937_64 random(std::random_device{}());
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {
       if (LaunchStatus s = closed(initial_.keep_on_device()); !s) return s;
@@ -202,25 +202,12 @@ class Replay {
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    // Draws at random the sample whose outputs are checked. With probability 1/2 it is a fresh
-    // sample, because only there the launcher's own kernels are certain to be unchanged. With
-    // probability 1/4 it is the first cold sample, because it cannot use results kept from an
-    // earlier sample. Otherwise it is one of the later cold samples. Fresh samples have equal
-    // probabilities, and so have later cold samples: the n-th of a kind replaces the sample drawn
-    // so far with probability 1/n (reservoir sampling). A kernel could notice that outputs were
-    // copied, because the next run comes later. This tells it nothing: whether a sample is drawn
-    // does not depend on the samples drawn before it.
-    const bool a_fresh_one = std::bernoulli_distribution(0.5)(random);
-    const bool the_first = std::bernoulli_distribution(0.5)(random);
-    const auto one_in = [&](std::int64_t count) {
-      return std::uniform_int_distribution<std::int64_t>(1, count)(random) == 1;
-    };
+    CheckedSample checked(
+        {.least_cold = std::min(request_.timing->min_samples, request_.timing->max_samples),
+         .fresh = request_.trusted != nullptr ? request_.timing->fresh_samples : 0});
     if (request_.returns_outputs) {
-      work.sampled = [&, a_fresh_one, the_first](SampleKind kind,
-                                                 std::int64_t index) -> LaunchStatus {
-        const bool drawn = kind == SampleKind::fresh ? a_fresh_one && one_in(index + 1)
-                                                     : index == 0 || (!the_first && one_in(index));
-        if (!drawn) return {};
+      work.sampled = [&](SampleKind kind, std::int64_t index, bool is_last) -> LaunchStatus {
+        if (!checked.is_drawn(kind, index, is_last)) return {};
         watch_.end(LaunchPart::run);
         LaunchStatus returned = closed(return_outputs(result.modified));  // more samples follow
         watch_.end(LaunchPart::copy);

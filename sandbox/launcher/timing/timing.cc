@@ -150,12 +150,14 @@ class Series {
       if (!sample) return tl::unexpected(sample.error());
       samples.push_back(without(samples_.overhead_ns, *sample));
       const auto taken = static_cast<std::int64_t>(samples.size());
-      if (LaunchStatus s = sampled(SampleKind::cold, taken - 1); !s) return s;
-      if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
-      if (taken < next_look) continue;
-      if (median_interval(at_full_clock()).relative_half_width() <= rules_.relative_half_width)
-        return {};
-      next_look = taken + std::max<std::int64_t>(8, taken / 8);
+      bool is_last = taken >= rules_.max_samples || elapsed() >= budget();
+      if (!is_last && taken >= next_look) {
+        const MedianInterval interval = median_interval(at_full_clock());
+        is_last = interval.relative_half_width() <= rules_.relative_half_width;
+        next_look = taken + std::max<std::int64_t>(8, taken / 8);
+      }
+      if (LaunchStatus s = sampled(SampleKind::cold, taken - 1, is_last); !s) return s;
+      if (is_last) return {};
     }
   }
 
@@ -169,19 +171,21 @@ class Series {
   /// fresh ones. The kernels are loaded again before each sample, because the submission has run
   /// since.
   LaunchStatus take_fresh() {
-    if (!work_.refresh) return {};
-    for (std::int64_t i = 0; i < rules_.fresh_samples && (i == 0 || elapsed() < budget()); ++i) {
+    if (!work_.refresh || rules_.fresh_samples == 0) return {};
+    bool is_last = false;
+    for (std::int64_t i = 0; !is_last; ++i) {
       if (LaunchStatus s = refresh(); !s) return s;
       LaunchResult<double> sample = cold();
       if (!sample) return tl::unexpected(sample.error());
       samples_.fresh_ns.push_back(without(samples_.overhead_ns, *sample));
-      if (LaunchStatus s = sampled(SampleKind::fresh, i); !s) return s;
+      is_last = i + 1 >= rules_.fresh_samples || elapsed() >= budget();
+      if (LaunchStatus s = sampled(SampleKind::fresh, i, is_last); !s) return s;
     }
     return {};
   }
 
-  LaunchStatus sampled(SampleKind kind, std::int64_t index) {
-    return work_.sampled ? work_.sampled(kind, index) : LaunchStatus();
+  LaunchStatus sampled(SampleKind kind, std::int64_t index, bool is_last) {
+    return work_.sampled ? work_.sampled(kind, index, is_last) : LaunchStatus();
   }
 
   LaunchResult<double> timed() {

@@ -81,8 +81,9 @@ struct TimedWork {
   std::function<LaunchStatus()> read_clock = {};
   std::function<LaunchResult<double>()> clock_mhz = {};
   // This function is called after each cold sample and each fresh sample, with the sample's index
-  // (from 0, for each kind), while the sample's outputs are still in the buffers.
-  std::function<LaunchStatus(SampleKind, std::int64_t)> sampled = {};
+  // (from 0, for each kind) and whether it is the last one of its kind, while the sample's outputs
+  // are still in the buffers.
+  std::function<LaunchStatus(SampleKind, std::int64_t, bool is_last)> sampled = {};
   std::size_t operations = 0;  // maximum number of operations that enqueue() queues
 };
 

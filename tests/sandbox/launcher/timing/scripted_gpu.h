@@ -94,7 +94,7 @@ inline TimedWork work_on(ScriptedGpu& gpu, std::size_t operations = 2) {
   work.prepare = [&] { return gpu.note('!'); };
   work.restore = [&] { return gpu.note('R'); };
   work.enqueue = [&] { return gpu.note('K'); };
-  work.sampled = [&](SampleKind kind, std::int64_t) {
+  work.sampled = [&](SampleKind kind, std::int64_t, bool) {
     return gpu.note(kind == SampleKind::fresh ? ':' : ';');
   };
   work.operations = operations;

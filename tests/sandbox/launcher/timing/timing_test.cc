@@ -120,7 +120,7 @@ TEST_CASE("a long run is discarded once before the samples, a short one three ti
   const auto discarded = [](double run_ns) {
     ScriptedGpu gpu([&] { return run_ns; });
     TimedWork work = work_on(gpu);
-    work.sampled = [&, seen = false](SampleKind, std::int64_t) mutable {
+    work.sampled = [&, seen = false](SampleKind, std::int64_t, bool) mutable {
       return std::exchange(seen, true) ? LaunchStatus() : gpu.note('1');
     };
     const TickingClock clock(1'000'000);

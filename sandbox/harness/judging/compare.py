@@ -26,6 +26,9 @@ from harness.wire.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
 TWO_BYTES = (torch.float16, torch.bfloat16)
+INTEGERS = (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64)
+# The rounding of a difference in float32, and of its product with a scale, is below this share.
+ROUNDING = 2.0**-22
 # The number of elements that are compared at a time, for each type of device. The errors are
 # float64, so the error of each element takes eight bytes.
 CHUNK = {
@@ -122,9 +125,13 @@ def compare(
         if masks:
             got = with_right_values(right, got, masks[position])
         judged = got
-        if before is not None and before.poisoned and before.kept_at(position) is None:
-            judged = with_unstored_wrong(right, got)
-        count, worst, first = _tally(rule, right, judged)
+        clear = _error_if_right(rule, right, got)
+        if clear is not None:
+            count, worst, first = 0, clear, -1
+        else:
+            if before is not None and before.poisoned and before.kept_at(position) is None:
+                judged = with_unstored_wrong(right, got)
+            count, worst, first = _tally(rule, right, judged)
         compared = right.numel() - (int(masks[position].sum()) if masks else 0)
         result.elements += compared
         result.mismatches += count
@@ -188,6 +195,23 @@ def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstic
     largest = float(torch.stack(sizes).max()) if sizes else 0.0
     ulp = torch.finfo(rule.dtype).eps * largest * rule.scale
     return Yardstick(max(STRICT_FACTOR * _worst(truth, right, rule.scale), ulp))
+
+
+def _error_if_right(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> float | None:
+    """Returns the largest scaled error if a cheap computation shows that all elements are right:
+    five passes in float32, and one for integers, in place of twenty in float64. Otherwise returns
+    None. Elements that are not finite need the exact computation, so no element is unstored."""
+    if right.dtype in INTEGERS:
+        return 0.0 if torch.equal(right, got) else None
+    if not right.is_floating_point():
+        return None
+    wide = torch.float64 if right.dtype is torch.float64 else torch.float32
+    worst = [
+        (one.to(wide) - other.to(wide)).abs_().max()
+        for one, other in zip(parts(right), parts(got), strict=True)
+    ]
+    largest = float(torch.stack(worst).max()) * rule.scale if worst else 0.0
+    return largest if largest * (1 + ROUNDING) <= rule.max_abs_error else None
 
 
 def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, float, int]:

@@ -205,12 +205,10 @@ def _error_if_right(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> float
         return 0.0 if torch.equal(right, got) else None
     if not right.is_floating_point():
         return None
+    if not right.numel():
+        return 0.0
     wide = torch.float64 if right.dtype is torch.float64 else torch.float32
-    worst = [
-        (one.to(wide) - other.to(wide)).abs_().max()
-        for one, other in zip(parts(right), parts(got), strict=True)
-    ]
-    largest = float(torch.stack(worst).max()) * rule.scale if worst else 0.0
+    largest = _largest_difference(right, got, wide) * rule.scale
     return largest if largest * (1 + ROUNDING) <= rule.max_abs_error else None
 
 
@@ -301,8 +299,24 @@ def _reader(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> Callable[[], 
 
 
 def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
+    """Returns the largest scaled error of an output with floats."""
+    if not expected.numel():
+        return 0.0
+    largest = _largest_difference(expected, actual, torch.float64) * scale
+    if math.isfinite(largest):
+        return largest
     worst = [error.max() for _, error in _chunks(expected, actual, scale)]
-    return float(torch.stack(worst).max()) if worst else 0.0
+    return float(torch.stack(worst).max())
+
+
+def _largest_difference(one: torch.Tensor, other: torch.Tensor, wide: torch.dtype) -> float:
+    """Returns the largest difference of two elements, computed in the dtype `wide`. It is not finite
+    if a NaN or an infinity is among the elements."""
+    largest = [
+        (a.to(wide) - b.to(wide)).abs_().max()
+        for a, b in zip(parts(one), parts(other), strict=True)
+    ]
+    return float(torch.stack(largest).max())
 
 
 def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:

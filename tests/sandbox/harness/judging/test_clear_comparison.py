@@ -116,3 +116,16 @@ def test_outputs_with_any_strides_and_no_elements(monkeypatch: pytest.MonkeyPatc
     agree(*both(rule, right, torch.ones(50, 20).T, monkeypatch))
     empty = torch.zeros(0)
     agree(*both(Rule("y", torch.float32, [0], 0.0, 1.0), empty, empty.clone(), monkeypatch))
+
+
+@pytest.mark.parametrize("special", [0.0, 3e300, float("nan"), float("inf")])
+@pytest.mark.parametrize("scale", [1.0, 0.3, 1e-3])
+def test_the_largest_error_is_that_of_the_exact_computation(special: float, scale: float) -> None:
+    generator = torch.Generator().manual_seed(2)
+    truth = torch.randn(ELEMENTS, generator=generator, dtype=torch.float64)
+    got = (truth + 1e-3 * torch.randn(ELEMENTS, generator=generator)).to(torch.float16)
+    truth[5] = special
+    for value in (0.0, special, float("nan"), -float("inf")):
+        got[5] = value
+        exact = float(compare.errors(truth, got, scale).max())
+        assert compare._worst(truth, got, scale) == exact

@@ -3,9 +3,10 @@ against themselves.
 
     python measurements/mcp/sample_positions.py --store assay.db --out sample-positions.json
 
-Takes the series that have three blocks of ten samples, so the position of each sample is known, and
-whose oracle has two blocks of ten. Each sample of the submission is compared with the median of the
-oracle's samples, and each sample of the oracle too. `submission` and `oracle` have the mean
+Takes the series of passed grades with 30 samples, and with 20 samples of an oracle that was timed
+anew: nearly always three and two blocks of ten, the least of a block, so the position of each sample
+is known. These are the steadiest series. Each sample of the submission is compared with the median
+of the oracle's samples, and each sample of the oracle too. `submission` and `oracle` have the mean
 difference of each position, in percent, over all series and blocks. `series` has the samples."""
 
 from __future__ import annotations
@@ -30,10 +31,16 @@ def series_of(store: Path) -> list[dict[str, Any]]:
         ).fetchall()
     found = []
     for operator, document in rows:
-        for case in json.loads(document).get("cases", []):
+        verdict = json.loads(document)
+        if verdict.get("outcome", "pass") != "pass":
+            continue
+        for case in verdict.get("cases", []):
             times = {"submission": case.get("latency"), "oracle": case.get("baseline_latency")}
             samples = {name: (one or {}).get("samples_ns", []) for name, one in times.items()}
-            if all(len(samples[name]) == BLOCK * number for name, number in BLOCKS.items()):
+            is_new = (times["oracle"] or {}).get("age_ms") == 0
+            if is_new and all(
+                len(samples[name]) == BLOCK * number for name, number in BLOCKS.items()
+            ):
                 found.append({"operator": operator, "case": case["id"], **samples})
     return found
 

@@ -171,15 +171,17 @@ def load(
 
 def rates_of_passes(samples: list[dict[str, Any]], operators: int) -> list[dict[str, Any]]:
     """Returns the rate of each pass over the operators. A pass ends with the verdict that makes its
-    number of verdicts complete, because agents that begin the next pass do not wait for others."""
+    number of verdicts complete, because agents that begin the next pass do not wait for others. If
+    the time ends a pass, it is not `complete`, and may lack the slowest operators."""
     ends = sorted(sample["end_s"] for sample in samples)
     passes = []
     begin_s = 0.0
     for first in range(0, len(ends), operators):
         of_pass = ends[first : first + operators]
-        took_s = of_pass[-1] - begin_s
+        took_s = max(of_pass[-1] - begin_s, 0.01)  # times are rounded to this
         passes.append(
             {
+                "complete": len(of_pass) == operators,
                 "verdicts": len(of_pass),
                 "took_s": round(took_s, 2),
                 "verdicts_per_hour": round(len(of_pass) / took_s * 3600),

@@ -6,7 +6,8 @@
 //   most = limit.most(memory_bytes, now_ns);      // for ten minutes, they take a quarter of it
 //
 // A context takes a tenth of a second to create, and the driver of a machine creates one after the
-// other. So it should be kept as long as its run may need it, unless other jobs need the memory.
+// other. So it should be kept as long as its run may need it, unless other jobs need the memory. If
+// all of these contexts used a stack, they would take twice as much, and a shortage would follow.
 // Not thread-safe.
 #pragma once
 

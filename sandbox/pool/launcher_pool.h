@@ -103,7 +103,7 @@ class LauncherPool {
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
   /// Ends the launchers that are kept for runs, and those that wait for jobs beyond
   /// config.parked_launchers, so that their device memory becomes free. Waits until these launchers
-  /// have ended.
+  /// have ended. For a while, fewer are kept (KeptContexts::note_shortage()).
   Status end_those_of_runs(const Deadline& deadline);
   /// Makes each launcher check the device again before it is handed out. Call this after a device
   /// fault. A launcher that fails its check ends.

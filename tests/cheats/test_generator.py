@@ -21,6 +21,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE / "generator"))
 
 import generator_table  # noqa: E402
+import graded  # noqa: E402
 from cheat_generator import Results, arguments_of, chosen, judge  # noqa: E402
 from comparers import Comparers  # noqa: E402
 from graded import Graded  # noqa: E402
@@ -180,11 +181,13 @@ def test_a_cheat_is_graded_only_if_it_passes_the_public_cases(
     server: Graded, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[str] = []
+    runs: list[bool] = []
     send = server._send
 
-    def noted(operator: str, source: str, tool: str) -> dict[str, Any]:
+    def noted(operator: str, source: str, tool: str, in_run: bool) -> dict[str, Any]:
         sent.append(tool)
-        return send(operator, source, tool)
+        runs.append(in_run)
+        return send(operator, source, tool, in_run)
 
     monkeypatch.setattr(server, "_send", noted)
     operator = OPERATORS["vector_add"]
@@ -193,6 +196,10 @@ def test_a_cheat_is_graded_only_if_it_passes_the_public_cases(
     assert sent == ["run_tests"]
     assert server.submit("vector_add", operator.oracle, tested_first=True)["outcome"] == "pass"
     assert sent == ["run_tests", "run_tests", "submit"]
+    monkeypatch.setattr(graded, "CONTROL", 1)
+    assert server.submit("vector_add", wrong, tested_first=True)["outcome"] == "fail"
+    assert sent[3:] == ["run_tests", "run_tests"]
+    assert runs == [True, True, True, True, False]  # the last one has a new launcher
 
 
 def test_a_run_that_was_stopped_goes_on(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 from typing import Any, cast
@@ -30,15 +31,18 @@ class Answers(Graded):
     def __init__(self, twin: str, fails: str) -> None:
         self.twin, self.fails = twin, fails
         self.sent: list[tuple[str, str]] = []
+        self._refusals = itertools.count(1)
 
-    def _send(self, operator: str, source: str, tool: str) -> dict[str, Any]:
+    def _send(self, operator: str, source: str, tool: str, in_run: bool = True) -> dict[str, Any]:
         who = "twin" if source.startswith(self.twin) else "mutant"
         self.sent.append((who, tool))
         outcome = "fail" if (who, tool) == ("twin", self.fails) else "pass"
         return {"outcome": outcome, "error_kind": "none", "stage": "record"}
 
-    def _verdict(self, operator: str, source: str, tool: str) -> dict[str, Any]:
-        return self._send(operator, source, tool)
+    def _verdict(
+        self, operator: str, source: str, tool: str, in_run: bool = True
+    ) -> dict[str, Any]:
+        return self._send(operator, source, tool, in_run)
 
 
 @pytest.mark.parametrize(

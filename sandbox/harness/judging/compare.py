@@ -201,10 +201,10 @@ def _error_if_right(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> float
     """Returns the largest scaled error if a cheap computation shows that all elements are right:
     five passes in float32, and one for integers, in place of twenty in float64. Otherwise returns
     None. Elements that are not finite need the exact computation, so no element is unstored."""
-    if right.dtype in INTEGERS:
-        return 0.0 if torch.equal(right, got) else None
-    if not right.is_floating_point():
+    if right.dtype != got.dtype or (right.dtype not in INTEGERS and not right.is_floating_point()):
         return None
+    if right.dtype in INTEGERS or rule.max_abs_error == 0:
+        return 0.0 if torch.equal(right, got) else None
     if not right.numel():
         return 0.0
     wide = torch.float64 if right.dtype is torch.float64 else torch.float32
@@ -256,13 +256,9 @@ def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | t
         return rule.max_abs_error * (size * rule.scale).clamp_min(1.0)
     if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
         return rule.max_abs_error
-    exponent = torch.frexp(
-        right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0)
-    )[1]
-    last_place = torch.ldexp(
-        torch.tensor(torch.finfo(rule.dtype).eps * rule.scale, device=right.device).double(),
-        exponent - 1,
-    )
+    size = right.reshape(-1)[start : start + count].double().nan_to_num(0.0, 0.0, 0.0)
+    last_place = torch.ldexp(torch.ones_like(size), torch.frexp(size)[1] - 1)
+    last_place *= torch.finfo(rule.dtype).eps * rule.scale
     return last_place.clamp_min(rule.max_abs_error)
 
 

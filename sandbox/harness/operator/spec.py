@@ -152,11 +152,14 @@ def output_of(table: dict[str, Any], where: Path) -> Output:
         raise OperatorError(
             f"{where}: output {name!r} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}"
         )
+    limit = float(table.get("max_abs_error", 0.01))
+    if not 0 <= limit < math.inf:
+        raise OperatorError(f"{where}: max_abs_error of {name} is {limit}; want 0 or more, finite")
     return Output(
         name,
         str(dtype),
         tuple(table.get("shape", ())),
-        float(table.get("max_abs_error", 0.01)),
+        limit,
         table.get("scale", 1),
         table.get("relative") is True,
         str(table.get("from", "")),

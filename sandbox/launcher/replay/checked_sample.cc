@@ -1,31 +1,44 @@
 #include "sandbox/launcher/replay/checked_sample.h"
 
+#include <algorithm>
+
 namespace assay::sandbox {
+namespace {
 
-CheckedSample::CheckedSample(const Samples& samples, std::uint64_t seed)
-    : samples_(samples), random_(seed) {
-  if (samples_.fresh > 0 && one_in(2)) {
-    kind_ = SampleKind::fresh;
-    index_ = one_of(0, samples_.fresh - 1);
-  } else if (!one_in(2) && samples_.least_cold > 1) {
-    index_ = one_of(1, samples_.least_cold - 1);
-  }
+double probability_of_a_pause(SampleKind kind, std::int64_t index) {
+  if (kind == SampleKind::fresh) return CheckedSample::kPauseAfterFresh;
+  const auto even = static_cast<double>(CheckedSample::kEvenSamples);
+  return CheckedSample::kPauseAfterCold * std::min(1.0, even / static_cast<double>(index));
 }
 
-bool CheckedSample::is_drawn(SampleKind kind, std::int64_t index, bool is_last) {
-  if (kind != kind_) return false;
-  // Each later sample after the least ones replaces the one before with the probability that makes
-  // all later ones equally likely (reservoir sampling).
-  if (kind_ == SampleKind::cold && index_ > 0 && index >= samples_.least_cold) return one_in(index);
-  const bool drawn = index == index_ || (is_last && !was_drawn_);
-  was_drawn_ = was_drawn_ || drawn;
-  return drawn;
+}  // namespace
+
+CheckedSample::CheckedSample(bool has_fresh_samples, std::uint64_t seed) : random_(seed) {
+  if (has_fresh_samples && happens(0.5))
+    checked_ = Checked::fresh;
+  else
+    checked_ = happens(0.5) ? Checked::first : Checked::later;
 }
 
-bool CheckedSample::one_in(std::int64_t count) { return one_of(1, count) == 1; }
+CheckedSample::Pause CheckedSample::after(SampleKind kind, std::int64_t index, bool is_last) {
+  const bool is_first = kind == SampleKind::cold && index == 0;
+  // A block whose time limit allows one sample only has no later one to check.
+  if (is_first)
+    return checked_ == Checked::first || (checked_ == Checked::later && is_last) ? Pause::checked
+                                                                                 : Pause::decoy;
+  double& weights = kind == SampleKind::fresh ? fresh_weights_ : later_weights_;
+  const double probability = probability_of_a_pause(kind, index);
+  if (!happens(probability) && !(is_last && weights == 0)) return Pause::none;
+  // A sample after which a pause is rare counts more, so all samples of a kind are about equally
+  // likely to be the last one that replaces the one before.
+  weights += 1 / probability;
+  const bool replaces = happens(1 / probability / weights);
+  const Checked of_kind = kind == SampleKind::fresh ? Checked::fresh : Checked::later;
+  return replaces && checked_ == of_kind ? Pause::checked : Pause::decoy;
+}
 
-std::int64_t CheckedSample::one_of(std::int64_t first, std::int64_t last) {
-  return std::uniform_int_distribution<std::int64_t>(first, last)(random_);
+bool CheckedSample::happens(double probability) {
+  return std::bernoulli_distribution(std::min(1.0, probability))(random_);
 }
 
 }  // namespace assay::sandbox

@@ -1,20 +1,22 @@
 // CheckedSample draws the timed sample of a block whose outputs are checked.
 //
-//   CheckedSample checked({.least_cold = 10, .fresh = 3});
-//   if (checked.is_drawn(SampleKind::cold, index, is_last)) return_outputs();  // after each sample
+//   CheckedSample checked(has_fresh_samples);
+//   switch (checked.after(SampleKind::cold, index, is_last)) {  // after each sample
+//     case CheckedSample::Pause::none: break;
+//     case CheckedSample::Pause::decoy: compare_inputs(); break;
+//     case CheckedSample::Pause::checked: return_outputs(); break;  // in place of earlier ones
+//   }
 //
 // With probability 1/2 it is a fresh sample, because only there the launcher's own kernels are
 // certain to be unchanged. With probability 1/4 it is the first cold sample, because it cannot use
 // results kept from an earlier sample. Otherwise it is one of the later cold samples. If no fresh
-// samples follow, the first cold sample has probability 1/2. Fresh samples have equal
-// probabilities, and so have later cold samples, unless the time limit ends them early.
+// samples follow, the first cold sample has probability 1/2.
 //
-// Nearly always one sample of a block is drawn, because returning outputs takes a millisecond, and
-// makes the next run up to 0.9 us slower. (If more than `least_cold` samples are taken, a later one
-// can replace the one that was drawn.) A kernel that keeps state from run to run could notice the
-// pause, and leave its work out in the samples that follow. They are a third of a block's cold
-// samples on average, so the median changes little, and it must agree with first runs and fresh
-// samples (docs/explanation/threat-model.md, "Kept answers").
+// Returning outputs takes most of a millisecond. A kernel that keeps the time of its last run could
+// notice the pause, and leave its work out in samples that are no longer checked. So pauses must
+// tell it nothing: they come after the first cold sample, and after each other one with a
+// probability that depends only on its index. If none came after a later sample, one comes after
+// the last. Which of these samples is checked is drawn apart, and the other pauses are decoys.
 // Not thread-safe.
 #pragma once
 
@@ -27,26 +29,27 @@ namespace assay::sandbox {
 
 class CheckedSample {
  public:
-  struct Samples {
-    std::int64_t least_cold = 1;  // the number of cold samples that are taken in any case
-    std::int64_t fresh = 0;       // the number of fresh samples that follow
-  };
-  explicit CheckedSample(const Samples& samples, std::uint64_t seed = std::random_device{}());
+  enum class Pause { none, decoy, checked };
 
-  /// Returns true if the outputs of this sample must be returned, in place of those that were
-  /// returned before. Must be called after each sample, with its index (from 0, for each kind), and
-  /// whether it is the last one of its kind.
-  bool is_drawn(SampleKind kind, std::int64_t index, bool is_last);
+  /// The probability of a pause after a later cold sample, and after a fresh sample. After the
+  /// tenth cold sample, it falls with the index, so that a long block has few more pauses.
+  static constexpr double kPauseAfterCold = 0.2, kPauseAfterFresh = 1.0 / 3;
+  static constexpr std::int64_t kEvenSamples = 10;
+
+  explicit CheckedSample(bool has_fresh_samples, std::uint64_t seed = std::random_device{}());
+
+  /// Says what must happen after a sample. Must be called after each sample, with its index (from
+  /// 0, for each kind), and whether it is the last one of its kind.
+  Pause after(SampleKind kind, std::int64_t index, bool is_last);
 
  private:
-  bool one_in(std::int64_t count);
-  std::int64_t one_of(std::int64_t first, std::int64_t last);
+  enum class Checked { first, later, fresh };
+  bool happens(double probability);
 
-  const Samples samples_;
   std::mt19937_64 random_;
-  SampleKind kind_ = SampleKind::cold;
-  std::int64_t index_ = 0;
-  bool was_drawn_ = false;
+  Checked checked_;
+  // The sums of the weights of the samples after which a pause came.
+  double later_weights_ = 0, fresh_weights_ = 0;
 };
 
 }  // namespace assay::sandbox

@@ -202,16 +202,19 @@ class Replay {
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    CheckedSample checked(
-        {.least_cold = std::min(request_.timing->min_samples, request_.timing->max_samples),
-         .fresh = request_.trusted != nullptr ? request_.timing->fresh_samples : 0});
+    CheckedSample checked(request_.trusted != nullptr && request_.timing->fresh_samples > 0);
     if (request_.returns_outputs) {
-      work.sampled = [&](SampleKind kind, std::int64_t index, bool is_last) -> LaunchStatus {
-        if (!checked.is_drawn(kind, index, is_last)) return {};
+      work.sampled = [&](SampleKind kind, std::int64_t index, bool is_last) -> LaunchResult<bool> {
+        const CheckedSample::Pause pause = checked.after(kind, index, is_last);
+        if (pause == CheckedSample::Pause::none) return false;
         watch_.end(LaunchPart::run);
-        LaunchStatus returned = closed(return_outputs(result.modified));  // more samples follow
-        watch_.end(LaunchPart::copy);
-        return returned;
+        std::vector<std::string> unused;
+        LaunchStatus done = closed(pause == CheckedSample::Pause::checked
+                                       ? return_outputs(result.modified)
+                                       : find_modified(unused));  // more samples follow
+        watch_.end(pause == CheckedSample::Pause::checked ? LaunchPart::copy : LaunchPart::check);
+        if (!done) return tl::unexpected(done.error());
+        return true;
       };
     }
     if (TrustedKernels* trusted = request_.trusted; trusted != nullptr) {

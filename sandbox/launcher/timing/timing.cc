@@ -156,8 +156,12 @@ class Series {
         is_last = interval.relative_half_width() <= rules_.relative_half_width;
         next_look = taken + std::max<std::int64_t>(8, taken / 8);
       }
-      if (LaunchStatus s = sampled(SampleKind::cold, taken - 1, is_last); !s) return s;
+      const LaunchResult<bool> disturbed = sampled(SampleKind::cold, taken - 1, is_last);
+      if (!disturbed) return tl::unexpected(disturbed.error());
       if (is_last) return {};
+      if (*disturbed) {
+        if (LaunchStatus s = discard_one(); !s) return s;
+      }
     }
   }
 
@@ -171,7 +175,7 @@ class Series {
   /// fresh ones. The kernels are loaded again before each sample, because the submission has run
   /// since.
   LaunchStatus take_fresh() {
-    if (!work_.refresh || rules_.fresh_samples == 0) return {};
+    if (!work_.refresh || rules_.fresh_samples <= 0) return {};
     bool is_last = false;
     for (std::int64_t i = 0; !is_last; ++i) {
       if (LaunchStatus s = refresh(); !s) return s;
@@ -179,13 +183,23 @@ class Series {
       if (!sample) return tl::unexpected(sample.error());
       samples_.fresh_ns.push_back(without(samples_.overhead_ns, *sample));
       is_last = i + 1 >= rules_.fresh_samples || elapsed() >= budget();
-      if (LaunchStatus s = sampled(SampleKind::fresh, i, is_last); !s) return s;
+      if (LaunchResult<bool> s = sampled(SampleKind::fresh, i, is_last); !s)
+        return tl::unexpected(s.error());
     }
     return {};
   }
 
-  LaunchStatus sampled(SampleKind kind, std::int64_t index, bool is_last) {
-    return work_.sampled ? work_.sampled(kind, index, is_last) : LaunchStatus();
+  LaunchResult<bool> sampled(SampleKind kind, std::int64_t index, bool is_last) {
+    return work_.sampled ? work_.sampled(kind, index, is_last) : LaunchResult<bool>(false);
+  }
+
+  /// Discards a run after a pause. Its clock belongs to no sample.
+  LaunchStatus discard_one() {
+    const std::size_t clocks = clocks_.size();
+    if (LaunchResult<double> discarded = cold(); !discarded)
+      return tl::unexpected(discarded.error());
+    clocks_.resize(clocks);
+    return {};
   }
 
   LaunchResult<double> timed() {

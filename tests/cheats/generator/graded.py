@@ -10,7 +10,9 @@ fails in `run_tests` fails its grade. But a grade also makes the inputs of all h
 records all configurations of an autotuner, so it takes several times as long to refuse a source.
 The grade uses the recordings of `run_tests`. The tests of a thread belong to its run, so they share a
 launcher, as those of an agent do. (Otherwise each test would wait for a new GPU context, and the
-driver creates only some ten in a second.) A grade has a new launcher in any case.
+driver creates only some ten in a second.) A grade has a new launcher in any case. What an earlier
+source left in a launcher could make a later one fail its test, so one of CONTROL refusals is
+repeated in a new launcher, and the second verdict counts.
 """
 
 from __future__ import annotations
@@ -42,6 +44,7 @@ LIMITS = (
     *("--drain-s", "0"),
 )
 SHOW_S = 30  # the time limit for reading the store
+CONTROL = 16
 END_S = 10  # then a server that was asked to end is killed
 # These errors are Assay's own. Their verdicts say nothing about the submission.
 OURS = {"internal_error", "device_unhealthy", "cancelled"}
@@ -76,6 +79,7 @@ class Graded:
             folder = Path(self._folder.name) / str(number)
             folder.mkdir()
             self._servers.append(Server(binary, device, folder, *LIMITS, *tier, probe=False))
+        self._refusals = itertools.count(1)
         self._turns = itertools.cycle(enumerate(self._servers))
         self._lock = threading.Lock()
         self._local = threading.local()
@@ -90,20 +94,24 @@ class Graded:
         source = make_distinct(source)
         if tested_first:
             verdict = self._verdict(operator, source, "run_tests")
+            if verdict["outcome"] != "pass" and next(self._refusals) % CONTROL == 0:
+                verdict = self._verdict(operator, source, "run_tests", in_run=False)
             if verdict["outcome"] != "pass":
                 return verdict
         return self._verdict(operator, source, "submit")
 
-    def _verdict(self, operator: str, source: str, tool: str) -> dict[str, Any]:
+    def _verdict(
+        self, operator: str, source: str, tool: str, in_run: bool = True
+    ) -> dict[str, Any]:
         kept = hasattr(self._local, "agent")
         try:
-            verdict = self._send(operator, source, tool)
+            verdict = self._send(operator, source, tool, in_run)
         except (OSError, http.client.HTTPException) as error:
             if not kept:
                 raise NoVerdict(f"{operator}: {error!r}") from error
             # The server closes a connection that no request used for a while.
-            return self._verdict(operator, source, tool)
-        except RuntimeError as error:
+            return self._verdict(operator, source, tool, in_run)
+        except (RuntimeError, KeyError) as error:  # KeyError: the server started no run
             raise NoVerdict(f"{operator}: {error!r}") from error
         if verdict.get("error_kind") in OURS or "outcome" not in verdict:
             raise NoVerdict(f"{operator}: {verdict.get('summary', verdict)}")
@@ -117,7 +125,7 @@ class Graded:
             row = store.execute("SELECT document FROM verdicts WHERE job = ?", [job]).fetchone()
         return _without_samples(json.loads(row[0])) if row else None
 
-    def _send(self, operator: str, source: str, tool: str) -> dict[str, Any]:
+    def _send(self, operator: str, source: str, tool: str, in_run: bool) -> dict[str, Any]:
         if not hasattr(self._local, "agent"):
             with self._lock:
                 number, server = next(self._turns)
@@ -125,7 +133,9 @@ class Graded:
             self._local.store = Path(self._folder.name) / str(number) / "assay.db"
         agent: Agent = self._local.agent
         try:
-            return agent.verdict(source, tool=tool, operator=operator, in_run=True, distinct=False)
+            return agent.verdict(
+                source, tool=tool, operator=operator, in_run=in_run, distinct=False
+            )
         except (OSError, http.client.HTTPException):
             del self._local.agent
             raise

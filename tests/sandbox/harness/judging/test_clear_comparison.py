@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -43,7 +44,7 @@ def rule_for(dtype: torch.dtype, limit: float = LIMIT, scale: float = 1.0) -> Ru
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("scale", [1.0, 0.3, 1e-3])
+@pytest.mark.parametrize("scale", [1.0, 0.3, 1e-3, 100.0, 10_000.0])
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.999_999_9, 1.0, 1.000_000_1, 2.0])
 def test_errors_around_the_limit(
     dtype: torch.dtype, scale: float, share: float, monkeypatch: pytest.MonkeyPatch
@@ -129,3 +130,65 @@ def test_the_largest_error_is_that_of_the_exact_computation(special: float, scal
         got[5] = value
         exact = float(compare.errors(truth, got, scale).max())
         assert compare._worst(truth, got, scale) == exact
+
+
+def random_case(seed: int) -> tuple[Rule, torch.Tensor, torch.Tensor, list[torch.Tensor]]:
+    """Returns a rule, right values, outputs whose errors are mostly near the limit, and masks."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def one_of(values: list[Any]) -> Any:
+        return values[int(torch.randint(len(values), (1,), generator=generator))]
+
+    dtype = one_of(FLOATS)
+    limit, scale = one_of([0.0, 1e-3, 0.01, 0.5]), one_of([1e-3, 1.0, 100.0, 10_000.0])
+    kind = one_of(["", "relative", "last_place"])
+    rule = Rule(
+        "y",
+        dtype,
+        [ELEMENTS],
+        limit,
+        scale,
+        last_place=kind == "last_place",
+        relative=kind == "relative",
+    )
+    right = one_of([1.0, 1e-3, 30.0]) * torch.randn(
+        ELEMENTS, generator=generator, dtype=torch.float64
+    )
+    right = right.to(dtype)
+    off = one_of([0.0, 0.5, 1.0, 1.5]) * limit / scale
+    got = (right.double() + off * (torch.rand(ELEMENTS, generator=generator) * 2 - 1)).to(dtype)
+    for value in one_of([[], [float("nan")], [float("inf"), -float("inf")]]):
+        if dtype is not torch.float8_e4m3fn:
+            right[one_of([1, 2])] = value
+            got[one_of([1, 2])] = value
+    mask = torch.rand(ELEMENTS, generator=generator) < one_of([0.0, 0.1])
+    return rule, right, got, one_of([[], [mask]])
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_both_computations_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rule, right, got, masks = random_case(seed)
+    kept = torch.zeros(ELEMENTS, dtype=rule.dtype) if seed % 3 == 0 else None
+
+    def judged() -> Result:
+        before = Before(poisoned=True, kept=[kept])
+        return compare.compare([rule], [right], [got], None, masks=masks, before=before)
+
+    found = judged()
+    with monkeypatch.context() as exact:
+        exact.setattr(compare, "_error_if_right", lambda *_: None)
+        agree(found, judged())
+
+
+def test_the_random_cases_are_right_and_wrong() -> None:
+    """Otherwise the test before would show little."""
+    results = []
+    for seed in range(400):
+        rule, right, got, masks = random_case(seed)
+        results.append(compare.compare([rule], [right], [got], None, masks=masks).ok)
+    assert results.count(True) > 100 and results.count(False) > 50
+
+
+def test_a_difference_that_overflows(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = torch.full([ELEMENTS], 3e38)
+    agree(*both(rule_for(torch.float32, 1e300), right, -right, monkeypatch))

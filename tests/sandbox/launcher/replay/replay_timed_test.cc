@@ -102,8 +102,9 @@ TEST_CASE("the warm-up runs on the old inputs, and the first sample first uses t
   REQUIRE(bench.run(test::vector_add_plan(kN, "watch")));
   const auto renewed = std::find(seen.begin(), seen.end(), old + 100);
   CHECK(std::find(seen.begin() + static_cast<std::ptrdiff_t>(before), renewed, old) != renewed);
-  CHECK(seen.end() - renewed == 6);
-  CHECK(std::count(renewed, seen.end(), old + 100) == 6);
+  // The six samples, and runs that are discarded after pauses.
+  CHECK(seen.end() - renewed >= 6);
+  CHECK(std::count(renewed, seen.end(), old + 100) == seen.end() - renewed);
 }
 
 TEST_CASE(

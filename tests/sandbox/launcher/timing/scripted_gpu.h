@@ -95,7 +95,8 @@ inline TimedWork work_on(ScriptedGpu& gpu, std::size_t operations = 2) {
   work.restore = [&] { return gpu.note('R'); };
   work.enqueue = [&] { return gpu.note('K'); };
   work.sampled = [&](SampleKind kind, std::int64_t, bool) {
-    return gpu.note(kind == SampleKind::fresh ? ':' : ';');
+    (void)gpu.note(kind == SampleKind::fresh ? ':' : ';');
+    return LaunchResult<bool>(false);
   };
   work.operations = operations;
   return work;

@@ -121,7 +121,8 @@ TEST_CASE("a long run is discarded once before the samples, a short one three ti
     ScriptedGpu gpu([&] { return run_ns; });
     TimedWork work = work_on(gpu);
     work.sampled = [&, seen = false](SampleKind, std::int64_t, bool) mutable {
-      return std::exchange(seen, true) ? LaunchStatus() : gpu.note('1');
+      if (!std::exchange(seen, true)) (void)gpu.note('1');
+      return LaunchResult<bool>(false);
     };
     const TickingClock clock(1'000'000);
     REQUIRE(
@@ -250,4 +251,86 @@ TEST_CASE("a failing launch unblocks the stream and ends the series") {
   CHECK(samples.error().kind == LaunchErrorKind::launch_failure);
   CHECK_FALSE(gpu.blocked);
   CHECK(gpu.allocated == 0);
+}
+
+namespace {
+
+/// What take_samples() has told about its samples: for each kind, the index of each sample, and the
+/// indexes of those that were said to be the last one.
+struct Told {
+  std::vector<std::int64_t> cold, fresh, last_cold, last_fresh;
+};
+
+Told told_about(TimingRules rules, std::int64_t tick_ns, double noise_ns) {
+  double ns = 1'000'000;
+  ScriptedGpu gpu([&] { return ns += noise_ns *= -1; });  // alternates between two times
+  const TickingClock clock(tick_ns);
+  TimedWork work = work_on(gpu);
+  work.refresh = [&] { return gpu.note('L'); };
+  Told told;
+  work.sampled = [&](SampleKind kind, std::int64_t index, bool is_last) {
+    const bool is_fresh = kind == SampleKind::fresh;
+    (is_fresh ? told.fresh : told.cold).push_back(index);
+    if (is_last) (is_fresh ? told.last_fresh : told.last_cold).push_back(index);
+    return LaunchResult<bool>(false);
+  };
+  REQUIRE(take_samples(gpu, rules, work, clock));
+  return told;
+}
+
+void check_told(const Told& told) {
+  REQUIRE_FALSE(told.cold.empty());
+  REQUIRE_FALSE(told.fresh.empty());
+  CHECK(told.last_cold == std::vector<std::int64_t>{told.cold.back()});
+  CHECK(told.last_fresh == std::vector<std::int64_t>{told.fresh.back()});
+}
+
+}  // namespace
+
+TEST_CASE("exactly the last sample of each kind is said to be the last one") {
+  SECTION("at the greatest number of samples") {
+    const Told told =
+        told_about({.min_samples = 6, .max_samples = 20, .max_time_ms = 10'000, .fresh_samples = 3},
+                   1'000, 100'000);
+    check_told(told);
+    CHECK(told.cold.size() == 20);
+    CHECK(told.fresh.size() == 3);
+  }
+  SECTION("when the median is known") {
+    const Told told = told_about(
+        {.min_samples = 6, .max_samples = 20, .max_time_ms = 10'000, .fresh_samples = 3}, 1'000, 0);
+    check_told(told);
+    CHECK(told.cold.size() == 6);
+  }
+  SECTION("at the time limit") {
+    const Told told =
+        told_about({.min_samples = 60, .max_samples = 200, .max_time_ms = 20, .fresh_samples = 3},
+                   500'000, 100'000);
+    check_told(told);
+    CHECK(told.cold.size() < 60);
+    CHECK(told.fresh.size() == 1);
+  }
+}
+
+TEST_CASE("a run after a pause is discarded, with its clock") {
+  ScriptedGpu gpu([] { return 1'000'000.0; });
+  const TickingClock clock(1'000);
+  TimedWork work = work_on(gpu);
+  double mhz = 1'000;
+  work.read_clock = [&] { return gpu.note('C'); };
+  work.clock_mhz = [&]() -> LaunchResult<double> { return mhz; };
+  work.sampled = [&](SampleKind, std::int64_t index, bool) {
+    (void)gpu.note('|');
+    mhz = index == 2 ? 500 : 1'000;  // the clock of the run that follows
+    return LaunchResult<bool>(index == 2);
+  };
+  const auto samples = take_samples(
+      gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .side_samples = 0}, work,
+      clock);
+  REQUIRE(samples);
+  CHECK(samples->cold_ns.size() + static_cast<std::size_t>(samples->discarded) == 6);
+  const std::string from = gpu.log.substr(gpu.log.find('|'));
+  // Six samples, and one run that is none, before the side samples.
+  CHECK(std::count(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(from.rfind('|')),
+                   'C') == 6);
 }

@@ -199,8 +199,8 @@ def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstic
 
 def _error_if_right(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> float | None:
     """Returns the largest scaled error if a cheap computation shows that all elements are right:
-    five passes in float32, and one for integers, in place of twenty in float64. Otherwise returns
-    None. Elements that are not finite need the exact computation, so no element is unstored."""
+    five passes in float32, or one if nothing may differ, in place of twenty in float64. Otherwise
+    returns None. Elements that are not finite need the exact computation, so no element is unstored."""
     if right.dtype != got.dtype or (right.dtype not in INTEGERS and not right.is_floating_point()):
         return None
     if right.dtype in INTEGERS or rule.max_abs_error == 0:

@@ -14,7 +14,8 @@
 //  5. If requested, find the fastest alternative of each choice, and time the plan.
 //  6. Compare the inputs with their first contents, and copy the outputs. If the plan is timed,
 //     this is done after one timed run that is drawn at random, and pauses after other runs are
-//     decoys, so that a kernel cannot know which run is checked. The canaries are checked again after the last run.
+//     decoys, so that a kernel cannot know which run is checked. The canaries are checked again
+//     after the last run.
 // Not thread-safe.
 #pragma once
 

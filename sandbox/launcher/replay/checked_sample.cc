@@ -30,7 +30,7 @@ CheckedSample::Pause CheckedSample::after(SampleKind kind, std::int64_t index, b
   const double probability = probability_of_a_pause(kind, index);
   if (!happens(probability) && !(is_last && weights == 0)) return Pause::none;
   // A sample after which a pause is rare counts more, so all samples of a kind are about equally
-  // likely to be the last one that replaces the one before.
+  // likely to be the one that is checked, except the last one, which is so more often.
   weights += 1 / probability;
   const bool replaces = happens(1 / probability / weights);
   const Checked of_kind = kind == SampleKind::fresh ? Checked::fresh : Checked::later;

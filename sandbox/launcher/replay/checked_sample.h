@@ -3,7 +3,7 @@
 //   CheckedSample checked(has_fresh_samples);
 //   switch (checked.after(SampleKind::cold, index, is_last)) {  // after each sample
 //     case CheckedSample::Pause::none: break;
-//     case CheckedSample::Pause::decoy: compare_inputs(); break;
+//     case CheckedSample::Pause::decoy: pretend_to_return_outputs(); break;
 //     case CheckedSample::Pause::checked: return_outputs(); break;  // in place of earlier ones
 //   }
 //
@@ -16,7 +16,8 @@
 // notice the pause, and leave its work out in samples that are no longer checked. So pauses must
 // tell it nothing: they come after the first cold sample, and after each other one with a
 // probability that depends only on its index. If none came after a later sample, one comes after
-// the last. Which of these samples is checked is drawn apart, and the other pauses are decoys.
+// the last. Which of these samples is checked is drawn apart, and the other pauses are decoys, in
+// which the launcher does the same and only copies nothing new.
 // Not thread-safe.
 #pragma once
 

@@ -208,11 +208,9 @@ class Replay {
         const CheckedSample::Pause pause = checked.after(kind, index, is_last);
         if (pause == CheckedSample::Pause::none) return false;
         watch_.end(LaunchPart::run);
-        std::vector<std::string> unused;
-        LaunchStatus done = closed(pause == CheckedSample::Pause::checked
-                                       ? return_outputs(result.modified)
-                                       : find_modified(unused));  // more samples follow
-        watch_.end(pause == CheckedSample::Pause::checked ? LaunchPart::copy : LaunchPart::check);
+        const bool is_decoy = pause == CheckedSample::Pause::decoy;
+        const LaunchStatus done = closed(return_outputs(result.modified, is_decoy));
+        watch_.end(LaunchPart::copy);
         if (!done) return tl::unexpected(done.error());
         return true;
       };
@@ -269,22 +267,24 @@ class Replay {
   }
 
   /// Compares the inputs, and queues the copies of the outputs. The shared memory is mapped once
-  /// for both, and stays mapped.
-  LaunchStatus return_outputs(std::vector<std::string>& modified) {
+  /// for both, and stays mapped. A decoy compares the inputs too, and only pretends to copy.
+  LaunchStatus return_outputs(std::vector<std::string>& modified, bool is_decoy = false) {
     if (LaunchStatus s = find_modified(modified); !s) return s;
     watch_.end(LaunchPart::check);
-    return copy_outputs();
+    return copy_outputs(is_decoy);
   }
 
+  /// Adds the names of inputs whose contents have changed to `modified`.
   LaunchStatus find_modified(std::vector<std::string>& modified) {
-    modified.clear();
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].kind != BufferKind::input) continue;
       const std::size_t input = input_of(plan_.buffers[i], shared_);
       if (shared_.inout(input)) continue;
       LaunchResult<bool> same = shared_.same(input, buffers_[i], request_.trusted);
       if (!same) return tl::unexpected(same.error());
-      if (!*same) modified.push_back(shared_.name(input));
+      const std::string& name = shared_.name(input);
+      if (!*same && std::find(modified.begin(), modified.end(), name) == modified.end())
+        modified.push_back(name);
     }
     return {};
   }
@@ -307,14 +307,15 @@ class Replay {
     return status ? end : status;
   }
 
-  LaunchStatus copy_outputs() {
+  LaunchStatus copy_outputs(bool is_decoy) {
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
       const std::uint64_t bytes = output_span_bytes(output).value_or(0);
-      if (LaunchStatus s = shared_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset,
-                                            bytes, request_.trusted);
-          !s)
-        return s;
+      const DevicePtr from = buffers_[output.buffer] + output.offset;
+      LaunchStatus copied =
+          is_decoy ? shared_.pretend_copy_out(offsets_[i], from, bytes, request_.trusted)
+                   : shared_.copy_out(offsets_[i], from, bytes, request_.trusted);
+      if (!copied) return copied;
     }
     return {};
   }

@@ -158,10 +158,10 @@ class Series {
       }
       const LaunchResult<bool> disturbed = sampled(SampleKind::cold, taken - 1, is_last);
       if (!disturbed) return tl::unexpected(disturbed.error());
-      if (is_last) return {};
       if (*disturbed) {
         if (LaunchStatus s = discard_one(); !s) return s;
       }
+      if (is_last) return {};
     }
   }
 
@@ -183,8 +183,11 @@ class Series {
       if (!sample) return tl::unexpected(sample.error());
       samples_.fresh_ns.push_back(without(samples_.overhead_ns, *sample));
       is_last = i + 1 >= rules_.fresh_samples || elapsed() >= budget();
-      if (LaunchResult<bool> s = sampled(SampleKind::fresh, i, is_last); !s)
-        return tl::unexpected(s.error());
+      const LaunchResult<bool> disturbed = sampled(SampleKind::fresh, i, is_last);
+      if (!disturbed) return tl::unexpected(disturbed.error());
+      if (*disturbed) {
+        if (LaunchStatus s = discard_one(); !s) return s;
+      }
     }
     return {};
   }
@@ -193,8 +196,10 @@ class Series {
     return work_.sampled ? work_.sampled(kind, index, is_last) : LaunchResult<bool>(false);
   }
 
-  /// Discards a run after a pause. Its clock belongs to no sample.
+  /// Discards a run after a pause, unless the pause makes no difference: to a long run, and if the
+  /// kernels are loaded again before each sample. The clock of this run belongs to no sample.
   LaunchStatus discard_one() {
+    if (rules_.all_fresh || shortest_ns_ >= kOneWarmUpNs) return {};
     const std::size_t clocks = clocks_.size();
     if (LaunchResult<double> discarded = cold(); !discarded)
       return tl::unexpected(discarded.error());

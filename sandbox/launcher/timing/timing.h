@@ -82,8 +82,8 @@ struct TimedWork {
   std::function<LaunchResult<double>()> clock_mhz = {};
   // This function is called after each cold sample and each fresh sample, with the sample's index
   // (from 0, for each kind) and whether it is the last one of its kind, while the sample's outputs
-  // are still in the buffers. It returns true if it has mapped or hidden memory. The next cold run
-  // is then discarded, because it would be slower.
+  // are still in the buffers. It returns true if it has paused to copy. The next run is then
+  // discarded, because it would be slower.
   std::function<LaunchResult<bool>(SampleKind, std::int64_t, bool is_last)> sampled = {};
   std::size_t operations = 0;  // maximum number of operations that enqueue() queues
 };

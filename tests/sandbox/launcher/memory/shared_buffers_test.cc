@@ -1,6 +1,8 @@
 #include "sandbox/launcher/memory/shared_buffers.h"
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "sandbox/launcher/driver/fake_driver.h"
 #include "sandbox/launcher/replay/replay.h"
@@ -80,6 +82,31 @@ TEST_CASE("a launch maps the shared memory once, shows it once more, and says ho
     CHECK(launched->parts.total() > launched->parts[LaunchPart::map]);
   }
   CHECK(shared.gpu.shared_mappings() + shared.gpu.hidden_mappings() == 0);
+}
+
+TEST_CASE("a pretended copy of outputs maps the memory as a copy does, and changes nothing") {
+  for (const bool pretended : {false, true}) {
+    Shared shared;
+    DeviceBuffers buffers = shared.buffers();
+    const DevicePtr from = shared.gpu.allocate(kSharedFloats * 4).value();
+    std::vector<std::byte> bytes(kSharedFloats * 4, std::byte{0x11});
+    REQUIRE(shared.gpu.write(from, bytes));
+    std::memset(shared.at(kOut), 0x22, kSharedFloats * 4);
+    for (int i = 0; i < 2; ++i) {
+      const LaunchStatus copied = pretended
+                                      ? buffers.pretend_copy_out(0, from, bytes.size(), nullptr)
+                                      : buffers.copy_out(0, from, bytes.size(), nullptr);
+      REQUIRE(copied);
+      CHECK(shared.gpu.shared_mappings() == 1);
+      REQUIRE(buffers.close());
+    }
+    CHECK(shared.gpu.calls().maps == 1);
+    CHECK(shared.gpu.calls().shows == 1);
+    const auto* out = reinterpret_cast<const unsigned char*>(shared.at(kOut));
+    const unsigned char due = pretended ? 0x22 : 0x11;
+    CHECK(std::count(out, out + bytes.size(), due) == static_cast<std::ptrdiff_t>(bytes.size()));
+    shared.gpu.free(from);
+  }
 }
 
 TEST_CASE("hidden memory can be shown, and no other memory can") {

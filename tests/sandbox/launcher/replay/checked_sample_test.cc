@@ -1,5 +1,7 @@
 #include "sandbox/launcher/replay/checked_sample.h"
 
+#include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -20,20 +22,17 @@ constexpr double kDrawNoise = 0.008;
 /// What happened in kDrawnBlocks blocks with `cold` and then `fresh` samples.
 struct Draws {
   std::map<DrawnSample, int> checked;  // how often the outputs of each sample were the last ones
-  std::map<DrawnSample, int> pauses;
   // How often each sample was checked, and how often it came, after a pause of this pattern: bit i
   // is set if a pause came after cold sample i.
   std::map<std::pair<std::uint64_t, DrawnSample>, std::pair<int, int>> after;
+  // How often the first sample, a later one or a fresh one was checked, after such a pattern of all
+  // cold samples.
+  std::map<std::uint64_t, std::array<int, 3>> kinds;
   int blocks_without = 0;
 
-  double share(SampleKind kind, std::int64_t index) const { return share_in(checked, kind, index); }
-  double pause(SampleKind kind, std::int64_t index) const { return share_in(pauses, kind, index); }
-
- private:
-  static double share_in(const std::map<DrawnSample, int>& counts, SampleKind kind,
-                         std::int64_t index) {
-    const auto found = counts.find({kind, index});
-    return found == counts.end() ? 0 : static_cast<double>(found->second) / kDrawnBlocks;
+  double share(SampleKind kind, std::int64_t index) const {
+    const auto found = checked.find({kind, index});
+    return found == checked.end() ? 0 : static_cast<double>(found->second) / kDrawnBlocks;
   }
 };
 
@@ -49,7 +48,6 @@ Draws draws_of(std::int64_t cold, std::int64_t fresh) {
         seen.push_back({pattern, {kind, i}});
         const Pause pause = checked.after(kind, i, i + 1 == number);
         if (pause == Pause::none) continue;
-        ++draws.pauses[{kind, i}];
         if (kind == SampleKind::cold) pattern |= std::uint64_t{1} << i;
         if (pause == Pause::checked) found.push_back({kind, i});
       }
@@ -61,6 +59,8 @@ Draws draws_of(std::int64_t cold, std::int64_t fresh) {
       continue;
     }
     ++draws.checked[found.back()];
+    const auto [kind, index] = found.back();
+    ++draws.kinds[pattern][kind == SampleKind::fresh ? 2 : index > 0 ? 1 : 0];
     for (const auto& one : seen) {
       auto& [times, all] = draws.after[one];
       times += one.second == found.back() ? 1 : 0;
@@ -84,6 +84,7 @@ TEST_CASE(
   for (std::int64_t i = 1; i < 10; ++i) {
     later += draws.share(SampleKind::cold, i);
     CHECK(draws.share(SampleKind::cold, i) > 0.25 / 9 * 0.8);
+    if (i < 9) CHECK(draws.share(SampleKind::cold, i) < 0.25 / 9 * 1.1);  // the last has more
   }
   CHECK(fresh == Approx(0.5).margin(kDrawNoise));
   CHECK(draws.share(SampleKind::cold, 0) == Approx(0.25).margin(kDrawNoise));
@@ -114,14 +115,21 @@ TEST_CASE("whatever pauses a kernel has noticed, each sample that follows may be
   CHECK(patterns > 30);
 }
 
-TEST_CASE("pauses do not depend on the sample that is checked") {
-  const Draws with = draws_of(10, 3), without = draws_of(10, 0);
-  CHECK(with.pause(SampleKind::cold, 0) == 1);
-  for (std::int64_t i = 1; i < 9; ++i) {
-    // Without fresh samples, other samples are checked, and the pauses are the same.
-    CHECK(with.pause(SampleKind::cold, i) == Approx(0.2).margin(kDrawNoise));
-    CHECK(without.pause(SampleKind::cold, i) == Approx(0.2).margin(kDrawNoise));
+TEST_CASE("the pauses of the cold samples do not depend on the sample that is checked") {
+  const Draws draws = draws_of(10, 3);
+  constexpr int kOften = 2'000;
+  int patterns = 0;
+  for (const auto& [pattern, kinds] : draws.kinds) {
+    const int all = kinds[0] + kinds[1] + kinds[2];
+    if (all < kOften) continue;
+    ++patterns;
+    INFO("pauses " << pattern);
+    const double noise = 5 * 0.5 / std::sqrt(all);
+    CHECK(kinds[0] == Approx(0.25 * all).margin(noise * all));  // the first sample is checked
+    CHECK(kinds[1] == Approx(0.25 * all).margin(noise * all));  // a later one
+    CHECK(kinds[2] == Approx(0.5 * all).margin(noise * all));   // a fresh one
   }
+  CHECK(patterns >= 9);
 }
 
 TEST_CASE("a block that its time limit ends early has a checked sample too") {

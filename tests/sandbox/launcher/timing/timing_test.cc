@@ -313,22 +313,24 @@ TEST_CASE("exactly the last sample of each kind is said to be the last one") {
 }
 
 TEST_CASE("a run after a pause is discarded, with its clock") {
-  ScriptedGpu gpu([] { return 1'000'000.0; });
+  ScriptedGpu gpu([] { return 10'000.0; });
   const TickingClock clock(1'000);
   TimedWork work = work_on(gpu);
-  double mhz = 1'000;
+  double next_mhz = 1'000;
   work.read_clock = [&] { return gpu.note('C'); };
-  work.clock_mhz = [&]() -> LaunchResult<double> { return mhz; };
+  work.clock_mhz = [&]() -> LaunchResult<double> { return std::exchange(next_mhz, 1'000); };
   work.sampled = [&](SampleKind, std::int64_t index, bool) {
     (void)gpu.note('|');
-    mhz = index == 2 ? 500 : 1'000;  // the clock of the run that follows
+    if (index == 2) next_mhz = 500;  // the clock of the run that follows
     return LaunchResult<bool>(index == 2);
   };
   const auto samples = take_samples(
       gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .side_samples = 0}, work,
       clock);
   REQUIRE(samples);
-  CHECK(samples->cold_ns.size() + static_cast<std::size_t>(samples->discarded) == 6);
+  CHECK(samples->cold_ns.size() == 6);
+  CHECK(samples->discarded == 0);
+  CHECK(samples->clock_mhz == 1'000);
   const std::string from = gpu.log.substr(gpu.log.find('|'));
   // Six samples, and one run that is none, before the side samples.
   CHECK(std::count(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(from.rfind('|')),

@@ -40,3 +40,13 @@ def test_both_computations_agree_on_a_gpu(
                 slow = compare.compare([rule], [right], [got], None, before=Before(True, [None]))
             assert found.max_abs_error == pytest.approx(slow.max_abs_error, rel=compare.ROUNDING)
             assert replace(found, max_abs_error=None) == replace(slow, max_abs_error=None)
+
+
+@pytest.mark.parametrize("dtype", [torch.float8_e4m3fn, torch.float8_e5m2, torch.uint8])
+def test_outputs_of_one_byte(dtype: torch.dtype) -> None:
+    rule = Rule("y", dtype, [ELEMENTS], 0.0, 1.0)
+    right = torch.ones(ELEMENTS, device="cuda:0").to(dtype)
+    got = right.clone()
+    assert compare.compare([rule], [right], [got], None).ok
+    got.view(torch.uint8)[-1] ^= 1
+    assert compare.compare([rule], [right], [got], None).mismatches == 1

@@ -240,7 +240,8 @@ def test_a_preempted_worker_ends_its_job_first(binary: str, tmp_path: Path) -> N
         answer = threads.submit(run_tests, server, slow(5_000))
         wait_until(lambda: workers(server, "busy") == 1)
         os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: workers(server, "draining") == 1)
+        # On a machine that stands still for seconds, the job can end before anyone looks.
+        wait_until(lambda: workers(server, "draining") == 1 or answer.done())
         assert answer.result()["outcome"] == "pass"
         wait_until(lambda: pid not in worker_pids(server))
         assert run_tests(server, PASS)["provenance"]["worker"].startswith("pool-2@")

@@ -4,8 +4,8 @@ against themselves.
     python measurements/mcp/sample_positions.py --store assay.db --out sample-positions.json
 
 Takes the series of passed grades with 30 samples, and with 20 samples of an oracle that was timed
-anew: nearly always three and two blocks of ten, the least of a block, so the position of each sample
-is known. These are the steadiest series. Each sample of the submission is compared with the median
+anew. They are nearly always three and two blocks of ten, the least of a block, so the position of
+each sample is known. These are the steadiest series. Each sample of the submission is compared with the median
 of the oracle's samples, and each sample of the oracle too. `submission` and `oracle` have the mean
 difference of each position, in percent, over all series and blocks. `series` has the samples."""
 

@@ -27,7 +27,6 @@ import contextlib
 import http.client
 import itertools
 import json
-import os
 import random
 import sqlite3
 import statistics
@@ -48,7 +47,7 @@ from launch_figures import launch_figures, rounded  # noqa: E402
 from operator_folders import operator_folders  # noqa: E402
 from processor_use import ProcessorUse  # noqa: E402
 
-from sandbox import Agent, Server, oracle_of, pool_memory  # noqa: E402
+from sandbox import Agent, Server, make_distinct, oracle_of, pool_memory  # noqa: E402
 
 CHOSEN = (
     "vector_add",
@@ -113,7 +112,7 @@ def load(
                 return
             start = time.perf_counter()
             arguments = {"operator": operator, "run": run["run"]}
-            arguments["code"] = f"{oracle_of(operator)}\n# {os.urandom(8).hex()}\n"
+            arguments["code"] = make_distinct(oracle_of(operator))
             try:
                 answer = agent.call(tool, arguments)
                 while answer.get("status") in ("queued", "running"):
